@@ -56,12 +56,12 @@ async function untilStill(id: string): Promise<number> {
 }
 
 describe('a campaign that is paused while it is being sent', () => {
-  it('sends nothing while it is paused, also when its worker is killed, and later sends each other email once', async () => {
+  it('sends nothing until it is resumed, also when its worker is killed, and then sends every other email once', async () => {
     const id = await startCampaign();
     await eventually(() => Promise.resolve(received() >= RECIPIENTS * 0.2), 30_000);
     expect((await stack.api('POST', `/campaigns/${id}/pause`)).status).toBe(200);
     const count = await untilStill(id);
-    // Messages that were being sent, and those that followed before the results were recorded.
+    // Besides the first ones, these are the messages that were sent until the campaign saw the pause.
     expect(count).toBeLessThan(RECIPIENTS * 0.7);
     expect(await read(id)).toMatchObject({ status: 'SENDING', paused: true, sentCount: count });
     const waiting = await stack.api('GET', `/campaigns/${id}/recipients?state=PENDING&limit=1`);

@@ -24,7 +24,7 @@ const address = (n: number) => `reader@m${n}.test`;
 let server: TemporalProcess;
 let temporal: TestNamespace;
 let sink: SmtpSink;
-/** For preparing and checking; it starts no work. */
+/** Prepares and checks. It starts no work. */
 let prepared: TestApi;
 let database: TcpProxy;
 let api: ApiProcess;
@@ -99,7 +99,7 @@ async function doCountersAgree(id: string): Promise<boolean> {
   return row?.agree ?? false;
 }
 
-/** Checks again and again until it is told to stop. @returns how often they did not agree */
+/** Checks the counters again and again. @returns a function that ends this, and says how often they did not agree */
 function watchCounters(id: string): () => Promise<number> {
   const stopping = new AbortController();
   let faults = 0;
@@ -130,9 +130,7 @@ const KILLS = {
     await server.stop('SIGKILL');
     await server.start();
   },
-  /**
-   * As when PostgreSQL is killed: connections break, open transactions are rolled back, new connections are refused.
-   */
+  /** Does what a kill of PostgreSQL does: it breaks connections, rolls back transactions, and refuses connections. */
   async postgresql() {
     await database.cut();
     await delay(DATABASE_AWAY_MS);
@@ -140,8 +138,8 @@ const KILLS = {
   },
 };
 type Part = keyof typeof KILLS;
-/** Which part is killed when this many recipients have got the email. */
-const PLAN: [hadIt: number, parts: Part[]][] = [
+/** Which parts are killed when so many recipients have got the email. */
+const PLAN: [recipientCount: number, parts: Part[]][] = [
   [0, ['worker']],
   [20, ['postgresql', 'worker']],
   [60, ['temporal', 'api']],
@@ -165,7 +163,7 @@ async function resendUnderKill(id: string): Promise<number> {
 }
 
 describe('a campaign that is sent again to those who failed', () => {
-  it('reaches exactly these although ten kills happen, and leaves out contacts that must not get it', async () => {
+  it('reaches each of them despite ten kills, and nobody else, and leaves out contacts that must not get it', async () => {
     const id = await createFailures();
     const { sentAt } = await read(id);
     await prepared.api('POST', '/suppressions', { body: { emails: [address(1)] } });
@@ -175,8 +173,8 @@ describe('a campaign that is sent again to those who failed', () => {
 
     const stopWatching = watchCounters(id);
     let kills = await resendUnderKill(id);
-    for (const [hadIt, parts] of PLAN) {
-      await eventually(() => Promise.resolve(sink.recipientCounts().size >= hadIt), PATIENCE_MS);
+    for (const [recipientCount, parts] of PLAN) {
+      await eventually(() => Promise.resolve(sink.recipientCounts().size >= recipientCount), PATIENCE_MS);
       for (const part of parts) await KILLS[part]();
       kills += parts.length;
     }

@@ -8,6 +8,7 @@ import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
+import { campaignContent, filterCondition, inDays, proPlan } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -40,14 +41,8 @@ async function createAudience(names: (string | number)[]): Promise<Audience> {
 }
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
-const content = (change: Record<string, unknown> = {}) => ({
-  name: 'Launch',
-  subject: 'Hi {{firstName ?? "reader"}}',
-  body: '<p>Dear {{firstName}}</p>',
-  from: 'news@example.com',
-  audienceType: 'ALL',
-  ...change,
-});
+const content = (change: Record<string, unknown> = {}) =>
+  campaignContent({ subject: 'Hi {{firstName ?? "reader"}}', ...change });
 
 async function createCampaign(audience: TestProject, change: Record<string, unknown> = {}): Promise<string> {
   const reply = await audience.api('POST', '/campaigns', { body: content(change) });
@@ -101,7 +96,7 @@ async function statusCounts(campaignId: string): Promise<Record<string, number>>
 }
 
 describe('a campaign', () => {
-  it('sends every subscribed contact one personal email, and is SENT', async () => {
+  it('sends every subscribed contact one personal email, and ends as SENT', async () => {
     const audience = await createAudience(range(30));
     await audience.api('POST', '/contacts', {
       body: { email: audience.address('ann'), data: { firstName: 'Ann <3', visits: 7 } },
@@ -172,7 +167,7 @@ describe('a scheduled campaign', () => {
   it('is sent at the latest time that was set, with the latest content', async () => {
     const audience = await createAudience(range(3));
     const id = await createCampaign(audience);
-    await send(audience, id, { scheduledFor: new Date(Date.now() + 30 * 86_400_000) });
+    await send(audience, id, { scheduledFor: inDays(30) });
     await workflowStart(id);
     expect((await audience.api('PUT', `/campaigns/${id}`, { body: content({ subject: 'Changed' }) })).status).toBe(200);
     const scheduledFor = new Date(Date.now() + 1_500).toISOString();
@@ -191,7 +186,7 @@ describe('a scheduled campaign', () => {
   it('sends nothing once it is cancelled', async () => {
     const audience = await createAudience(range(3));
     const id = await createCampaign(audience);
-    await send(audience, id, { scheduledFor: new Date(Date.now() + 86_400_000) });
+    await send(audience, id, { scheduledFor: inDays(1) });
     await workflowStart(id);
     expect((await audience.api('POST', `/campaigns/${id}/cancel`)).body.status).toBe('CANCELLED');
     await workflowEnd(id);
@@ -240,7 +235,7 @@ describe('a campaign of a throttled project', () => {
 });
 
 describe('a test email', () => {
-  it('reaches a contact or an unknown address, and counts nowhere', async () => {
+  it('reaches an unsubscribed contact and an unknown address, creates no contact, and is not counted', async () => {
     const audience = await createAudience([]);
     const [ann, stranger] = [audience.address('ann'), audience.address('stranger')];
     await audience.api('POST', '/contacts', { body: { email: ann, data: { firstName: 'Ann' }, subscribed: false } });
@@ -255,8 +250,6 @@ describe('a test email', () => {
 });
 
 describe('the audience', () => {
-  const condition = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
-
   it('consists of the contacts that type, filter and segment select', async () => {
     const audience = await createAudience([]);
     const contacts: [string, Record<string, unknown>][] = [
@@ -272,14 +265,13 @@ describe('the audience', () => {
       stack.em(),
       sql`update contact set created_at = now() - interval '40 days' where email = ${audience.address('old')}`,
     );
-    const pro = condition({ field: 'data.plan', operator: 'equals', value: 'pro' });
-    const segment = await audience.api('POST', '/segments', { body: { name: 'Pro', condition: pro } });
+    const segment = await audience.api('POST', '/segments', { body: { name: 'Pro', condition: proPlan } });
     expect(segment.status).toBe(201);
     const segmentId: string = segment.body.id;
 
     const filtered = (...filters: unknown[]) => ({
       audienceType: 'FILTERED',
-      audienceCondition: condition(...filters),
+      audienceCondition: filterCondition(...filters),
     });
     const cases: [Record<string, unknown>, string[]][] = [
       [{ type: 'MARKETING' }, ['ann', 'bob', 'old']],
@@ -320,7 +312,7 @@ describe('the audience', () => {
     }
   });
 
-  it('is fixed when sending begins; contacts that unsubscribe or are deleted meanwhile are skipped', async () => {
+  it('is fixed when sending begins, and its contacts that unsubscribe or are deleted later are skipped', async () => {
     const audience = await createAudience(range(10));
     const id = await createCampaign(audience);
     await stack.sink.setUnavailable(true);

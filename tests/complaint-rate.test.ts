@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { recordComplaint } from '../shared/domain/emails/feedback.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import type { TestProject } from './support/api.ts';
+import { campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const READERS = 20;
@@ -12,10 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-type Project = Awaited<ReturnType<TestStack['createProject']>>;
-
 /** A project with readers at two providers. */
-async function createAudience(): Promise<Project> {
+async function createAudience(): Promise<TestProject> {
   const owner = await stack.createProject();
   await query(
     stack.em(),
@@ -27,15 +27,14 @@ async function createAudience(): Promise<Project> {
   return owner;
 }
 
-async function send({ api }: Project): Promise<{ id: string; read: () => Promise<any> }> {
-  const content = { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' };
-  const { body } = await api('POST', '/campaigns', { body: content });
+async function send({ api }: TestProject): Promise<{ id: string; read: () => Promise<any> }> {
+  const { body } = await api('POST', '/campaigns', { body: campaignContent() });
   const id: string = body.data.id;
   await api('POST', `/campaigns/${id}/send`, { body: {} });
   return { id, read: async () => (await api('GET', `/campaigns/${id}`)).body };
 }
 
-async function complain({ project }: Project, count: number): Promise<void> {
+async function complain({ project }: TestProject, count: number): Promise<void> {
   const emails = await query<{ id: string }>(
     stack.em(),
     sql`
@@ -45,7 +44,7 @@ async function complain({ project }: Project, count: number): Promise<void> {
   for (const { id } of emails) await recordComplaint(stack.em(), id);
 }
 
-const ratesOf = async ({ api }: Project) => (await api('GET', '/activity/stats')).body.complaintRates;
+const ratesOf = async ({ api }: TestProject) => (await api('GET', '/activity/stats')).body.complaintRates;
 const isSent = async (campaign: { read: () => Promise<any> }) => (await campaign.read()).status === 'SENT';
 
 describe('complaints', () => {
@@ -102,13 +101,14 @@ describe('complaints', () => {
   it.concurrent(
     'that are older than seven days, about few emails, or of another project hold no campaign',
     async () => {
-      const owner = await createAudience();
+      const [owner, other] = [await createAudience(), await stack.createProject()];
       await query(
         stack.em(),
         sql`
-        insert into provider_day (project_id, provider, day, sent, complained) values
-          (${owner.project.id}, 'gmail.com', (now() at time zone 'UTC')::date - 7, 1000, 900),
-          (${owner.project.id}, 'other.test', (now() at time zone 'UTC')::date - 6, ${READERS - 1}, 10)`,
+          insert into provider_day (project_id, provider, day, sent, complained) values
+            (${owner.project.id}, 'gmail.com', (now() at time zone 'UTC')::date - 7, 1000, 900),
+            (${owner.project.id}, 'other.test', (now() at time zone 'UTC')::date - 6, ${READERS - 1}, 10),
+            (${other.project.id}, 'gmail.com', (now() at time zone 'UTC')::date, 1000, 900)`,
       );
       const campaign = await send(owner);
       await eventually(() => isSent(campaign), 30_000);
