@@ -33,7 +33,7 @@ async function eachSend(work: (index: number) => Promise<void>): Promise<void> {
   );
 }
 
-it('sends and tracks exactly once while a fifth of the requests get a 429, a 503 or a cut connection', async () => {
+it('the client sends and tracks exactly once while a fifth of the requests get a 429, a 503 or a cut connection', async () => {
   const { secretKey, publicKey } = app.keys;
   const everpost = new Everpost({ url: proxy.url, secretKey, publicKey, maxRetries: 10 });
   const sent: Sent[] = [];

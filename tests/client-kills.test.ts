@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 it(
-  'makes one email of each send while a fifth of the requests meet a fault and the API is killed again and again',
+  'the client makes one email of each send while a fifth of the requests fail and the API is killed again and again',
   async () => {
     const everpost = new Everpost({ url: proxy.url, ...stack.keys, maxRetries: 30 });
     const sent: Sent[] = [];

@@ -48,15 +48,15 @@ function clientOf(replies: Reply[], options: Partial<EverpostOptions> = {}) {
 /** The error that a call fails with. */
 const failureOf = (work: Promise<unknown>) => work.catch((error: unknown) => error) as Promise<EverpostError>;
 
-describe('a request that fails', () => {
-  it.each([429, 500, 502, 503, 504])('with %s is sent again under the same key', async (status) => {
+describe('a request of the client', () => {
+  it.each([429, 500, 502, 503, 504])('that fails with %s is sent again under the same key', async (status) => {
     const { everpost, calls } = clientOf([failing(status), json(200, SENT)]);
     expect(await everpost.send(EMAIL)).toMatchObject({ isAnswerLost: false });
     expect(calls[0]?.key).toMatch(/^[0-9a-f]{32}$/);
     expect(calls[1]).toEqual(calls[0]);
   });
 
-  it('gets a new key each time, or the key of the caller', async () => {
+  it('has a key of its own, or the key of the caller', async () => {
     const { everpost, calls } = clientOf([json(200, SENT), json(200, SENT), json(200, SENT)]);
     await everpost.send(EMAIL);
     await everpost.send(EMAIL);
@@ -74,12 +74,12 @@ describe('a request that fails', () => {
     });
   });
 
-  it('does not count as done when only a 429 came before', async () => {
+  it('does not count as done when its key is already used and only a 429 came before', async () => {
     const { everpost } = clientOf([failing(429), used(200)]);
     expect(await failureOf(everpost.send(EMAIL))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  it.each([400, 401, 403, 404, 409, 413, 422])('with %s is not repeated', async (status) => {
+  it.each([400, 401, 403, 404, 409, 413, 422])('that fails with %s is not repeated', async (status) => {
     const { everpost, calls } = clientOf([failing(status)]);
     expect(await failureOf(everpost.send(EMAIL))).toMatchObject({ status, code: 'UNEXPECTED_ANSWER' });
     expect(calls).toHaveLength(1);
@@ -88,19 +88,19 @@ describe('a request that fails', () => {
   it.each<[string, Reply]>([
     ['503', failing(503)],
     ['a cut connection', cut()],
-  ])('with %s is not repeated when a repetition could have a second effect', async (_case, reply) => {
+  ])('that fails with %s is not repeated when a repetition could have a second effect', async (_case, reply) => {
     const { everpost, calls } = clientOf([reply]);
     await failureOf(everpost.campaigns.send('1'));
     expect(calls).toHaveLength(1);
   });
 
-  it('is repeated after a 429 in any case, because nothing was done', async () => {
+  it('is repeated after a 429 in any case, because the API did nothing', async () => {
     const { everpost, calls } = clientOf([failing(429), json(200, {})]);
     await everpost.campaigns.send('1');
     expect(calls).toHaveLength(2);
   });
 
-  it('is repeated when it only reads or sets a value', async () => {
+  it('that only reads or sets a value is repeated after a 503 and after a cut connection', async () => {
     const { everpost, calls } = clientOf([cut(), json(200, {}), failing(503), json(200, {}), cut(), json(200, {})]);
     await everpost.contacts.get('1');
     await everpost.contacts.update('1', { subscribed: true });
@@ -108,7 +108,7 @@ describe('a request that fails', () => {
     expect(calls.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH', 'PATCH', 'POST', 'POST']);
   });
 
-  it('counts as deleted when the record is gone after a cut connection, but not when it never existed', async () => {
+  it('that deletes counts as done when the record is gone after a cut connection, but not when it never existed', async () => {
     await expect(clientOf([cut(), failing(404)]).everpost.contacts.delete('1')).resolves.toBeUndefined();
     expect(await failureOf(clientOf([failing(404)]).everpost.contacts.delete('1'))).toMatchObject({ status: 404 });
   });
@@ -122,7 +122,7 @@ describe('a request that fails', () => {
     expect(await failureOf(busy.everpost.send(EMAIL))).toMatchObject({ status: 429, retryAfter: 3600 });
   });
 
-  it('throws the last error when no try is left', async () => {
+  it('fails with the last error when no retry is left', async () => {
     const { everpost, calls } = clientOf([cut(), cut(), cut()]);
     const error = await failureOf(everpost.send(EMAIL));
     expect(error).toMatchObject({ status: 0, code: 'CONNECTION_FAILED', cause: expect.any(TypeError) });

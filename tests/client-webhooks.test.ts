@@ -56,7 +56,7 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(BODY, old, SECRET, { toleranceSeconds: 400 })).toHaveProperty('type');
   });
 
-  it('says that a secret is not valid', async () => {
+  it('throws a TypeError for a secret that is not valid', async () => {
     await expect(verifyWebhook(BODY, signed(), 'whsec_')).rejects.toThrow(TypeError);
   });
 });
