@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
-import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
+import { emailDeliveryWorkflowId, WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -54,7 +54,7 @@ async function received(address: string): Promise<Buffer> {
 }
 
 describe('mail of a verified domain', () => {
-  it('is signed, transactional email and campaigns alike, and its signature verifies with the key in DNS', async () => {
+  it('is signed, in transactional email and in campaigns, and the signature verifies with the key in DNS', async () => {
     const domain = await addDomain('signed.example');
     publishKey(domain);
     expect(await verifyNow(domain.id)).toBe('VERIFIED');
@@ -127,7 +127,7 @@ describe('mail of a verified domain', () => {
       body: { to: 'four@mail.test', subject: 'S', body: 'B', from: 'a@sealed.example' },
     });
     await eventually(async () => {
-      const handle = stack.temporal.client.workflow.getHandle(`email/${body.data.emails[0].email}`);
+      const handle = stack.temporal.client.workflow.getHandle(emailDeliveryWorkflowId(body.data.emails[0].email));
       // Temporal does not know the workflow until the dispatcher has started it.
       const description = await handle.describe().catch(() => undefined);
       return description?.raw.pendingActivities?.some((activity) =>
@@ -186,7 +186,7 @@ describe('the domain checks', () => {
     expect([names.length > 0, others]).toEqual([true, []]);
   });
 
-  it('run every few minutes for pending domains, hourly for verified ones, ever later without an answer', async () => {
+  it('run every few minutes for pending domains, hourly for verified ones, and ever less often without an answer', async () => {
     const minutes = async (domain: string) => {
       const [row] = await query<{ minutes: number }>(
         stack.em(),
@@ -207,7 +207,7 @@ describe('the domain checks', () => {
     }
   });
 
-  it('check all domains, also when there are more than in one batch', async () => {
+  it('check all domains, also when there are more than one batch holds', async () => {
     const { project } = await stack.createProject();
     dns.behave('many.test', { rcode: 'NXDOMAIN' });
     await query(

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
+import { createTemplate } from './support/automations.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
 import { startTestApi, type TestApi, type TestProject } from './support/api.ts';
 
@@ -110,7 +112,7 @@ describe('POST /domains', () => {
     expect(again.status).toBe(409);
   });
 
-  it('is a conflict in the same project, also for a trusted domain and for simultaneous requests', async () => {
+  it('answers 409 for a domain that the project has, also for a trusted one and in simultaneous requests', async () => {
     const requests = Array.from({ length: 4 }, () =>
       owner.api('POST', '/domains', { body: { domain: 'once.example' } }),
     );
@@ -131,7 +133,7 @@ describe('POST /domains', () => {
     expect((await check(theirs.id, other)).status).toBe('PENDING');
   });
 
-  it('accepts only the id of the own project', async () => {
+  it('accepts no id of another project', async () => {
     const other = await app.createProject();
     const own = await owner.api('POST', '/domains', { body: { domain: 'a.example', projectId: owner.project.id } });
     expect([own.status, own.body.projectId]).toEqual([201, owner.project.id]);
@@ -143,7 +145,7 @@ describe('POST /domains', () => {
   });
 
   it.each<[string, unknown]>([
-    ['none', undefined],
+    ['no value', undefined],
     ['null', null],
     ['a number', 7],
     ['an empty text', ''],
@@ -185,7 +187,7 @@ describe('GET /domains/project/:projectId', () => {
     expect(again.body[0].records).toEqual(body[0].records);
   });
 
-  it('is 404 for any other project', async () => {
+  it('answers 404 for any other project', async () => {
     for (const id of [app.project.id, UNKNOWN_ID, 'nonsense']) {
       const { status, body } = await owner.api('GET', `/domains/project/${id}`);
       expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
@@ -210,10 +212,7 @@ describe('GET /domains/:id/verify', () => {
     const whole = await check(id);
     expect(whole).toMatchObject({ status: 'VERIFIED', verified: true, verifiedAt: expect.any(String) });
     expect(foundOf(whole.records)).toEqual(['DKIM', 'RETURN_PATH', 'SPF']);
-    const created = await owner.api('POST', '/templates', {
-      body: { name: 'T', subject: 'S', body: 'B', from: 'a@new.example' },
-    });
-    expect(created.status).toBe(201);
+    await createTemplate(owner, { from: 'a@new.example' });
   });
 
   it.each<[string, (key: string) => string[]]>([
@@ -275,7 +274,7 @@ describe('GET /domains/:id/verify', () => {
     expect((await check(id)).status).toBe('VERIFIED');
   });
 
-  it('counts only answers, not time-outs and broken name servers', async () => {
+  it('counts no time-out and no broken name server as a failed check', async () => {
     const { id, records } = await add('silent.example');
     publish(required(records));
     await check(id);
@@ -306,7 +305,7 @@ describe('GET /domains/:id/verify', () => {
     expect(rows).toEqual([{ trusted: true, dns_verified: false }]);
   });
 
-  it('is 404 for the domain of another project', async () => {
+  it('answers 404 for the domain of another project, as DELETE /domains/:id does', async () => {
     const { id } = await add('mine.example');
     for (const [method, path] of [
       ['GET', `/domains/${id}/verify`],
@@ -329,20 +328,18 @@ describe('DELETE /domains/:id', () => {
     expect((await add('gone.example')).records[0].value).not.toBe(records[0].value);
   });
 
-  it('is a conflict while a template or a campaign that is not sent uses it, in any spelling', async () => {
+  it('answers 409 while a template or a campaign that is not sent uses the domain, in any spelling', async () => {
     const { id, records } = await add('bücher.example');
     publish(required(records));
     await check(id);
-    const template = await owner.api('POST', '/templates', {
-      body: { name: 'T', subject: 'S', body: 'B', from: 'a@bücher.example' },
-    });
+    const templateId = await createTemplate(owner, { from: 'a@bücher.example' });
     const inUse = await owner.api('DELETE', `/domains/${id}`);
     expect([inUse.status, inUse.body.error.code, inUse.body.error.details]).toEqual([
       409,
       'CONFLICT',
       { templates: 1, campaigns: 0 },
     ]);
-    await owner.api('DELETE', `/templates/${template.body.id}`);
+    await owner.api('DELETE', `/templates/${templateId}`);
 
     const { body } = await owner.api('POST', '/campaigns', { body: campaign });
     for (const status of ['DRAFT', 'SCHEDULED', 'SENDING']) {
@@ -353,15 +350,18 @@ describe('DELETE /domains/:id', () => {
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(204);
   });
 
-  it('ignores users of a similar domain and users in other projects', async () => {
+  it('ignores templates of a similar domain and templates of other projects', async () => {
     const { id } = await add('example.co');
-    await owner.api('POST', '/templates', { body: { name: 'T', subject: 'S', body: 'B', from: `a@${TEST_DOMAIN}` } });
+    const other = await app.createProject();
+    await trustDomain(app.em(), other.project.id, 'example.co');
+    await createTemplate(owner, { from: `a@${TEST_DOMAIN}` });
+    await createTemplate(other, { from: 'a@example.co' });
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(204);
   });
 });
 
-describe('without an inbound domain', () => {
-  it('requires DKIM and recommends DMARC', async () => {
+describe('an installation without an inbound domain', () => {
+  it('requires DKIM, recommends DMARC, and keeps its verified domains when it gets an inbound domain', async () => {
     const plain = await startTestApi({ database: app.database, config: { DNS_SERVERS: [dns.address] } });
     try {
       const { body } = await plain.api('POST', '/domains', { body: { domain: 'plain.example' } });
@@ -371,7 +371,7 @@ describe('without an inbound domain', () => {
       ]);
       publish(required(body.records));
       expect((await plain.api('GET', `/domains/${body.id}/verify`)).body.status).toBe('VERIFIED');
-      // The same database with an inbound domain: verified domains stay verified.
+      // This API has an inbound domain, and uses the same database.
       const later = await app.api('GET', `/domains/${body.id}/verify`, { key: plain.keys.secretKey });
       expect(later.body.status).toBe('VERIFIED');
       expect(later.body.records.map((record: Record) => [record.purpose, record.required])).toEqual([
