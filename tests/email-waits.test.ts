@@ -55,7 +55,7 @@ describe('while no mail server answers, an email says so', () => {
   });
 });
 
-it('an email of a campaign that holds because of complaints says so', async () => {
+it('an email of a campaign that waits because of complaints says so', async () => {
   const { id, emailId } = await startCampaign();
   const wait = { reason: 'Too many complain', provider: 'mail.test', until: '2099-01-01T00:00:00.000Z' };
   await stack.stopWorkers();
