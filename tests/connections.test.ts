@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('more connections than API_CONNECTIONS_MAX', () => {
-  it('close connections without a key, and none with a key', async () => {
+  it('close only connections without a key', async () => {
     const caller = await openRaw(app.url);
     const authorization = `Authorization: Bearer ${app.neighbour.keys.secretKey}`;
     const answered = (count: number) =>
@@ -32,7 +32,7 @@ describe('more connections than API_CONNECTIONS_MAX', () => {
 });
 
 describe('connections of one address without a key', () => {
-  it('may be only a part of all connections, and connections with a key stay open', async () => {
+  it('are limited to a part of all connections, and connections with a key stay open', async () => {
     const authorization = `Authorization: Bearer ${app.neighbour.keys.secretKey}`;
     const callers: RawConnection[] = [];
     while (callers.length < CONNECTIONS_MAX / 2) {

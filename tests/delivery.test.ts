@@ -202,7 +202,7 @@ describe('the answers of mail servers', () => {
     expect(await workflow.result()).toEqual({ rounds: 3, emails: { SENT: 1 } });
   });
 
-  it('that defer an email do not delay the others of its batch, and end its attempts at last', async () => {
+  it('that defer an email delay no other email of its request, and fail it after the last attempt', async () => {
     const [slow, quick] = [freshEmail(), freshEmail()];
     stack.sink.replyTo(slow, { code: 450, text: '4.2.1 Later', stage: 'rcpt' });
     const [slowId = '', quickId = ''] = await send({ to: [slow, quick] });
@@ -216,9 +216,9 @@ describe('the answers of mail servers', () => {
 
   it.each<[string, 'rcpt' | 'data', string]>([
     ['no such user', 'rcpt', '5.1.1 No such user'],
-    ['no such user, without a code', 'rcpt', 'Unknown recipient'],
-    ['no such user, told after the content', 'data', '5.1.1 No such user'],
-  ])('end the subscription at %s', async (_reason, stage, text) => {
+    ['no such user, without an enhanced status code', 'rcpt', 'Unknown recipient'],
+    ['no such user, after the content', 'data', '5.1.1 No such user'],
+  ])('end the subscription when they say: %s', async (_reason, stage, text) => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 550, text, stage });
     const id = await sendOne({ to, subscribed: true });
@@ -237,7 +237,7 @@ describe('the answers of mail servers', () => {
     expect(messagesTo(to)).toEqual([]);
   });
 
-  it('do not change the contact when the words of a refusal are not about the address', async () => {
+  it('defer an email and keep its contact subscribed when a refusal is not about the address', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 550, text: 'go away', stage: 'rcpt', times: 1 });
     const id = await sendOne({ to, subscribed: true });
@@ -245,7 +245,7 @@ describe('the answers of mail servers', () => {
     expect((await contactOf(to)).subscribed).toBe(true);
   });
 
-  it('that refuse the content fail the email, and do not change the contact', async () => {
+  it('that refuse the content fail the email, and keep its contact subscribed', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 554, text: '5.7.1 Looks like spam', stage: 'data' });
     const id = await sendOne({ to, subscribed: true });
@@ -255,7 +255,7 @@ describe('the answers of mail servers', () => {
     expect((await eventsOf(contact.id)).map(({ name }) => name)).toEqual(['email.failed']);
   });
 
-  it('that refuse the sender fail the email, and do not change the contact', async () => {
+  it('that refuse the sender fail the email, and keep its contact subscribed', async () => {
     const to = freshEmail();
     stack.sink.replyTo('refused@example.com', { code: 550, text: '5.7.1 Not you', stage: 'mail' });
     const id = await sendOne({ to, subscribed: true, from: 'refused@example.com' });
@@ -264,12 +264,12 @@ describe('the answers of mail servers', () => {
   });
 });
 
-describe('a server that refuses the sender for a while', () => {
+describe('a 5xx reply about the sender or a full mailbox', () => {
   it.each([
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using a list',
     '550 5.7.1 Relaying denied',
     '552 5.2.2 Mailbox full',
-  ])('unsubscribes nobody, and gets the email later, with %s', async (reply) => {
+  ])('unsubscribes nobody, and the email is sent later: %s', async (reply) => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: Number(reply.slice(0, 3)), text: reply.slice(4), stage: 'rcpt', times: 2 });
     const id = await sendOne({ to, subscribed: true });
@@ -327,7 +327,7 @@ describe('a delivery', () => {
 });
 
 describe('many emails', () => {
-  it('of 300 requests at once, from three projects, all arrive exactly once', async () => {
+  it('of 300 requests at once, from three projects, arrive exactly once each', async () => {
     const projects = [stack, await stack.createProject(), await stack.createProject()];
     const ids = await Promise.all(
       Array.from({ length: 300 }, (_, n) => sendOne({ to: `burst-${n}@mail.test` }, projects[n % 3])),
@@ -362,7 +362,7 @@ describe('many emails', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(2_000);
   });
 
-  it('reserve no more of that speed than they need', async () => {
+  it('reserve no more of the speed of their project than they need', async () => {
     const busy = await stack.createProject();
     await updateProject(stack.em(), busy.project.id, { emailsPerSecond: 50 });
     const id = await sendOne({ to: freshEmail() }, busy);

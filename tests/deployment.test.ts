@@ -69,7 +69,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(services)(
-    '%s publishes its ports to this host only, but for inbound mail where .env says so',
+    '%s publishes its ports to this host only, except that of inbound mail where .env says so',
     (_name, { ports = [] }) => {
       for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{INBOUND_SMTP_LISTEN:-127\.0\.0\.1\}):/);
     },
@@ -105,7 +105,7 @@ describe('Dockerfile', () => {
     );
   });
 
-  it('does not run as root, and stops with SIGTERM', () => {
+  it('does not run as root, stops with SIGTERM, and has a health check', () => {
     expect(lines).toContain('USER node');
     expect(lines).toContain('STOPSIGNAL SIGTERM');
     expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
@@ -115,6 +115,7 @@ describe('Dockerfile', () => {
     const copied = lines
       .filter((line) => /^COPY (?!--from)/.test(line))
       .flatMap((line) => line.split(' ').slice(1, -1));
+    expect(copied).not.toEqual([]);
     for (const source of copied) expect([source, existsSync(path.join(projectRoot, source))]).toEqual([source, true]);
   });
 });

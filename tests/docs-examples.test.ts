@@ -22,8 +22,8 @@ afterAll(async () => {
   await dns.close();
 });
 
-describe('the code of the docs runs and answers what the page shows', () => {
-  it.each(pages)('%s', async (file) => {
+describe('the code of a page of the docs', () => {
+  it.each(pages)('runs and answers what the page shows: %s', async (file) => {
     const project = await stack.createProject();
     // `npm start` trusts this domain as well.
     await trustDomain(stack.em(), project.project.id, 'local.test');
