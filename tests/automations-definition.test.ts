@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
+import { createTemplate, post, track } from './support/automations.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -8,33 +10,27 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-async function post(path: string, body: object = {}): Promise<any> {
-  const reply = await api.api('POST', path, { body });
-  if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
-  return reply.body;
-}
-
 async function createWorkflow(fields: object = {}): Promise<{ id: string; triggerId: string }> {
-  const { id } = await post('/workflows', { name: 'Welcome', eventName: 'signed_up', ...fields });
+  const { id } = await post(api, '/workflows', { name: 'Welcome', eventName: 'signed_up', ...fields });
   const { body } = await api.api('GET', `/workflows/${id}`);
   return { id, triggerId: body.steps[0].id };
 }
 
-async function createTemplate(fields: object = {}): Promise<string> {
-  const body = { name: 'Hello', subject: 'Hi', body: '<p>Hi</p>', from: 'news@example.com', ...fields };
-  return (await post('/templates', body)).id;
-}
-
-const addStep = async (id: string, step: object): Promise<string> => (await post(`/workflows/${id}/steps`, step)).id;
+const postStep = (id: string, step: object) => post(api, `/workflows/${id}/steps`, step);
+const addStep = async (id: string, step: object): Promise<string> => (await postStep(id, step)).id;
 const connect = (id: string, fromStepId: string, toStepId: string, branch?: string) =>
-  post(`/workflows/${id}/transitions`, { fromStepId, toStepId, ...(branch !== undefined && { branch }) });
+  post(api, `/workflows/${id}/transitions`, { fromStepId, toStepId, branch });
 
 const DELAY = { type: 'DELAY', config: { amount: 1, unit: 'hours' } };
 const CONDITION = { type: 'CONDITION', config: { field: 'contact.subscribed', operator: 'equals', value: true } };
 
 describe('workflows', () => {
   it('begin disabled, with a TRIGGER step', async () => {
-    const created = await post('/workflows', { name: ' Welcome ', description: 'First steps', eventName: 'signed_up' });
+    const created = await post(api, '/workflows', {
+      name: ' Welcome ',
+      description: 'First steps',
+      eventName: 'signed_up',
+    });
     expect(created).toEqual({
       id: expect.any(String),
       name: 'Welcome',
@@ -62,7 +58,7 @@ describe('workflows', () => {
   });
 
   it('require the name of an event, which may also be in triggerConfig', async () => {
-    const created = await post('/workflows', { name: 'A', triggerConfig: { eventName: 'email.open' } });
+    const created = await post(api, '/workflows', { name: 'A', triggerConfig: { eventName: 'email.open' } });
     expect(created.triggerConfig).toEqual({ eventName: 'email.open' });
     const { status, body } = await api.api('POST', '/workflows', { body: { name: 'A' } });
     expect([status, body.error.errors[0].field]).toEqual([422, 'eventName']);
@@ -88,7 +84,7 @@ describe('workflows', () => {
     expect(await names('search=MM')).toEqual(['Gamma']);
   });
 
-  it('are changed field by field, and the trigger step takes over the event', async () => {
+  it('are changed field by field, and the trigger step gets the new event', async () => {
     const { id } = await createWorkflow();
     const patch = { name: 'B', description: null, triggerType: 'MANUAL', eventName: 'other', allowReentry: true };
     const { body } = await api.api('PATCH', `/workflows/${id}`, { body: patch });
@@ -111,10 +107,17 @@ describe('workflows', () => {
   });
 
   it('are deleted with their steps and executions', async () => {
-    const { id } = await createWorkflow();
-    await addStep(id, DELAY);
+    const { id } = await createWorkflow({ eventName: 'left' });
+    await addStep(id, { ...DELAY, autoConnect: true });
+    await api.api('PATCH', `/workflows/${id}`, { body: { enabled: true } });
+    await track(api, 'left@mail.test', 'left');
+    expect((await api.api('POST', `/workflows/${id}/executions/cancel-all`)).body).toEqual({ cancelled: 1 });
     expect((await api.api('DELETE', `/workflows/${id}`)).status).toBe(204);
     expect((await api.api('GET', `/workflows/${id}`)).status).toBe(404);
+    const left = sql`
+      select from automation_step where automation_id = ${id}
+      union all select from automation_execution where automation_id = ${id}`;
+    expect(await query(api.em(), left)).toEqual([]);
   });
 
   it('list the fields that a condition can read', async () => {
@@ -138,14 +141,11 @@ describe('enabling', () => {
     const { id, triggerId } = await createWorkflow();
     const mail = await addStep(id, { type: 'SEND_EMAIL', name: 'Mail' });
     const condition = await addStep(id, { ...CONDITION, name: 'Asks' });
-    const templateId = await createTemplate();
+    const templateId = await createTemplate(api);
     const sender = await addStep(id, { type: 'SEND_EMAIL', name: 'Sender', templateId });
     await connect(id, triggerId, mail);
     await connect(id, mail, sender);
-    await api.database.orm.em
-      .fork()
-      .getConnection()
-      .execute(`update template set from_address = 'a@other.test' where id = ?`, [templateId]);
+    await query(api.em(), sql`update template set from_address = 'a@other.test' where id = ${templateId}`);
     const { status, body } = await api.api('PATCH', `/workflows/${id}`, { body: { enabled: true } });
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.error.details.problems).toEqual([
@@ -169,7 +169,7 @@ describe('enabling', () => {
 describe('steps', () => {
   it('are created with a type, and have a name, a position and a configuration', async () => {
     const { id } = await createWorkflow();
-    const step = await post(`/workflows/${id}/steps`, { ...DELAY, position: { x: 10, y: -2.5 } });
+    const step = await postStep(id, { ...DELAY, position: { x: 10, y: -2.5 } });
     expect(step).toEqual({
       id: expect.any(String),
       type: 'DELAY',
@@ -203,7 +203,7 @@ describe('steps', () => {
     ['UPDATE_CONTACT', { subscriptionAction: 'none' }, 'config.data'],
     ['SEND_EMAIL', { recipient: { type: 'CUSTOM' } }, 'config.recipient.customEmail'],
     ['SEND_EMAIL', { recipient: { type: 'CUSTOM', customEmail: 'nobody' } }, 'config.recipient.customEmail'],
-  ])('refuse a %s with %j', async (type, config, field) => {
+  ])('are refused when a %s has the configuration %j', async (type, config, field) => {
     const { id } = await createWorkflow();
     const { status, body } = await api.api('POST', `/workflows/${id}/steps`, { body: { type, config } });
     expect([status, body.error.errors?.[0]?.field]).toEqual([422, field]);
@@ -220,14 +220,14 @@ describe('steps', () => {
       { field: `segment.${uuidV7()}`, operator: 'memberOfSegment' },
       'no segment has the id',
     ],
-  ])('refuse a CONDITION with %s', async (_what, config, words) => {
+  ])('are refused when a CONDITION names %s', async (_what, config, words) => {
     const { id } = await createWorkflow();
     const { status, body } = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'CONDITION', config } });
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.error.message).toContain(words);
   });
 
-  it('keep the form in which a CONDITION was written, and read contact and event fields', async () => {
+  it('keep the form in which a CONDITION was written, with fields of the contact or of the event', async () => {
     const { id } = await createWorkflow();
     for (const config of [
       { field: 'contact.email', operator: 'contains', value: '@' },
@@ -235,11 +235,11 @@ describe('steps', () => {
       { field: 'event.order.total', operator: 'greaterThan', value: 10 },
       { condition: { logic: 'OR', groups: [{ filters: [{ field: 'bought', operator: 'triggered' }] }] } },
     ]) {
-      expect((await post(`/workflows/${id}/steps`, { type: 'CONDITION', config })).config).toEqual(config);
+      expect((await postStep(id, { type: 'CONDITION', config })).config).toEqual(config);
     }
   });
 
-  it('refuse a template that does not exist, and a webhook whose template does not compile', async () => {
+  it('are refused with a template that does not exist, and with a webhook body that does not compile', async () => {
     const { id } = await createWorkflow();
     const missing = await api.api('POST', `/workflows/${id}/steps`, {
       body: { type: 'SEND_EMAIL', templateId: uuidV7() },
@@ -254,9 +254,9 @@ describe('steps', () => {
 
   it('accept the id of their template beside the configuration or in it', async () => {
     const { id } = await createWorkflow();
-    const templateId = await createTemplate();
-    const beside = await post(`/workflows/${id}/steps`, { type: 'SEND_EMAIL', templateId });
-    const inside = await post(`/workflows/${id}/steps`, { type: 'SEND_EMAIL', config: { templateId } });
+    const templateId = await createTemplate(api);
+    const beside = await postStep(id, { type: 'SEND_EMAIL', templateId });
+    const inside = await postStep(id, { type: 'SEND_EMAIL', config: { templateId } });
     for (const step of [beside, inside]) expect(step).toMatchObject({ templateId, config: { templateId } });
     const { body } = await api.api('GET', `/workflows/${id}`);
     expect(body.steps[1].template).toEqual({ id: templateId, name: 'Hello' });
@@ -268,7 +268,7 @@ describe('steps', () => {
     ]);
   });
 
-  it('are changed, with the checks of their type', async () => {
+  it('can be changed to what their type allows', async () => {
     const { id } = await createWorkflow();
     const stepId = await addStep(id, DELAY);
     const config = { amount: 0.5, unit: 'days' };
@@ -322,7 +322,7 @@ describe('transitions', () => {
     const { id } = await createWorkflow();
     const [from, to] = [await addStep(id, CONDITION), await addStep(id, DELAY)];
     const body = { fromStepId: from, toStepId: to, condition: { branch: 'no' } };
-    const transition = await post(`/workflows/${id}/transitions`, body);
+    const transition = await post(api, `/workflows/${id}/transitions`, body);
     expect(transition).toEqual({
       id: expect.any(String),
       fromStepId: from,
@@ -335,7 +335,7 @@ describe('transitions', () => {
     expect((await api.api('DELETE', `/workflows/${id}/transitions/${transition.id}`)).status).toBe(404);
   });
 
-  it('refuse steps and transitions that a graph cannot have', async () => {
+  it('are refused where a graph cannot have them', async () => {
     const { id, triggerId } = await createWorkflow();
     const a = await addStep(id, DELAY);
     const b = await addStep(id, DELAY);

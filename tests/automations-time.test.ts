@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { recordEvents } from '../shared/domain/events/events.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
 import {
@@ -14,49 +13,33 @@ import {
   stepsOf,
   track,
 } from './support/automations.ts';
+import { startHookReceiver, type HookCall, type HookReceiver } from './support/hook-receiver.ts';
 import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-interface Call {
-  method: string | undefined;
-  path: string | undefined;
-  headers: IncomingMessage['headers'];
-  body: string;
-}
-const calls: Call[] = [];
-let answers: { status: number; headers?: Record<string, string>; body?: string }[] = [];
-const server = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    calls.push({
-      method: request.method,
-      path: request.url,
-      headers: request.headers,
-      body: Buffer.concat(chunks).toString(),
-    });
-    const { status, headers = {}, body = 'fine' } = answers.shift() ?? { status: 200 };
-    response.writeHead(status, headers).end(body);
-  });
-});
+/** The answers to the next calls; later calls are answered with 200. */
+const answers: ({ status: number; headers?: Record<string, string>; body?: string } | 'broken connection')[] = [];
 
 let machine: TimeMachine;
-let hook: string;
+let hook: HookReceiver;
 beforeAll(async () => {
   machine = await startTimeMachine({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  hook = await startHookReceiver();
+  hook.answer((_call, response) => {
+    const answer = answers.shift() ?? { status: 200 };
+    if (answer === 'broken connection') response.destroy();
+    else response.writeHead(answer.status, answer.headers).end(answer.body ?? 'fine');
+  });
 });
 afterAll(async () => {
-  server.close();
+  await hook.close();
   await machine.stop();
 });
 afterEach(() => {
-  calls.length = 0;
-  answers = [];
+  hook.calls.length = 0;
 });
 
 const exit = (reason: string) => ({ type: 'EXIT', config: { reason } });
@@ -71,7 +54,7 @@ async function enter(id: string, event: string, data?: object): Promise<{ email:
   return { email, executionId: execution.id };
 }
 
-describe('DELAY', () => {
+describe('a DELAY', () => {
   it.each([
     [1.5, 'minutes', 1.5 * MINUTE],
     [36, 'hours', 36 * HOUR],
@@ -93,7 +76,7 @@ describe('DELAY', () => {
   });
 });
 
-describe('WAIT_FOR_EVENT', () => {
+describe('a WAIT_FOR_EVENT step', () => {
   const steps = (timeout?: number) => ({
     Wait: {
       type: 'WAIT_FOR_EVENT',
@@ -104,7 +87,7 @@ describe('WAIT_FOR_EVENT', () => {
     Late: exit('late'),
   });
 
-  it('takes the branch of the event when it comes in time', async () => {
+  it('takes the branch of the event when the event comes in time', async () => {
     const id = await createAutomation(machine, 'ask_in_time', steps(3_600));
     const { email, executionId } = await enter(id, 'ask_in_time');
     await machine.advance(59 * MINUTE);
@@ -114,7 +97,7 @@ describe('WAIT_FOR_EVENT', () => {
     expect([execution.exitReason, execution.context]).toEqual(['came', { text: 'yes' }]);
   });
 
-  it('takes the branch of the timeout when it does not', async () => {
+  it('takes the branch of the timeout when the event does not come in time', async () => {
     const id = await createAutomation(machine, 'ask_late', steps(3_600));
     const { email, executionId } = await enter(id, 'ask_late');
     expect(await machine.finish(executionId)).toBeGreaterThanOrEqual(3_600_000 - 2_000);
@@ -124,7 +107,7 @@ describe('WAIT_FOR_EVENT', () => {
     expect(execution.stepExecutions[1].output).toEqual({ branch: 'timeout', eventName: 'answer' });
   });
 
-  it('without a timeout waits for years', async () => {
+  it('waits for years when it has no timeout', async () => {
     const id = await createAutomation(machine, 'ask_patient', steps());
     const { email, executionId } = await enter(id, 'ask_patient');
     await machine.advance(900 * DAY);
@@ -135,7 +118,7 @@ describe('WAIT_FOR_EVENT', () => {
   });
 });
 
-describe('CONDITION', () => {
+describe('a CONDITION', () => {
   it.each([
     ['contact.email', 'contains', 'mail.test', 'yes'],
     ['contact.subscribed', 'equals', false, 'no'],
@@ -144,7 +127,7 @@ describe('CONDITION', () => {
     ['event.amount', 'greaterThan', 10, 'yes'],
     ['event.amount', 'lessThan', 10, 'no'],
     ['event.nothing', 'exists', undefined, 'no'],
-  ])('%s %s %p leads to %s', async (field, operator, value, branch) => {
+  ])('on %s %s %p takes the branch %s', async (field, operator, value, branch) => {
     const event = `condition_${field}_${operator}`;
     const id = await createAutomation(machine, event, {
       Ask: { type: 'CONDITION', config: { field, operator, value }, branches: { yes: 'Yes', no: 'No' } },
@@ -171,17 +154,17 @@ describe('CONDITION', () => {
   });
 });
 
-describe('WEBHOOK', () => {
+describe('a WEBHOOK step', () => {
   const single = (event: string, config: object) =>
     createAutomation(machine, event, { Call: { type: 'WEBHOOK', config, next: 'Out' }, Out: exit('called') });
 
   it('sends contact, workflow, execution and event, signed as Standard Webhooks specifies', async () => {
-    const id = await single('hook_plain', { url: `${hook}/in` });
+    const id = await single('hook_plain', { url: hook.url });
     const { email, executionId } = await enter(id, 'hook_plain', { plan: 'pro' });
     await machine.finish(executionId);
-    expect(calls).toHaveLength(1);
-    const [call] = calls as [Call];
-    expect(JSON.parse(call.body)).toEqual({
+    expect(hook.calls).toHaveLength(1);
+    const [call] = hook.calls as [HookCall];
+    expect(call.body).toEqual({
       contact: { id: expect.any(String), email, subscribed: true, data: { plan: 'pro' } },
       workflow: { id, name: 'Automation' },
       execution: { id: executionId, startedAt: expect.any(String) },
@@ -189,7 +172,7 @@ describe('WEBHOOK', () => {
     });
     const secret = await readWebhookSecret(machine.em(), machine.project.id);
     const at = Number(call.headers['webhook-timestamp']);
-    const expected = signatureHeaders([secret], call.headers['webhook-id'] as string, at, call.body);
+    const expected = signatureHeaders([secret], call.headers['webhook-id'] as string, at, call.text);
     expect(call.headers).toMatchObject({ ...expected, 'content-type': 'application/json' });
     const execution = await executionOf(machine, id, executionId);
     expect(execution.stepExecutions[1]).toMatchObject({
@@ -199,57 +182,53 @@ describe('WEBHOOK', () => {
   });
 
   it('is signed with the new key as soon as the project has one', async () => {
-    const id = await single('hook_rotated', { url: hook });
+    const id = await single('hook_rotated', { url: hook.url });
     const before = await readWebhookSecret(machine.em(), machine.project.id);
     const secret = await rotateWebhookSecret(machine.em(), machine.project.id);
     expect(secret).not.toBe(before);
     const { executionId } = await enter(id, 'hook_rotated');
     await machine.finish(executionId);
-    const [call] = calls as [Call];
+    const [call] = hook.calls as [HookCall];
     const signatureWith = (key: string) =>
       signatureHeaders(
         [key],
         call.headers['webhook-id'] as string,
         Number(call.headers['webhook-timestamp']),
-        call.body,
+        call.text,
       );
     expect(call.headers).toMatchObject(signatureWith(secret));
     expect(call.headers['webhook-signature']).not.toBe(signatureWith(before)['webhook-signature']);
     // The key is in no answer and in no history.
     const handle = machine.environment.client.workflow.getHandle(`execution/${executionId}`);
     const history = historyToJSON(await handle.fetchHistory());
-    const told = JSON.stringify([await executionOf(machine, id, executionId), history, calls]);
+    const told = JSON.stringify([await executionOf(machine, id, executionId), history, hook.calls]);
     expect(told).not.toContain(secret.slice('whsec_'.length));
   });
 
-  it('renders address, headers and body', async () => {
+  it('renders URL, headers and body, and no line break adds a header', async () => {
     const id = await single('hook_rendered', {
-      url: `${hook}/u/{{email}}?p={{event.plan}}`,
+      url: `${hook.url}/u/{{email}}?p={{event.plan}}`,
       method: 'PUT',
       headers: { 'X-Plan': '{{event.plan}}\r\nX-Evil: 1', Authorization: 'Bearer t' },
       body: { who: ['{{email}}'], amount: 3, plan: '{{event.plan}}' },
     });
     const { email, executionId } = await enter(id, 'hook_rendered', { plan: 'a&b "c"' });
     await machine.finish(executionId);
-    const [call] = calls as [Call];
-    expect([call.method, call.path]).toEqual(['PUT', `/u/${encodeURIComponent(email)}?p=a%26b%20%22c%22`]);
+    const [call] = hook.calls as [HookCall];
+    expect([call.method, call.path]).toEqual(['PUT', `/hook/u/${encodeURIComponent(email)}?p=a%26b%20%22c%22`]);
     expect(call.headers).toMatchObject({ 'x-plan': 'a&b "c"X-Evil: 1', authorization: 'Bearer t' });
     expect(call.headers).not.toHaveProperty('x-evil');
-    expect(JSON.parse(call.body)).toEqual({ who: [email], amount: 3, plan: 'a&b "c"' });
+    expect(call.body).toEqual({ who: [email], amount: 3, plan: 'a&b "c"' });
   });
 
   it('is tried again after 5xx, 429 and broken connections, with the same webhook-id', async () => {
-    answers = [
-      { status: 503 },
-      { status: 429, headers: { 'retry-after': '120' } },
-      { status: 502 },
-      { status: 204, body: '' },
-    ];
-    const id = await single('hook_retry', { url: hook });
+    answers.push({ status: 503 }, { status: 429, headers: { 'retry-after': '120' } });
+    answers.push('broken connection', { status: 204, body: '' });
+    const id = await single('hook_retry', { url: hook.url });
     const { executionId } = await enter(id, 'hook_retry');
     await machine.finish(executionId);
-    expect(calls).toHaveLength(4);
-    expect(new Set(calls.map((call) => call.headers['webhook-id'])).size).toBe(1);
+    expect(hook.calls).toHaveLength(4);
+    expect(new Set(hook.calls.map((call) => call.headers['webhook-id'])).size).toBe(1);
     const execution = await executionOf(machine, id, executionId);
     expect(execution.exitReason).toBe('called');
     expect(execution.stepExecutions[1].output).toMatchObject({ statusCode: 204, attempts: 4 });
@@ -268,11 +247,11 @@ describe('WEBHOOK', () => {
   });
 
   it('fails at once when it is answered with 4xx, and records the answer', async () => {
-    answers = [{ status: 404, body: 'gone' }];
-    const id = await single('hook_4xx', { url: hook });
+    answers.push({ status: 404, body: 'gone' });
+    const id = await single('hook_4xx', { url: hook.url });
     const { executionId } = await enter(id, 'hook_4xx');
     await machine.finish(executionId);
-    expect(calls).toHaveLength(1);
+    expect(hook.calls).toHaveLength(1);
     const execution = await executionOf(machine, id, executionId);
     expect(stepsOf(execution)).toEqual(['Trigger COMPLETED', 'Call FAILED']);
     expect(execution.stepExecutions[1]).toMatchObject({
@@ -283,7 +262,7 @@ describe('WEBHOOK', () => {
 });
 
 describe('a welcome series', () => {
-  it('runs for two weeks and asks a condition in between', async () => {
+  it('reminds a contact who opens nothing and ends after two weeks, and sends an offer to one who opens', async () => {
     const templateId = await createTemplate(machine);
     const id = await createAutomation(machine, 'welcome', {
       Welcome: { type: 'SEND_EMAIL', templateId, next: 'Two days' },
@@ -324,7 +303,6 @@ describe('a welcome series', () => {
 
     const eager = await enter(id, 'welcome');
     await machine.advance(3 * DAY);
-    const { recordEvents } = await import('../shared/domain/events/events.ts');
     const waiting = await executionOf(machine, id, eager.executionId);
     await recordEvents(machine.em(), [
       { projectId: machine.project.id, contactId: waiting.contactId, name: 'email.open', data: { opens: 1 } },
@@ -348,7 +326,7 @@ describe('a welcome series', () => {
 });
 
 describe('long chains', () => {
-  it('of steps without a wait are done in few activities', async () => {
+  it('of steps without a wait take few activities', async () => {
     const configs = Array.from({ length: 500 }, (_, i) => ({ data: { count: i } }));
     const id = await createChain(machine, 'long', 'UPDATE_CONTACT', configs);
     const { executionId } = await enter(id, 'long');
@@ -363,11 +341,11 @@ describe('long chains', () => {
     expect(historyLength).toBeLessThan(50);
   });
 
-  it('of pauses continue as new before a history grows too long', async () => {
+  it('of delays continue as new before a history grows too long', async () => {
     const configs = Array.from({ length: 260 }, () => ({ amount: 1, unit: 'hours' }));
     const id = await createChain(machine, 'longer', 'DELAY', configs);
     const { executionId } = await enter(id, 'longer');
-    expect(await machine.finish(executionId)).toBeGreaterThanOrEqual(0);
+    await machine.finish(executionId);
     const handle = machine.environment.client.workflow.getHandle(`execution/${executionId}`);
     const last = await handle.describe();
     const execution = await executionOf(machine, id, executionId);
@@ -382,15 +360,15 @@ describe('long chains', () => {
 
   it('of webhooks continue as new as well, and call each webhook once', async () => {
     const length = 300;
-    const configs = Array.from({ length }, () => ({ url: hook }));
+    const configs = Array.from({ length }, () => ({ url: hook.url }));
     const id = await createChain(machine, 'longest', 'WEBHOOK', configs);
     const { executionId } = await enter(id, 'longest');
     await machine.finish(executionId);
     const last = await machine.environment.client.workflow.getHandle(`execution/${executionId}`).describe();
     const execution = await executionOf(machine, id, executionId);
     expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', length + 1]);
-    expect(new Set(calls.map((call) => call.headers['webhook-id'])).size).toBe(length);
-    expect(calls).toHaveLength(length);
+    expect(new Set(hook.calls.map((call) => call.headers['webhook-id'])).size).toBe(length);
+    expect(hook.calls).toHaveLength(length);
     expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
     expect(last.historyLength).toBeLessThan(1_500);
   });

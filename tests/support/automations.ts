@@ -14,7 +14,8 @@ export interface TestStep {
   branches?: Record<string, string>;
 }
 
-async function post(on: Api, path: string, body: object): Promise<any> {
+/** Posts what must be created. @returns it, as the API answers */
+export async function post(on: Api, path: string, body: object): Promise<any> {
   const reply = await on.api('POST', path, { body });
   if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
   return reply.body;

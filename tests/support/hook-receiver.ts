@@ -2,6 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 export interface HookCall {
+  method: string | undefined;
+  path: string | undefined;
   headers: IncomingHttpHeaders;
   text: string;
   body: any;
@@ -27,7 +29,8 @@ export async function startHookReceiver(): Promise<HookReceiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
-      const call = { headers: request.headers, text, body: JSON.parse(text) };
+      const { method, url, headers } = request;
+      const call = { method, path: url, headers, text, body: JSON.parse(text) };
       calls.push(call);
       handle(call, response);
     });
