@@ -14,7 +14,7 @@ const EVENTS = 300;
 const CLIENTS = 12;
 const PATIENCE_MS = 100_000;
 
-/** For preparing and checking; only the processes of the test dispatch the outbox. */
+/** Prepares and checks. It does not dispatch the outbox; only the processes of the test do. */
 let prepared: TestApi;
 let sink: SmtpSink;
 let temporal: TestNamespace;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await sink.close();
 });
 
-/** Tracks an event like a careful client: it repeats a request under its key until there is an answer. */
+/** Tracks an event as a careful client does, which repeats a request under its key until there is an answer. */
 async function trackOnce(email: string, event: string): Promise<void> {
   const request = { key: 'public', body: { email, event }, headers: { 'idempotency-key': `${event} ${email}` } };
   await eventually(async () => {
@@ -78,16 +78,24 @@ async function outcomes(automationId: string, event: string): Promise<Outcome[]>
 
 const once: Outcome = { executions: 1, completed: 1, events: 1, mails: 1 };
 
+async function outboxCount(): Promise<number> {
+  const row = await queryOne<{ count: number }>(prepared.em(), sql`select count(*) from outbox`);
+  return row?.count ?? 0;
+}
+
+/** Waits until every execution is completed, its email is received, and the outbox is empty. */
 async function untilCompleted(automationId: string, addresses: string[]): Promise<void> {
   await eventually(async () => {
     const { body } = await prepared.api('GET', `/workflows/${automationId}/executions?status=COMPLETED`);
-    return body.total === addresses.length && addresses.every((address) => sink.recipientCounts().has(address));
+    const isReceived = addresses.every((address) => sink.recipientCounts().has(address));
+    // The dispatcher deletes a row a moment after the workflow that the row asked for has started.
+    return body.total === addresses.length && isReceived && (await outboxCount()) === 0;
   }, PATIENCE_MS);
 }
 
 describe('an API that is killed', () => {
   it(
-    'leaves committed outbox rows that it has not dispatched to the worker',
+    'leaves outbox rows, which a worker dispatches',
     async () => {
       const templateId = await createTemplate(prepared);
       const id = await createAutomation(prepared, 'orphaned', { Mail: { type: 'SEND_EMAIL', templateId } });
@@ -102,15 +110,13 @@ describe('an API that is killed', () => {
       }, PATIENCE_MS);
       await api.kill();
       await temporalProxy.restore();
-      const left = await queryOne<{ count: number }>(prepared.em(), sql`select count(*) from outbox`);
-      expect(left?.count).toBe(addresses.length);
+      expect(await outboxCount()).toBe(addresses.length);
 
       worker = startWorkerProcess(prepared.config, temporal);
       await untilCompleted(id, addresses);
       expect(api.isRunning()).toBe(false);
       expect(await outcomes(id, 'orphaned')).toEqual(addresses.map(() => once));
       expect(addresses.map((address) => sink.recipientCounts().get(address))).toEqual(addresses.map(() => 1));
-      expect(await query(prepared.em(), sql`select from outbox`)).toEqual([]);
     },
     2 * PATIENCE_MS,
   );

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { runCli } from '../cli/run-cli.ts';
+import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { CURRENT_STEP_QUERY } from '../shared/pure/workflow-contracts.ts';
 import { testEnvironment } from './support/environment.ts';
 import {
@@ -82,6 +83,7 @@ describe('an event', () => {
       AutomationId: id,
       ContactId: tracked.contact,
     });
+    await handle.result();
     const history = await handle.fetchHistory();
     expect(history.events!.length).toBeLessThanOrEqual(12);
   });
@@ -108,7 +110,7 @@ describe('an event', () => {
 });
 
 describe('re-entry', () => {
-  it('is refused forever, or while an execution is active, however many events come at once', async () => {
+  it('is refused where it is not allowed, and while an execution is active, however many events come at once', async () => {
     const once = await createAutomation(stack, 'entered', { Out: exit('done') });
     const again = await createAutomation(stack, 'entered', { Out: exit('done') }, { allowReentry: true });
     await stack.stopWorkers();
@@ -195,7 +197,7 @@ describe('a SEND_EMAIL step', () => {
 });
 
 describe('an UPDATE_CONTACT step', () => {
-  it('changes data and subscription by the usual rules, and its events start other automations', async () => {
+  it('deletes data that is null, ignores an empty text and the address, and its events start other automations', async () => {
     const other = await createAutomation(stack, 'contact.unsubscribed', { Out: exit('noticed') });
     const id = await createAutomation(stack, 'changed', {
       Change: {
@@ -212,7 +214,7 @@ describe('an UPDATE_CONTACT step', () => {
   });
 });
 
-describe('WAIT_FOR_EVENT', () => {
+describe('a WAIT_FOR_EVENT step', () => {
   it('continues with the event, and merges its data into the context', async () => {
     const id = await createAutomation(stack, 'cart', {
       Buys: {
@@ -235,7 +237,7 @@ describe('WAIT_FOR_EVENT', () => {
     expect(done.stepExecutions[1].output).toMatchObject({ branch: 'event', eventId: event });
   });
 
-  it('gets every event that is tracked after the wait was recorded, even without a worker', async () => {
+  it('takes the first event that is tracked after the wait was recorded, also while no worker runs', async () => {
     const id = await createAutomation(stack, 'sleepy', {
       Wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'wake' }, next: 'Out' },
       Out: exit('woken'),
@@ -286,7 +288,7 @@ describe('cancelling', () => {
     expect(await closed(executionId)).toBe('CANCELLED');
   });
 
-  it('works for all executions, for those of a deleted contact and for those of a disabled project', async () => {
+  it('ends all executions of an automation, those of a deleted contact, and those of a disabled project', async () => {
     const id = await createAutomation(stack, 'cancel_all', waiting);
     const { contact } = await track(stack, 'd@mail.test', 'cancel_all', { secret: 'x' });
     await executionThatIs(stack, id, 'WAITING');
@@ -303,7 +305,6 @@ describe('cancelling', () => {
     const theirs = await createAutomation(other, 'cancel_all', waiting);
     await track(other, 'p@mail.test', 'cancel_all');
     await executionThatIs(other, theirs, 'WAITING');
-    const { updateProject } = await import('../shared/domain/lifecycle/update-project.ts');
     await updateProject(stack.em(), other.project.id, { disabled: true });
     await updateProject(stack.em(), other.project.id, { disabled: false });
     expect(await executionThatIs(other, theirs, 'CANCELLED')).toMatchObject({ exitReason: 'project disabled' });
