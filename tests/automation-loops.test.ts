@@ -38,7 +38,7 @@ async function untilQuiet(on: TestProject): Promise<void> {
 
 describe('automations that start one another', () => {
   it(
-    'by the emails they send stop, without an effect on another project',
+    'by the emails they send stop, and automations of another project go on',
     async () => {
       const [ring, other] = [await stack.createProject(), await stack.createProject()];
       const mail = async (on: TestProject): Promise<Record<string, TestStep>> => ({

@@ -14,7 +14,7 @@ import { runIdsOf } from './support/runs.ts';
 import { eventually, type TestStack } from './support/stack.ts';
 import type { WebhookReceiver } from './support/webhook-receiver.ts';
 
-/** A usual server suggests it after thousands of events; with so few, a dozen steps make several runs. */
+/** A usual server suggests continue-as-new after thousands of events. After so few, a dozen steps make several runs. */
 const SUGGESTED_AFTER_EVENTS = 30;
 const PATIENCE_MS = 60_000;
 
@@ -76,9 +76,8 @@ describe('an execution whose history grows long', () => {
         const description = await client.workflow.getHandle(workflowId, runId).describe();
         expect(description.historyLength).toBeLessThan(2 * SUGGESTED_AFTER_EVENTS);
         const attributes = description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-        expect(Object.fromEntries(attributes)).toMatchObject({
-          ...{ ProjectId: stack.project.id, AutomationId: id, ContactId: contact },
-        });
+        const ids = { ProjectId: stack.project.id, AutomationId: id, ContactId: contact };
+        expect(Object.fromEntries(attributes)).toMatchObject(ids);
         const priority = { priorityKey: PRIORITIES.automation, fairnessKey: stack.project.id };
         expect(description.priority).toMatchObject(priority);
       }

@@ -31,7 +31,7 @@ async function stepCount(): Promise<number> {
 
 describe('a worker that is killed in the middle of executions', () => {
   it(
-    'repeats no step, whatever its type',
+    'repeats no step of any type, but may repeat a webhook call under the same id',
     async () => {
       const templateId = await createTemplate(stack);
       const id = await createAutomation(stack, 'crash', {

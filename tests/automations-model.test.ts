@@ -22,7 +22,7 @@ import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-re
 const HOUR = 3_600_000;
 /** Executions that run at the same time, on one clock. */
 const EXECUTIONS = 40;
-/** By then every execution that ends by itself has ended: nine steps of at most six hours each after the last event. */
+/** By then every execution that ends by itself has ended: at most nine steps of six hours follow its last event. */
 const END_MS = 80 * HOUR;
 const PATIENCE_MS = 240_000;
 
@@ -45,8 +45,8 @@ interface Running {
 }
 
 /**
- * Events that are minutes apart from each other and from every delay and timeout: those are whole hours, and each event
- * has its own fraction of an hour.
+ * Places events minutes apart from each other and from the ends of delays and timeouts: those come after whole hours,
+ * and each event after its own fraction of an hour.
  */
 function placed(drawn: { name: string; hour: number; y: number }[], startMs: number): TimedEvent[] {
   return drawn.map(({ name, hour, y }, index) => ({ name, y, atMs: startMs + (hour + (index + 1) / 10) * HOUR }));
@@ -69,7 +69,7 @@ async function advanceTo(ms: number): Promise<void> {
 }
 
 /** Tracks the events of all executions at their times. */
-async function happen(running: Running[]): Promise<void> {
+async function trackAll(running: Running[]): Promise<void> {
   const all = running.flatMap(({ contactId, events }) => events.map((event) => ({ ...event, contactId })));
   const moments = Map.groupBy(all, (event) => event.atMs);
   for (const [atMs, events] of [...moments].sort(([a], [b]) => a - b)) {
@@ -85,7 +85,7 @@ async function happen(running: Running[]): Promise<void> {
 
 describe('executions on Temporal', () => {
   it(
-    'do what their graphs say, whatever events come in whatever order',
+    'do what their graphs say, whichever events come in whichever order',
     () =>
       withSeed(async (seed) => {
         const templateId = await createTemplate(machine);
@@ -96,7 +96,7 @@ describe('executions on Temporal', () => {
           running.push({ graph, events: placed(drawn, startMs), ...(await enter(graph)) });
         }
         await machine.settle();
-        await happen(running);
+        await trackAll(running);
         await advanceTo(startMs + END_MS);
         for (const [nth, { graph, events, executionId }] of running.entries()) {
           const story = await readStory(machine.em(), executionId, graph);

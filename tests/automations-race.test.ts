@@ -3,9 +3,9 @@ import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Events of each kind: before the wait can be stored, at some moment around it, and after it is stored. */
+/** Contacts of each kind: their events come before the wait is stored, at about the same time, or after it. */
 const CONTACTS = 40;
-/** The pauses before the events cover these milliseconds evenly. In them an execution may reach its wait or not. */
+/** The pauses before the events are spread evenly over this time, in which an execution may reach its wait or not. */
 const AROUND_MS = 400;
 const PATIENCE_MS = 60_000;
 
@@ -61,7 +61,7 @@ describe('an event that races with the wait for it', () => {
     async () => {
       const emails = (kind: string) => Array.from({ length: CONTACTS }, (_, i) => `${kind}${i}@mail.test`);
 
-      // At the same moment as the event that starts the execution.
+      // Right after the event that starts the execution.
       await Promise.all(emails('early').map(async (email) => track(stack, email, 'ask').then(() => answer(email, 1))));
       await Promise.all(
         emails('around').map(async (email, index) => {
@@ -73,7 +73,7 @@ describe('an event that races with the wait for it', () => {
       await Promise.all(emails('late').map((email) => track(stack, email, 'ask')));
       const before = await settled(3 * CONTACTS);
       const late = before.filter((it) => it.email.startsWith('late'));
-      expect(late.map((it) => it.isWaiting)).toEqual(late.map(() => true));
+      expect(late.map((it) => it.isWaiting)).toEqual(Array.from({ length: CONTACTS }, () => true));
 
       // Every execution that waits gets an answer. Several answers at once count as one.
       const open = before.filter((it) => it.isWaiting).map((it) => it.email);
@@ -84,7 +84,7 @@ describe('an event that races with the wait for it', () => {
       }, PATIENCE_MS);
       for (const standing of all) {
         const number = open.includes(standing.email) ? 2 : 1;
-        expect(standing).toEqual({ ...standing, exitReason: 'answered', answer: number, isWaiting: false });
+        expect(standing).toMatchObject({ exitReason: 'answered', answer: number, isWaiting: false });
       }
       expect(await query(stack.em(), sql`select from event_wait`)).toEqual([]);
     },

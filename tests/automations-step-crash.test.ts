@@ -52,15 +52,13 @@ async function countOf(table: 'email' | 'event_wait'): Promise<number> {
   return row?.count ?? 0;
 }
 
-/**
- * Creates one automation for each type of step, with that step first, so that a transaction of each type is blocked.
- */
 const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
 type Kind = (typeof KINDS)[number];
 
 const eventOf = (kind: Kind) => `crash_in_${kind.toLowerCase()}`;
 const addressOf = (kind: Kind) => `${eventOf(kind)}@mail.test`;
 
+/** Creates an automation for each type of step, with that step first, so that a transaction of each type is blocked. */
 async function createAutomations(): Promise<Record<Kind, string>> {
   const templateId = await createTemplate(stack);
   const configs: Record<Kind, object> = {
@@ -68,7 +66,7 @@ async function createAutomations(): Promise<Record<Kind, string>> {
     UPDATE_CONTACT: { subscribed: false, data: { noted: true } },
     CONDITION: { field: 'event.plan', operator: 'equals', value: 'pro' },
     EXIT: { reason: 'left' },
-    // The delay outlasts the next worker.
+    // The delay still runs when transactions are blocked for the second time.
     DELAY: { amount: 0.3, unit: 'minutes' },
     WAIT_FOR_EVENT: { eventName: 'answer', timeout: 3_600 },
     WEBHOOK: { url: hook.url },
@@ -90,14 +88,14 @@ async function statusesOf(ids: Record<Kind, string>, kinds: readonly Kind[]): Pr
 
 describe('a worker that is killed in the middle of a step', () => {
   it(
-    'leaves no step of any type half done or done twice',
+    'leaves no step of any type half done, and repeats nothing but a webhook call, under the same id',
     async () => {
       const ids = await createAutomations();
       let letGo = await holdRecords();
       worker = startWorkerProcess(stack.config, stack.temporal);
       for (const kind of KINDS) await track(stack, addressOf(kind), eventOf(kind), { plan: 'pro' });
 
-      // First, kill the worker in the transactions that reach the steps.
+      // First, the worker is killed in the transactions that reach the steps.
       await untilHeld(KINDS.length);
       await worker.kill();
       await letGo();
@@ -110,7 +108,7 @@ describe('a worker that is killed in the middle of a step', () => {
         return statuses.every((status) => status === 'WAITING') && hook.calls.size === 1;
       }, PATIENCE_MS);
 
-      // Then in the transactions that end the waits, one of them with the answer of a webhook.
+      // Then it is killed in the transactions that end the waits, one of them with the answer of a webhook.
       letGo = await holdRecords();
       await track(stack, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' });
       hook.release();
