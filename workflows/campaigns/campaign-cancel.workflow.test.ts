@@ -146,6 +146,26 @@ describe('a campaign that is cancelled just before its audience is complete', ()
   });
 });
 
+describe('a campaign whose pages end just before they learn that it was cancelled', () => {
+  it('ends cancelled, and begins no other page', async () => {
+    const begun: number[] = [];
+    const fake = prepare(() => ({
+      async sendRecipientPage({ firstSeq }) {
+        begun.push(firstSeq);
+        await untilCancelled().catch(() => undefined);
+        return { sent: 100, deferred: 0, isStopped: false };
+      },
+    }));
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startAt(fake);
+      fake.campaign.status = 'CANCELLED';
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await endsCancelled(handle, fake);
+    });
+    expect(begun.sort()).toEqual([1, 101, 201, 301]);
+  });
+});
+
 describe('recipients of a cancelled campaign', () => {
   it('get their outcome before a page that is on the wire to a slow server has ended', async () => {
     let endPages = (): void => undefined;

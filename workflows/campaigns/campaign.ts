@@ -68,8 +68,10 @@ async function sendOnce(run: CampaignRun, input: CampaignInput): Promise<boolean
     const state = await waitUntilSending(run);
     if (state) await sendToAudience(run, input, state);
   } catch (error) {
+    // Only the end of the campaign cancels its work. What would begin after that fails as cancelled without an activity.
+    if (isCancellation(error)) return closeCampaign(run);
     if (!(error instanceof ActivityFailure)) throw error;
-    if (!isCancellation(error)) await database.cancelCampaign({ campaignId, reason: reasonOf(error) });
+    await database.cancelCampaign({ campaignId, reason: reasonOf(error) });
   }
   return closeCampaign(run);
 }
