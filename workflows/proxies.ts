@@ -5,9 +5,11 @@ import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 /** The time after which Temporal notices a killed worker. Activities send several heartbeats within it. */
 const HEARTBEAT_TIMEOUT = '10 seconds';
 
-/** Activities with short statements. They are retried while PostgreSQL cannot be reached. */
+/**
+ * Activities with short statements, on the task queue of their workflow: decisions do not wait for long database work.
+ * They are retried while PostgreSQL cannot be reached.
+ */
 export const database = proxyActivities<Activities>({
-  taskQueue: TASK_QUEUES.jobs,
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
