@@ -9,6 +9,8 @@ export interface AttemptMemory {
   outage?: { totalMs: number; seenAtMs: number } | undefined;
   /** The share of the sending speed of the project that is reserved for the next attempt. */
   reservation?: Reservation | undefined;
+  /** The number of contacts that the next statement for an audience searches. */
+  window?: number;
   /** How often the webhook of a step was called. */
   webhook?: { stepNumber: number; calls: number };
 }

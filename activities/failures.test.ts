@@ -5,7 +5,7 @@ import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';
-import { beginAttempt, endAttempt, projectDisabledFailure } from './failures.ts';
+import { beginAttempt, endAttempt, projectDisabledFailure, turnOverFailure } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 quietTemporal();
@@ -91,6 +91,12 @@ describe('the end of an attempt', () => {
       expect(failure.nonRetryable).toBe(false);
       expect(memory).toMatchObject({ faults: 0 });
     }
+  });
+
+  it('neither counts the end of a turn as an unexpected error nor forgets earlier ones', async () => {
+    const { failure, memory } = await attempt(turnOverFailure(), { faults: 5 }, 400);
+    expect(failure).toMatchObject({ type: 'TurnOver', nonRetryable: false, nextRetryDelay: '100 milliseconds' });
+    expect(memory).toMatchObject({ faults: 5 });
   });
 
   it('is final when no server has taken mail for two days, and for a campaign after seven', async () => {

@@ -10,6 +10,7 @@ import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';
 const MEMORY_PAUSE = '2 seconds';
+const TURN_PAUSE = '100 milliseconds';
 /**
  * The number of attempts that end in an unexpected error. With pauses of 1, 2, 4 … up to 300 seconds they take about an
  * hour, in which a faulty release can be rolled back.
@@ -117,6 +118,18 @@ export function memoryBusyFailure(): ApplicationFailure {
   });
 }
 
+const TURN_OVER = 'TurnOver';
+
+/** The attempt has had its slot for long enough. The next one goes on, after other work that waits for a slot. */
+export function turnOverFailure(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: TURN_OVER,
+    message: 'Other work has its turn. This work continues afterwards.',
+    nextRetryDelay: TURN_PAUSE,
+    category: 'BENIGN',
+  });
+}
+
 /** The attempt is alive but makes no progress. */
 export function stalledFailure(stallMs: number): ApplicationFailure {
   return unexpectedFailure('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
@@ -168,8 +181,9 @@ function toFailure(error: unknown): ApplicationFailure {
   );
 }
 
-/** Whether an error is a cancellation, which Temporal must get unchanged. */
-function isAborted(error: unknown): boolean {
+/** Whether an attempt was ended from outside: by a cancellation, or at the end of its turn. Temporal gets the error. */
+function isInterrupted(error: unknown): boolean {
+  if (error instanceof ApplicationFailure) return error.type === TURN_OVER;
   return error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');
 }
 
@@ -197,7 +211,7 @@ export function isLastAttempt(): boolean {
  */
 export function endAttempt(error: unknown, report: (error: unknown) => void): unknown {
   const { faults = 0 } = attemptMemory();
-  if (isAborted(error)) {
+  if (isInterrupted(error)) {
     if (faults > 0) remember({ faults: faults - 1 });
     return error;
   }

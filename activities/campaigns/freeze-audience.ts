@@ -6,7 +6,9 @@ import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { attemptMemory, remember } from '../attempt.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { beginTurn } from '../turn.ts';
 
 export interface FrozenAudience {
   totalRecipients: number;
@@ -58,8 +60,8 @@ function audienceReason(error: AppError): string {
   return `The audience cannot be computed: ${error.message}. ${advice}`;
 }
 
-/** Creates the activity that stores the audience of a campaign. */
-export function createAudienceFreezer(deps: ActivityDeps) {
+/** Creates the activity that stores the audience of a campaign. `turnMs` is for tests. */
+export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
   const em = () => deps.orm.em.fork();
   const inTurn = createKeyedGate(1);
 
@@ -80,7 +82,8 @@ export function createAudienceFreezer(deps: ActivityDeps) {
 
   /**
    * Stores the audience. A repeated call goes on after the last committed chunk. The campaigns of a project take turns
-   * chunk by chunk, so that the project uses one connection and one core of the database.
+   * chunk by chunk, so that the project uses one connection and one core of the database. An attempt ends after its
+   * turn, also while it waits for other campaigns of the project.
    */
   return async function freezeAudience({ campaignId, untilTotal }: FreezeRequest): Promise<FrozenAudience> {
     const campaign = await readCampaignState(em(), campaignId);
@@ -89,12 +92,14 @@ export function createAudienceFreezer(deps: ActivityDeps) {
     const ratePerSecond = policy?.ratePerSecond ?? 0;
     const statements = ratePerSecond === 0 ? FULL_SPEED : THROTTLED;
     let total = campaign.totalRecipients;
-    let size = statements.firstWindow;
+    let size = attemptMemory().window ?? statements.firstWindow;
+    const turn = beginTurn(turnMs);
     const freezeChunk = async (signal: AbortSignal): Promise<FreezeProgress | 'too slow' | undefined> => {
       const beganAt = performance.now();
       const progress = await freezeOrEnd(campaignId, size);
       const tookMs = progress === 'too slow' ? Infinity : performance.now() - beganAt;
       size = nextWindow(size, tookMs, statements);
+      remember({ window: size });
       if (progress && progress !== 'too slow' && !progress.isComplete) {
         await delay(pauseAfterWriting(progress.totalRecipients - total, tookMs, ratePerSecond), undefined, { signal });
       }
@@ -105,7 +110,7 @@ export function createAudienceFreezer(deps: ActivityDeps) {
       async (signal, advance) => {
         for (;;) {
           signal.throwIfAborted();
-          const progress = await inTurn(campaign.projectId, () => freezeChunk(signal));
+          const progress = await inTurn(campaign.projectId, () => freezeChunk(signal), turn);
           if (!progress) return { totalRecipients: total, isStopped: true };
           if (progress === 'too slow') continue;
           advance();

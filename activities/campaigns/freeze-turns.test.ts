@@ -7,16 +7,20 @@ import { startCampaignApi, type CampaignApi } from '../../tests/support/campaign
 import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createCampaignActivities } from './campaign-activities.ts';
-import { pauseAfterWriting } from './freeze-audience.ts';
+import { createAudienceFreezer, pauseAfterWriting } from './freeze-audience.ts';
 
 let app: CampaignApi;
 let freeze: (campaignId: string, untilTotal?: number) => Promise<unknown>;
+/** As `freeze`, with a turn of no time. */
+let freezeForATurn: (campaignId: string) => Promise<unknown>;
 beforeAll(async () => {
   app = await startCampaignApi();
   const deps = { orm: app.orm, config: app.config, heartbeatMs: 1_000 } as unknown as ActivityDeps;
   const activities = createCampaignActivities(deps as Parameters<typeof createCampaignActivities>[0]);
   freeze = (campaignId, untilTotal) =>
     new MockActivityEnvironment().run(() => activities.freezeAudience({ campaignId, untilTotal }));
+  const freezeAudience = createAudienceFreezer(deps, 0);
+  freezeForATurn = (campaignId) => new MockActivityEnvironment().run(() => freezeAudience({ campaignId }));
 });
 afterAll(() => app.stop());
 
@@ -24,6 +28,16 @@ async function sending(owner?: TestProject): Promise<string> {
   const { id } = await app.createCampaign({}, owner);
   await query(app.em(), sql`update campaign set status = 'SENDING' where id = ${id}`);
   return id;
+}
+
+async function storeContacts({ project }: TestProject, count: number): Promise<void> {
+  await query(
+    app.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${project.id}, 'reader' || n || '@mail.test', true, '{}', now(), now()
+      from generate_series(1, ${count}::int) n`,
+  );
 }
 
 async function isFrozen(id: string): Promise<boolean> {
@@ -59,15 +73,26 @@ it('the audiences of a project are stored one at a time, and those of other proj
   expect([await isFrozen(first), await isFrozen(second)]).toEqual([true, true]);
 });
 
+it('an audience leaves its slot to others after its turn, also while it waits for another one of its project', async () => {
+  const owner = await app.createProject();
+  await storeContacts(owner, 4_500);
+  const turnOver = expect.objectContaining({ type: 'TurnOver', category: 'BENIGN', nonRetryable: false });
+  const [first, second] = [await sending(owner), await sending(owner)];
+  await inTransaction(app.em(), async (tx) => {
+    await query(tx, sql`select pg_advisory_xact_lock(hashtextextended(${first}, 0))`);
+    const begun = freezeForATurn(first).catch((error: unknown) => error);
+    await eventually(async () => (await waitersForLocks()) === 1);
+    await expect(freezeForATurn(second)).rejects.toEqual(turnOver);
+    return { begun };
+  }).then(async ({ begun }) => expect(await begun).toEqual(turnOver));
+  expect(await freeze(first)).toEqual({ totalRecipients: 4_500, isStopped: false });
+  await expect(freezeForATurn(second)).rejects.toEqual(turnOver);
+  expect(await freeze(second, 1)).toEqual({ totalRecipients: 4_000, isStopped: false, isPartial: true });
+});
+
 it('an audience is stored in parts, each of which continues the previous one', async () => {
   const owner = await app.createProject();
-  await query(
-    app.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select everpost_uuid_v7(), ${owner.project.id}, 'part' || n || '@mail.test', true, '{}', now(), now()
-      from generate_series(1, 4500) n`,
-  );
+  await storeContacts(owner, 4_500);
   const id = await sending(owner);
   expect(await freeze(id, 1)).toEqual({ totalRecipients: 2_000, isStopped: false, isPartial: true });
   expect(await freeze(id, 2_500)).toEqual({ totalRecipients: 4_000, isStopped: false, isPartial: true });
@@ -84,12 +109,6 @@ it('a throttled campaign is written down at a multiple of its speed, and any oth
 
   const owner = await app.createProject();
   await query(app.em(), sql`update project set emails_per_second = 20 where id = ${owner.project.id}`);
-  await query(
-    app.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select everpost_uuid_v7(), ${owner.project.id}, 'slow' || n || '@mail.test', true, '{}', now(), now()
-      from generate_series(1, 1200) n`,
-  );
+  await storeContacts(owner, 1_200);
   expect(await freeze(await sending(owner))).toEqual({ totalRecipients: 1_200, isStopped: false });
 });

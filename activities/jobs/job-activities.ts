@@ -3,16 +3,17 @@ import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
 import type { JobInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { beginTurn } from '../turn.ts';
 
 /** Activities of imports and bulk operations. */
 export function createJobActivities(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
 
   return {
-    /** Runs a job to its end. A repeated call goes on after the last chunk that was committed. */
+    /** Runs a job to its end, or for a turn. A repeated call goes on after the last chunk that was committed. */
     async runJob({ jobId }: JobInput): Promise<{ state: JobState | 'deleted' }> {
       return withHeartbeat(deps, async (signal, advance) => {
-        await runJob(jobId, { em, signal, onChunk: advance });
+        await runJob(jobId, { em, signal, turn: beginTurn(), onChunk: advance });
         deps.wakeDispatcher();
         return { state: (await findJobState(em(), jobId)) ?? 'deleted' };
       });

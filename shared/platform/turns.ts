@@ -30,16 +30,28 @@ export async function inTurns<Result>(steps: Generator<'pause', Result, unknown>
   }
 }
 
-/** Runs work as soon as the gate lets it through. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs work as soon as the gate lets it through. Work that waits when `signal` is aborted fails with its reason. */
+export type Gate = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /** Creates a gate that lets `width` pieces of work run at a time; the others wait, first come, first served. */
 export function createGate(width: number): Gate {
   let free = width;
   const waiting: (() => void)[] = [];
-  return async (work) => {
+  function place(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      waiting.push(resolve);
+      signal?.addEventListener('abort', () => {
+        const index = waiting.indexOf(resolve);
+        if (index < 0) return;
+        waiting.splice(index, 1);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+  return async (work, signal) => {
+    signal?.throwIfAborted();
     if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await place(signal);
     try {
       return await work();
     } finally {
@@ -72,10 +84,10 @@ export function createPerKey<Made>(
 }
 
 /** A separate `Gate` for each key. */
-export type KeyedGate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedGate = <T>(key: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /** Creates gates that let `width` pieces of work of a key run at a time. */
 export function createKeyedGate(width: number): KeyedGate {
   const withGate = createPerKey(() => createGate(width));
-  return (key, work) => withGate(key, (pass) => pass(work));
+  return (key, work, signal) => withGate(key, (pass) => pass(work, signal));
 }

@@ -8,6 +8,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import { PRIORITIES } from '../../shared/pure/task-queues.ts';
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
@@ -75,7 +76,9 @@ async function freezeFirstPages(run: CampaignRun, plan: Plan): Promise<boolean> 
 /** @returns false when the campaign has ended */
 async function freezeUntil({ campaignId }: CampaignRun, plan: Plan, untilTotal: number): Promise<boolean> {
   const summary = untilTotal > FIRST_PAGES * plan.pageSize ? `freeze audience up to ${untilTotal}` : 'freeze audience';
-  const frozen = await bulk.freezeAudience.executeWithOptions({ summary }, [{ campaignId, untilTotal }]);
+  // Hundreds of campaigns may store their audiences at the same time, and jobs must not wait for all of them.
+  const options = { summary, priority: { priorityKey: PRIORITIES.job } };
+  const frozen = await bulk.freezeAudience.executeWithOptions(options, [{ campaignId, untilTotal }]);
   plan.total = frozen.totalRecipients;
   plan.isGrowing = frozen.isPartial ?? false;
   return !frozen.isStopped;

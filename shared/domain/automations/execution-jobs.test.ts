@@ -94,6 +94,18 @@ describe('cancelling all executions of a workflow', () => {
     });
   });
 
+  it('leaves its slot to other jobs after its turn, with one chunk done', async () => {
+    await storeExecutions(3 * EXECUTION_CHUNK);
+    await cancelAllExecutions(em(), projectId, automationId);
+    const jobId = await openJob();
+    const turn = AbortSignal.abort(new Error('the turn is over'));
+    const aTurn = () => runJob(jobId, { em, signal: new AbortController().signal, turn, onChunk: () => undefined });
+    await expect(aTurn()).rejects.toThrow('the turn is over');
+    expect(await counts()).toMatchObject({ active: EXECUTION_CHUNK, cancelled: 2 * EXECUTION_CHUNK });
+    expect(await run(jobId)).toBe(2);
+    expect(await counts()).toMatchObject({ active: 0, cancelled: 3 * EXECUTION_CHUNK });
+  });
+
   it('needs no job for a few', async () => {
     await storeExecutions(3);
     expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(3);

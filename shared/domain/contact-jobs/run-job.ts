@@ -27,6 +27,8 @@ export interface JobRun {
   em: () => Em;
   /** Checked before each chunk. */
   signal: AbortSignal;
+  /** Checked after each chunk. */
+  turn?: AbortSignal;
   /** Called after each chunk that is committed. */
   onChunk: () => void;
 }
@@ -84,6 +86,7 @@ async function runChunks(
     run.onChunk();
     await afterChunk(current);
     current = after;
+    run.turn?.throwIfAborted();
   }
   await endJob(run.em(), job.id, null);
 }
