@@ -135,7 +135,11 @@ export async function recordDeliveries(
   await query(
     em,
     sql`
-      with owner as materialized (select id from webhook_endpoint where id = ${endpoint.id} for no key update),
+      with owner as materialized (
+        select id, cursor_at = ${position.at}::timestamptz and cursor_source = ${position.source}::int
+          and cursor_id = ${position.id}::uuid as is_same
+        from webhook_endpoint where id = ${endpoint.id} for no key update
+      ),
       recorded as (
         insert into webhook_delivery as d (id, endpoint_id, event_at, source, event_id, event_name, event_count, contact_id,
           status, attempts, status_code, error, duration_ms, retry_at)
@@ -154,15 +158,11 @@ export async function recordDeliveries(
         failing_since = case v.kind when 'accepted' then null when 'failed' then coalesce(w.failing_since, now())
           else w.failing_since end,
         retry_at = case v.kind when 'unknown' then w.retry_at else now() + ${pauseMs}::float8 * interval '1 millisecond' end,
-        cursor_at = case when p.is_same then ${next.at}::timestamptz else w.cursor_at end,
-        cursor_source = case when p.is_same then ${next.source}::smallint else w.cursor_source end,
-        cursor_id = case when p.is_same then ${next.id}::uuid else w.cursor_id end
-      from (
-        select x.id, x.cursor_at = ${position.at}::timestamptz and x.cursor_source = ${position.source}::int
-          and x.cursor_id = ${position.id}::uuid as is_same
-        from webhook_endpoint x
-      ) p cross join (select ${verdict.kind}::text as kind) v
-      where w.id = ${endpoint.id} and p.id = w.id and w.id in (select id from owner)`,
+        cursor_at = case when o.is_same then ${next.at}::timestamptz else w.cursor_at end,
+        cursor_source = case when o.is_same then ${next.source}::smallint else w.cursor_source end,
+        cursor_id = case when o.is_same then ${next.id}::uuid else w.cursor_id end
+      from owner o cross join (select ${verdict.kind}::text as kind) v
+      where w.id = o.id`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { replay } from './deliveries.ts';
 import { openEndpoint, recordDeliveries, type OpenEndpoint } from './delivery-state.ts';
 import type { EventPosition } from './hook-events.ts';
@@ -52,4 +54,20 @@ it('events that are being delivered when a replay is asked for are delivered onc
   expect(await isBehind(opened.id, second)).toBe(false);
   await replay(app.em(), app.project.id, opened.id, { eventId: second.id, retentionDays: 0 });
   expect([await isBehind(opened.id, first), await isBehind(opened.id, second)]).toEqual([false, true]);
+});
+
+it('a replay that is stored while results of the same events are being stored is not undone by them', async () => {
+  const opened = await openNewEndpoint();
+  const event = await trackEvent();
+  const endpoint = (await openEndpoint(app.em(), opened.id))!;
+  const { recording } = await inTransaction(app.em(), async (tx) => {
+    await replay(tx, app.project.id, opened.id, { eventId: event.id, retentionDays: 0 });
+    const results = recordDeliveries(app.em(), endpoint, [], { kind: 'accepted', position: event });
+    await eventually(() =>
+      queryOne(app.em(), sql`select 1 from pg_locks where not granted and locktype <> 'relation'`),
+    );
+    return { recording: results };
+  });
+  await recording;
+  expect(await isBehind(opened.id, event)).toBe(true);
 });
