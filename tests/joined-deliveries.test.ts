@@ -90,6 +90,20 @@ it('an email of a project that now sends at a limited speed joins no delivery', 
   expect((await untilIn('SENT', second)).deliveryId).toBe(second);
 });
 
+it('an email joins no delivery that is being repeated, so the outage before it does not count for the email', async () => {
+  await stack.sink.setUnavailable(true);
+  const first = await send();
+  await eventually(async () => {
+    const { raw } = await workflowOf(first).describe();
+    return raw.pendingActivities?.some(({ lastFailure }) => lastFailure);
+  });
+  await stack.sink.setUnavailable(false);
+  await untilIn('SENDING', first);
+  const second = await send();
+  expect((await untilIn('SENT', second)).deliveryId).toBe(second);
+  expect(await workflowOf(first).result()).toEqual({ rounds: 1, emails: { SENT: 1 } });
+});
+
 /** Two emails that a delivery had claimed when its attempt was lost. Its workflow knows only the first. */
 async function loseAttempt(): Promise<{ first: string; second: string }> {
   await stack.stopWorkers();

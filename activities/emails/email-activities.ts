@@ -51,6 +51,8 @@ type EmailDeps = ActivityDeps & { identities: SendingIdentities; guard: Provider
 /** A delivery under way. */
 interface Delivery extends DeliveryScope {
   id: string;
+  /** Whether an attempt before this one failed or was lost. */
+  isRepeated: boolean;
 }
 
 interface AttemptOptions {
@@ -144,7 +146,8 @@ async function claimAndSend(
 }
 
 /**
- * Sends the emails of a delivery, and those that join it.
+ * Sends the emails of a delivery, and those that join it. Nothing joins a repeated attempt, because the faults and the
+ * outage before it count when a delivery is given up.
  * @returns the ids of all of them
  */
 async function sendEmailsOf(
@@ -157,7 +160,7 @@ async function sendEmailsOf(
   const work = async (signal: AbortSignal, advance: () => void): Promise<string[]> => {
     const send = (ids: string[], onClaimed: () => void) =>
       claimAndSend(deps, sender, delivery, ids, { signal, advance, ratePerSecond, onClaimed });
-    if (ratePerSecond > 0) {
+    if (ratePerSecond > 0 || delivery.isRepeated) {
       await send(emailIds, () => undefined);
       return emailIds;
     }
@@ -190,8 +193,8 @@ export function createEmailActivities(deps: EmailDeps) {
       // More emails of the project may be waiting in the outbox.
       deps.wakeDispatcher();
       const { ratePerSecond } = await policyOf(deps, projectId);
-      const delivery = { id: currentDeliveryId(), projectId, urgency: currentUrgency() };
       const isRepeated = Context.current().info.attempt > 1;
+      const delivery = { id: currentDeliveryId(), isRepeated, projectId, urgency: currentUrgency() };
       const own = isRepeated ? await withJoined(em(), delivery.id, emailIds) : emailIds;
       const all = await sendEmailsOf(deps, sender, delivery, own, ratePerSecond);
       const { pending, ended } = await readDeliveryProgress(em(), all, delivery.id);
