@@ -55,8 +55,10 @@ export function pauseAfterWriting(recipients: number, tookMs: number, ratePerSec
   return Math.max(0, (recipients * 1000) / Math.max(min, ratePerSecond * timesItsSpeed) - tookMs);
 }
 
-function audienceReason(error: AppError): string {
-  const advice = 'Correct its condition in a copy of the campaign and send that.';
+/** Why an audience cannot be stored, and what to do; recipients who were stored before may have the email. */
+function audienceReason(error: AppError, campaignId: string, storedCount: number): string {
+  const had = `GET /campaigns/${campaignId}/recipients says who has the email: leave them out of it.`;
+  const advice = `Correct its condition in a copy of the campaign and send that.${storedCount > 0 ? ` ${had}` : ''}`;
   return `The audience cannot be computed: ${error.message}. ${advice}`;
 }
 
@@ -69,13 +71,17 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
    * Stores the next recipients. An invalid campaign stays invalid, so it ends with the reason.
    * @returns undefined when the campaign has ended
    */
-  async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
+  async function freezeOrEnd(
+    campaignId: string,
+    windowSize: number,
+    storedCount: number,
+  ): Promise<FreezeProgress | 'too slow' | undefined> {
     try {
       return await freezeNextRecipients(em(), campaignId, windowSize);
     } catch (error) {
       if (isTooSlow(error) && windowSize > WINDOW.min) return 'too slow';
       if (!(error instanceof AppError) || error.statusCode >= 500) throw error;
-      await markCampaignCancelled(em(), campaignId, audienceReason(error));
+      await markCampaignCancelled(em(), campaignId, audienceReason(error, campaignId, storedCount));
       return undefined;
     }
   }
@@ -96,7 +102,7 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
     const turn = beginTurn(turnMs);
     const freezeChunk = async (signal: AbortSignal): Promise<FreezeProgress | 'too slow' | undefined> => {
       const beganAt = performance.now();
-      const progress = await freezeOrEnd(campaignId, size);
+      const progress = await freezeOrEnd(campaignId, size, total);
       const tookMs = progress === 'too slow' ? Infinity : performance.now() - beganAt;
       size = nextWindow(size, tookMs, statements);
       remember({ window: size });

@@ -112,3 +112,27 @@ it('a throttled campaign is written down at a multiple of its speed, and any oth
   await storeContacts(owner, 1_200);
   expect(await freeze(await sending(owner))).toEqual({ totalRecipients: 1_200, isStopped: false });
 });
+
+it('an audience that can no longer be computed ends the campaign with the reason, and says who has the email', async () => {
+  const owner = await app.createProject();
+  await storeContacts(owner, 4_500);
+  const all = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'exists' }] }] };
+  const nonsense = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'within', value: 'soon' }] }] };
+  const endsWith = async (storedFirst: boolean) => {
+    const { id } = await app.createCampaign({ audienceType: 'FILTERED', audienceCondition: all }, owner);
+    await query(app.em(), sql`update campaign set status = 'SENDING' where id = ${id}`);
+    if (storedFirst) await freeze(id, 1);
+    await query(
+      app.em(),
+      sql`update campaign set audience_condition = ${JSON.stringify(nonsense)}::jsonb where id = ${id}`,
+    );
+    expect(await freeze(id)).toEqual({ totalRecipients: storedFirst ? 2_000 : 0, isStopped: true });
+    const { body } = await owner.api('GET', `/campaigns/${id}`);
+    expect(body).toMatchObject({
+      status: 'CANCELLED',
+      error: expect.stringMatching(/^The audience cannot be computed: /),
+    });
+    return (body.error as string).includes(`GET /campaigns/${id}/recipients says who has the email`);
+  };
+  expect([await endsWith(false), await endsWith(true)]).toEqual([false, true]);
+});

@@ -46,7 +46,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
   if (!campaign.audienceFrozen || found?.isClosing) {
     throw badRequest('The campaign ended before all of its recipients had an outcome', {
       details: { status },
-      suggestion: campaign.audienceFrozen ? 'Try again in a minute' : 'Duplicate it and send the copy',
+      suggestion: campaign.audienceFrozen ? 'Try again in a minute' : 'Send a copy to those who do not have the email',
     });
   }
   if (!found?.isAny) throw badRequest('Campaign has no recipients in these states', { details: { states } });
