@@ -22,6 +22,8 @@ export interface OpenEndpoint {
   /** Milliseconds until the endpoint may be called again; at most 0 if it may be called now. */
   waitMs: number;
   isEnabled: boolean;
+  /** When its settings were last changed. A failure from before a change says nothing about the endpoint after it. */
+  changedAt: string;
   /** Later statements see everything that was stored before this moment. */
   settledAt: string;
 }
@@ -40,6 +42,7 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
         case when w.previous_secret_until > now() then array[w.secret, w.previous_secret] else array[w.secret] end as secrets,
         jsonb_build_object('at', w.cursor_at::text, 'source', w.cursor_source, 'id', w.cursor_id) as position,
         w.failures, w.failing_since as "failingSince", w.enabled and not p.disabled as "isEnabled",
+        w.updated_at::text as "changedAt",
         coalesce(extract(epoch from w.retry_at - clock_timestamp()) * 1000, 0)::float8 as "waitMs",
         everpost_settled_at()::text as "settledAt"`,
   );
@@ -119,8 +122,8 @@ export type EndpointVerdict =
   | { kind: 'unknown' };
 
 /**
- * Stores the results for some events, and the position that the endpoint has reached. If the position was moved meanwhile, by
- * a replay, it stays there.
+ * Stores the results for some events, and the position that the endpoint has reached. If the position was moved
+ * meanwhile, by a replay, it stays there. If the settings were changed meanwhile, a failure brings no pause.
  */
 export async function recordDeliveries(
   em: Em,
@@ -137,7 +140,7 @@ export async function recordDeliveries(
     sql`
       with owner as materialized (
         select id, cursor_at = ${position.at}::timestamptz and cursor_source = ${position.source}::int
-          and cursor_id = ${position.id}::uuid as is_same
+          and cursor_id = ${position.id}::uuid as is_same, updated_at = ${endpoint.changedAt}::timestamptz as is_unchanged
         from webhook_endpoint where id = ${endpoint.id} for no key update
       ),
       recorded as (
@@ -161,7 +164,9 @@ export async function recordDeliveries(
         cursor_at = case when o.is_same then ${next.at}::timestamptz else w.cursor_at end,
         cursor_source = case when o.is_same then ${next.source}::smallint else w.cursor_source end,
         cursor_id = case when o.is_same then ${next.id}::uuid else w.cursor_id end
-      from owner o cross join (select ${verdict.kind}::text as kind) v
+      from owner o cross join lateral (
+        select case when o.is_unchanged or ${verdict.kind} <> 'failed' then ${verdict.kind}::text else 'unknown' end as kind
+      ) v
       where w.id = o.id`,
   );
 }
@@ -188,16 +193,21 @@ export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number)
 }
 
 /**
- * Disables an endpoint to which nothing can be delivered. It keeps its position, and continues there after it is enabled
- * again. The event `webhook.disabled` is recorded, which the project's other endpoints receive.
+ * Disables an endpoint to which nothing can be delivered, unless its settings were changed since it was opened. It
+ * keeps its position, and continues there after it is enabled again. The event `webhook.disabled` is recorded, which
+ * the project's other endpoints receive.
  */
-export async function disableEndpoint(em: Em, { id, projectId }: OpenEndpoint, reason: string): Promise<void> {
+export async function disableEndpoint(
+  em: Em,
+  { id, projectId, changedAt }: OpenEndpoint,
+  reason: string,
+): Promise<void> {
   await inTransaction(em, async (tx) => {
     const [disabled] = await query<{ url: string }>(
       tx,
       sql`
         update webhook_endpoint set enabled = false, disabled_at = now(), disabled_reason = ${reason}, updated_at = now()
-        where id = ${id} and enabled returning url`,
+        where id = ${id} and enabled and updated_at = ${changedAt}::timestamptz returning url`,
     );
     if (!disabled) return;
     await recordEvents(tx, [
