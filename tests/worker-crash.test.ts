@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
@@ -25,19 +26,19 @@ afterAll(async () => {
   await stack.stop();
 });
 
-async function createAudience(): Promise<void> {
+async function createAudience({ project }: TestProject = stack, count = RECIPIENTS): Promise<void> {
   await query(
     stack.em(),
     sql`
       insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true,
+      select everpost_uuid_v7(), ${project.id}, 'reader' || n || '@mail.test', true,
         jsonb_build_object('firstName', 'Reader ' || n), now(), now()
-      from generate_series(1, ${RECIPIENTS}::int) n`,
+      from generate_series(1, ${count}::int) n`,
   );
 }
 
-async function startCampaign(): Promise<string> {
-  const { body } = await stack.api('POST', '/campaigns', {
+async function startCampaign({ api }: TestProject = stack): Promise<string> {
+  const { body } = await api('POST', '/campaigns', {
     body: {
       name: 'Crash test',
       subject: 'Hello {{firstName}}',
@@ -46,7 +47,7 @@ async function startCampaign(): Promise<string> {
       audienceType: 'ALL',
     },
   });
-  await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
+  await api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
   return body.data.id as string;
 }
 
@@ -91,4 +92,26 @@ describe('a worker that is killed twice while it sends a campaign', () => {
     expect(counts.size).toBe(RECIPIENTS);
     expect([...counts.values()].every((count) => count === 1)).toBe(true);
   }, 120_000);
+});
+
+describe('a worker that is killed while it stores an audience', () => {
+  it('is soon followed by one that stores the rest', async () => {
+    const owner = await stack.createProject();
+    // At a low speed the audience is stored slowly.
+    await query(stack.em(), sql`update project set emails_per_second = 1 where id = ${owner.project.id}`);
+    await createAudience(owner, 20_000);
+    worker ??= startWorkerProcess(stack.config, stack.temporal);
+    const campaignId = await startCampaign(owner);
+    const stored = () =>
+      queryOne<{ total: number; isAll: boolean }>(
+        stack.em(),
+        sql`select total_recipients as total, audience_frozen as "isAll" from campaign where id = ${campaignId}`,
+      );
+    await eventually(async () => ((await stored())?.total ?? 0) > 2_000, 30_000);
+    await worker.kill();
+    expect(await stored()).toMatchObject({ isAll: false });
+    worker = startWorkerProcess(stack.config, stack.temporal);
+    await eventually(async () => (await stored())?.isAll, 40_000);
+    expect(await stored()).toMatchObject({ total: 20_000 });
+  }, 90_000);
 });

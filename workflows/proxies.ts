@@ -3,7 +3,7 @@ import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 
 /** The time after which Temporal notices a killed worker. Activities send several heartbeats within it. */
-const HEARTBEAT_TIMEOUT = '10 seconds';
+export const HEARTBEAT_TIMEOUT = '10 seconds';
 
 /**
  * Activities with short statements, on the task queue of their workflow: decisions do not wait for long database work.

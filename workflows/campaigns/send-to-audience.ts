@@ -11,7 +11,7 @@ import {
 import { PRIORITIES } from '../../shared/pure/task-queues.ts';
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
-import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
+import { bulk, campaignDelivery, chunked, database, HEARTBEAT_TIMEOUT } from '../proxies.ts';
 import { readState, showStatus, whileSending, type CampaignRun } from './campaign-run.ts';
 import type { campaign } from './campaign.ts';
 
@@ -77,7 +77,7 @@ async function freezeFirstPages(run: CampaignRun, plan: Plan): Promise<boolean> 
 async function freezeUntil({ campaignId }: CampaignRun, plan: Plan, untilTotal: number): Promise<boolean> {
   const summary = untilTotal > FIRST_PAGES * plan.pageSize ? `freeze audience up to ${untilTotal}` : 'freeze audience';
   // Hundreds of campaigns may store their audiences at the same time, and jobs must not wait for all of them.
-  const options = { summary, priority: { priorityKey: PRIORITIES.job } };
+  const options = { summary, priority: { priorityKey: PRIORITIES.job }, heartbeatTimeout: HEARTBEAT_TIMEOUT };
   const frozen = await bulk.freezeAudience.executeWithOptions(options, [{ campaignId, untilTotal }]);
   plan.total = frozen.totalRecipients;
   plan.isGrowing = frozen.isPartial ?? false;
