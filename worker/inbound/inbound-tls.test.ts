@@ -155,9 +155,9 @@ describe('STARTTLS', () => {
   });
 });
 
-describe('the files for STARTTLS', () => {
-  const environment = { DATABASE_URL: 'postgres://h/d', APP_SECRET: 'a secret of at least 32 characters' };
+const environment = { DATABASE_URL: 'postgres://h/d', APP_SECRET: 'a secret of at least 32 characters' };
 
+describe('the files for STARTTLS', () => {
   it('must be set together', () => {
     expect(() => readConfig({ ...environment, INBOUND_TLS_KEY_FILE: '/key.pem' })).toThrow(
       'INBOUND_TLS_CERT_FILE: is required together with INBOUND_TLS_KEY_FILE',
@@ -165,16 +165,6 @@ describe('the files for STARTTLS', () => {
     expect(() => readConfig({ ...environment, INBOUND_TLS_CERT_FILE: '/cert.pem' })).toThrow(
       'INBOUND_TLS_KEY_FILE: is required together with INBOUND_TLS_CERT_FILE',
     );
-  });
-
-  it('INBOUND_PROXY_PROTOCOL requires INBOUND_PROXY_SOURCES in the same way', () => {
-    const forwarded = { ...environment, INBOUND_PROXY_PROTOCOL: 'true' };
-    expect(() => readConfig(forwarded)).toThrow('INBOUND_PROXY_SOURCES: is required together with');
-    expect(() => readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8,everybody' })).toThrow(
-      'INBOUND_PROXY_SOURCES: must be addresses or networks',
-    );
-    const { INBOUND_PROXY_SOURCES } = readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8, 192.0.2.1,::1' });
-    expect(INBOUND_PROXY_SOURCES).toEqual(['10.0.0.0/8', '192.0.2.1/32', '::1/128']);
   });
 
   it('are named when they cannot be used, without their content', async () => {
@@ -199,4 +189,14 @@ describe('the files for STARTTLS', () => {
       `INBOUND_TLS_KEY_FILE: ${files.key} holds no private key in PEM without a passphrase`,
     ]);
   });
+});
+
+it('INBOUND_PROXY_PROTOCOL requires addresses or networks in INBOUND_PROXY_SOURCES', () => {
+  const forwarded = { ...environment, INBOUND_PROXY_PROTOCOL: 'true' };
+  expect(() => readConfig(forwarded)).toThrow('INBOUND_PROXY_SOURCES: is required together with');
+  expect(() => readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8,everybody' })).toThrow(
+    'INBOUND_PROXY_SOURCES: must be addresses or networks',
+  );
+  const { INBOUND_PROXY_SOURCES } = readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8, 192.0.2.1,::1' });
+  expect(INBOUND_PROXY_SOURCES).toEqual(['10.0.0.0/8', '192.0.2.1/32', '::1/128']);
 });
