@@ -50,8 +50,6 @@ afterAll(() => app.stop());
 beforeEach(async () => {
   await query(app.em(), sql`truncate segment, contact cascade`);
   [greedy, modest] = [await app.createProject(), await app.createProject()];
-  await addContacts(greedy, HEAVY_CONTACTS);
-  await addContacts(modest, 3);
 });
 
 async function addContacts(owner: TestProject, count: number): Promise<void> {
@@ -85,6 +83,11 @@ async function refreshAll(): Promise<void> {
 }
 
 describe('a segment that takes too long', () => {
+  beforeEach(async () => {
+    await addContacts(greedy, HEAVY_CONTACTS);
+    await addContacts(modest, 3);
+  });
+
   it.each([
     ['counted', false],
     ['computed', true],
