@@ -90,13 +90,13 @@ describe('domainChecks', () => {
   }, 120_000);
 });
 
-describe('work of a schedule that is given up', () => {
+describe('an activity of a schedule that is given up', () => {
   it.each<[ScheduledType, keyof Activities]>([
     ['segmentRefresh', 'refreshSegments'],
     ['domainChecks', 'checkDomains'],
     ['cleanUp', 'cleanUp'],
     ['reconcile', 'reconcile'],
-  ])('ends its %s, which the schedule starts again', async (type, activity) => {
+  ])('fails the workflow %s', async (type, activity) => {
     await expect(run(type, { [activity]: givenUp })).rejects.toThrow('Workflow execution failed');
   });
 });

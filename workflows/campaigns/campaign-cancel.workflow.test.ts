@@ -24,22 +24,22 @@ const inAnHour = Date.now() + 3_600_000;
 /** The states in which a campaign can wait for long. */
 const moments: [string, Moment][] = [
   [
-    'it waits for its time',
+    'it waits until it is due',
     ({ campaign }) => {
       Object.assign(campaign, { status: 'SCHEDULED', scheduledForMs: inAnHour });
       return {};
     },
   ],
-  ['its audience is written down', () => ({ freezeAudience: untilCancelled })],
-  ['its pages go out', () => ({ sendRecipientPage: untilCancelled })],
+  ['its audience is stored', () => ({ freezeAudience: untilCancelled })],
+  ['its pages are sent', () => ({ sendRecipientPage: untilCancelled })],
   [
-    'no server takes mail',
+    'no server accepts email',
     () => ({
       sendRecipientPage: () =>
         Promise.reject(ApplicationFailure.create({ type: 'SmtpUnavailable', nextRetryDelay: '1 hour' })),
     }),
   ],
-  ['deferred mail waits', () => ({ planDeferred: () => Promise.resolve({ firstSeqs: [101], retryInMs: 3_600_000 }) })],
+  ['deferred emails wait', () => ({ planDeferred: () => Promise.resolve({ firstSeqs: [101], retryInMs: 3_600_000 }) })],
 ];
 
 /** Whether the workflow has begun to wait: for a timer, or for an activity that has started. */
@@ -51,6 +51,24 @@ async function isWaiting(handle: WorkflowHandle): Promise<boolean> {
     ({ activityType, attempt, lastStartedTime }) =>
       isLong(activityType?.name) && (lastStartedTime || Number(attempt) > 1),
   );
+}
+
+const eventsOf = async (handle: WorkflowHandle) => (await handle.fetchHistory()).events ?? [];
+
+/** The ids of the events that schedule an activity. */
+const scheduledIn = (events: Awaited<ReturnType<typeof eventsOf>>, name: string) =>
+  events
+    .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
+    .map((event) => Number(event.eventId));
+
+/** Whether the workflow has completed a task that began with the result of this activity. */
+async function hasActedAfter(name: string, handle: WorkflowHandle): Promise<boolean> {
+  const events = await eventsOf(handle);
+  const scheduled = scheduledIn(events, name);
+  const result = events.findIndex((event) =>
+    scheduled.includes(Number(event.activityTaskCompletedEventAttributes?.scheduledEventId)),
+  );
+  return result !== -1 && events.slice(result).some((event) => event.workflowTaskCompletedEventAttributes);
 }
 
 function isLong(name: string | null | undefined): boolean {
@@ -84,8 +102,8 @@ async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promis
   expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
 }
 
-describe('a campaign is cancelled within ten seconds', () => {
-  it.each(moments)('through the API, while %s', async (_name, moment) => {
+describe('a campaign', () => {
+  it.each(moments)('is cancelled within ten seconds through the API, while %s', async (_name, moment) => {
     const fake = prepare(moment);
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
@@ -96,7 +114,7 @@ describe('a campaign is cancelled within ten seconds', () => {
     expect(fake.reasons).toEqual([]);
   });
 
-  it.each(moments)('in Temporal, while %s', async (_name, moment) => {
+  it.each(moments)('is cancelled within ten seconds in Temporal, while %s', async (_name, moment) => {
     const fake = prepare(moment);
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
@@ -106,7 +124,7 @@ describe('a campaign is cancelled within ten seconds', () => {
     expect(fake.reasons).toEqual([null]);
   });
 
-  it('and deleted at once, while its pages are sent', async () => {
+  it('ends when it is deleted while its pages are sent', async () => {
     const fake = prepare(() => ({ sendRecipientPage: untilCancelled }));
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
@@ -121,6 +139,7 @@ describe('a campaign is cancelled within ten seconds', () => {
 describe('a campaign that is cancelled just before its audience is complete', () => {
   it('sends nothing', async () => {
     let reads = 0;
+    let handle: WorkflowHandle | undefined;
     let freeze = (): void => undefined;
     const isComplete = new Promise<void>((resolve) => (freeze = resolve));
     const fake = prepare(({ campaign }) => ({
@@ -132,15 +151,16 @@ describe('a campaign that is cancelled just before its audience is complete', ()
         const read = { ...campaign };
         if (++reads === 1) return read;
         freeze();
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await eventually(async () => handle && hasActedAfter('freezeAudience', handle));
         return read;
       },
     }));
     await workflows.withActivities(fake.activities, async () => {
-      const handle = await startAt(fake);
+      handle = await startAt(fake);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await endsCancelled(handle, fake);
+      expect(scheduledIn(await eventsOf(handle), 'sendRecipientPage')).toEqual([]);
     });
     expect(fake.pages).toEqual([]);
   });

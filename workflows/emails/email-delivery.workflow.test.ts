@@ -48,7 +48,7 @@ async function durationOf(handle: WorkflowHandle): Promise<number> {
   return Number(closeTime) - Number(startTime);
 }
 
-/** Runs a delivery whose attempts end one after the other as `deliver` says. */
+/** Runs a delivery. Its first attempts end as `attempts` say, later ones without a deferral. */
 async function deliver(
   attempts: (() => ReturnType<Delivery['deliverEmails']>)[],
   input: Partial<EmailDeliveryInput> = {},
@@ -88,7 +88,7 @@ describe('the delivery of emails', () => {
     expect([...queues]).toEqual([TASK_QUEUES.transactional]);
   });
 
-  it('uses separate slots for the emails of automations', async () => {
+  it('uses the task queue of automations for their emails', async () => {
     const { queues } = await deliver([], { origin: 'automation' });
     expect([...queues]).toEqual([TASK_QUEUES.automations]);
   });
