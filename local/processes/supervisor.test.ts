@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../tests/support/eventually.ts';
 import { startChild } from './child-process.ts';
 import type { ChildSpec, ManagedChild } from './child-process.ts';
 import { startProcessGuard } from './process-guard.ts';
@@ -48,9 +48,8 @@ describe('supervisor', () => {
     const supervisor = supervise();
     await supervisor.start('worker', partOf(script('worker', 'setInterval(() => {}, 1000)')));
     supervisor.restartFromNowOn();
-    await sleep(500);
     process.kill(started[0]!, 'SIGKILL');
-    while (started.length < 2) await sleep(20);
+    await eventually(async () => started.length === 2);
 
     expect(reports).toEqual([expect.stringMatching(/^worker was ended by SIGKILL unexpectedly.*worker\.log$/)]);
     await supervisor.stopAll();
@@ -87,7 +86,7 @@ describe('supervisor', () => {
     });
     supervisor.restartFromNowOn();
     process.kill(started[0]!, 'SIGKILL');
-    while (started.length < 2) await sleep(20);
+    await eventually(async () => started.length === 2);
     await supervisor.stopAll();
     expect(started.filter(isRunning)).toEqual([]);
     expect(started).toHaveLength(2);
@@ -95,9 +94,9 @@ describe('supervisor', () => {
 
   it('kills a child that ignores the request to stop', async () => {
     const supervisor = supervise();
-    const stubborn = script('worker', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)");
-    await supervisor.start('worker', partOf({ ...stubborn, stopTimeoutMs: 500 }));
-    await sleep(500);
+    const code = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
+    const { child } = await supervisor.start('worker', partOf({ ...script('worker', code), stopTimeoutMs: 500 }));
+    await eventually(async () => child.lastLines().includes('ready'));
     await supervisor.stopAll();
     expect(started.filter(isRunning)).toEqual([]);
   });
