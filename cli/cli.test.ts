@@ -7,15 +7,9 @@ import { hashKey, readWebhookSecret } from '../shared/domain/projects/projects.t
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { runCommand, type CliResult } from '../tests/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
 import { testEnvironment } from '../tests/support/environment.ts';
-import { runCli } from './run-cli.ts';
-
-interface CliResult {
-  exitCode: number;
-  out: string;
-  error: string;
-}
 
 const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
 
@@ -32,15 +26,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-async function runIn(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<CliResult> {
-  let out = '';
-  let error = '';
-  const exitCode = await runCli(args, {
-    environment: { EVERPOST_HOME: home, ...environment },
-    writeOut: (text) => (out += text),
-    writeError: (text) => (error += text),
-  });
-  return { exitCode, out, error };
+function runIn(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<CliResult> {
+  return runCommand(args, { EVERPOST_HOME: home, ...environment });
 }
 
 function run(...args: string[]): Promise<CliResult> {
@@ -99,7 +86,7 @@ describe('everpost project', () => {
     expect(await database.orm.em.fork().count(ProjectEntity, { name: 'Half made' })).toBe(0);
   });
 
-  it('disables, enables and changes a project, and lists what it did', async () => {
+  it('disables, enables and changes a project, and lists the result', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Changing');
 
     expect(await runForJson('project', 'disable', id)).toMatchObject({ id, disabled: true });
@@ -196,7 +183,7 @@ describe('everpost domain trust', () => {
 });
 
 describe('everpost migrate', () => {
-  it('changes nothing the second time', async () => {
+  it('succeeds on a database that is already migrated', async () => {
     expect(await runForJson('migrate')).toEqual({ migrated: true });
   });
 
@@ -207,7 +194,7 @@ describe('everpost migrate', () => {
   });
 });
 
-describe('a fault', () => {
+describe('a command that fails', () => {
   it.each([
     ['an unknown command', ['nonsense'], 'unknown command'],
     ['a missing option', ['project', 'create'], '--name'],
@@ -223,28 +210,28 @@ describe('a fault', () => {
     ['nothing to set', ['project', 'set', UNKNOWN_ID], 'Nothing to set'],
     ['an id that is not a UUID', ['project', 'disable', 'acme'], 'Project not found'],
     ['an unknown project', ['project', 'keys', UNKNOWN_ID], 'Project not found'],
-  ])('%s ends with 1 and a message on standard error only', async (_what, args, message) => {
+  ])('for %s ends with 1 and a message on standard error only', async (_what, args, message) => {
     const result = await run(...args, '--json');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining(message) });
     expect(result.error).not.toMatch(/^ +at /m);
   });
 
-  it('of the connection says that PostgreSQL cannot be reached', async () => {
+  it('says that PostgreSQL cannot be reached', async () => {
     const result = await runIn({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'project', 'list', '--json');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('cannot be reached') });
     expect(result.error).not.toMatch(/^ +at /m);
   });
 
-  it('of a missing DATABASE_URL says so when no local stack runs', async () => {
+  it('says that DATABASE_URL is required when no local stack runs', async () => {
     const result = await runIn({}, 'project', 'list');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('DATABASE_URL is required') });
   });
 });
 
-it('uses the local stack when no database is named', async () => {
+it('a command uses the local stack when no database is named', async () => {
   const stack = mkdtempSync(path.join(tmpdir(), 'everpost-cli-'));
   writeFileSync(
     path.join(stack, 'runtime.json'),
@@ -261,14 +248,14 @@ it('uses the local stack when no database is named', async () => {
   expect(await database.orm.em.fork().count(ProjectEntity, { id })).toBe(1);
 });
 
-it('prints the help on standard output', async () => {
+it('everpost --help prints the help on standard output', async () => {
   const result = await run('--help');
 
   expect(result).toMatchObject({ exitCode: 0, error: '', out: expect.stringContaining('project') });
 });
 
 describe('everpost suppression', () => {
-  it('lists suppressed addresses and removes one', async () => {
+  it('lists suppressed addresses and removes them', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Suppressions');
     expect(await runForJson('suppression', 'list', id)).toEqual([]);
     await query(

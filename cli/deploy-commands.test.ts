@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { runCommand } from '../tests/support/cli.ts';
 import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
-import { runCli } from './run-cli.ts';
 
 let temporal: TestNamespace;
 beforeAll(async () => {
@@ -11,20 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.close());
 
-async function deploy(environment: NodeJS.ProcessEnv, ...args: string[]) {
-  let out = '';
-  let error = '';
-  const exitCode = await runCli(['deploy', ...args], {
-    environment: { DATABASE_URL: 'postgres://127.0.0.1:1/none', ...environment },
-    writeOut: (text) => (out += text),
-    writeError: (text) => (error += text),
-  });
-  return { exitCode, out, error };
-}
+const deploy = (environment: NodeJS.ProcessEnv, ...args: string[]) =>
+  runCommand(['deploy', ...args], { DATABASE_URL: 'postgres://127.0.0.1:1/none', ...environment });
 
 const named = { WORKER_DEPLOYMENT: 'everpost' };
 
-it('requires the name of the deployment and a build', async () => {
+it('everpost deploy requires the name of the deployment and a build', async () => {
   const refusal = (variable: string) => ({
     exitCode: 1,
     out: '',
@@ -34,13 +26,13 @@ it('requires the name of the deployment and a build', async () => {
   expect(await deploy(named, 'current')).toEqual(refusal('WORKER_BUILD_ID'));
 });
 
-it('does not make a build current that has no workers', async () => {
+it('everpost deploy current refuses a build that has no workers', async () => {
   const { exitCode, error } = await deploy(named, 'current', '1.4.0');
   expect(exitCode).toBe(1);
   expect(error).toMatch(/^Nothing was changed: no worker of build 1\.4\.0 polls everpost-orchestration, /);
 });
 
-it('lists no builds before a worker has polled, and calls an unknown build drained', async () => {
+it('everpost deploy lists no builds before a worker has polled, and calls an unknown build drained', async () => {
   expect(await deploy(named, 'list')).toMatchObject({ exitCode: 0, out: 'No worker of everpost has ever polled.\n' });
   expect(await deploy(named, 'drained', '1.4.0')).toMatchObject({ exitCode: 0, out: 'Build 1.4.0 is drained.\n' });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { runCommand } from '../tests/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
-import { runCli } from './run-cli.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -9,16 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function run(...args: string[]) {
-  let out = '';
-  let error = '';
-  const exitCode = await runCli(args, {
-    environment: { DATABASE_URL: database.url, APP_SECRET: 'a secret of operators, with enough characters' },
-    writeOut: (text) => (out += text),
-    writeError: (text) => (error += text),
-  });
-  return { exitCode, out, error };
-}
+const run = (...args: string[]) =>
+  runCommand(args, { DATABASE_URL: database.url, APP_SECRET: 'a secret of operators, with enough characters' });
 
 async function runForJson(...args: string[]): Promise<any> {
   const { exitCode, out, error } = await run(...args, '--json');
@@ -28,11 +20,11 @@ async function runForJson(...args: string[]): Promise<any> {
 
 const createProject = (name: string) => runForJson('project', 'create', '--name', name);
 
-it('prints the version', async () => {
+it('everpost --version prints the version', async () => {
   expect(await run('--version')).toEqual({ exitCode: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), error: '' });
 });
 
-it('shows the public key, and replaces both keys only with --rotate', async () => {
+it('everpost project keys shows the public key, and replaces the keys only with --rotate', async () => {
   const { id, publicKey } = await createProject('Shop');
   expect(await runForJson('project', 'keys', id)).toEqual({ id, name: 'Shop', publicKey });
   expect((await run('project', 'keys', id)).out).toContain('--rotate');
@@ -40,7 +32,7 @@ it('shows the public key, and replaces both keys only with --rotate', async () =
   expect((await runForJson('project', 'keys', id, '--rotate')).publicKey).not.toBe(publicKey);
 });
 
-it('renames a project, and lets its secret key track events', async () => {
+it('an operator renames a project, and lets its secret key track events', async () => {
   const { id } = await createProject('Old');
   expect(await runForJson('project', 'rename', id, ' New ')).toMatchObject({ id, name: 'New' });
   expect((await run('project', 'rename', id, ' ')).exitCode).toBe(1);
@@ -50,7 +42,7 @@ it('renames a project, and lets its secret key track events', async () => {
   expect(refusing).toMatchObject({ trackAcceptsSecretKey: false });
 });
 
-it('adds a domain with the records to publish, trusts it, and withdraws the trust', async () => {
+it('an operator adds a domain with the records to publish, trusts it, and withdraws the trust', async () => {
   const { id } = await createProject('Domains');
   const added = await runForJson('domain', 'add', id, 'Mail.Shop.example');
   expect(added).toMatchObject({ domain: 'mail.shop.example', verified: false });
@@ -69,14 +61,14 @@ it('adds a domain with the records to publish, trusts it, and withdraws the trus
   expect([unknown.exitCode, unknown.error]).toEqual([1, 'The project has no domain other.example\n']);
 });
 
-it('makes a DKIM key for a trusted domain', async () => {
+it('a trusted domain gets a DKIM key', async () => {
   const { id } = await createProject('Trusting');
   const { records } = await runForJson('domain', 'trust', id, 'shop.example');
   expect(records[0].name).toMatch(/\._domainkey\.shop\.example$/);
   expect((await runForJson('domain', 'list', id))[0].records).toEqual(records);
 });
 
-it('suppresses an address by hand, and says why it is suppressed', async () => {
+it('an operator suppresses an address, and is told why it is suppressed', async () => {
   const { id } = await createProject('Suppressing');
   const missing = await run('suppression', 'show', id, 'ada@mail.test');
   expect([missing.exitCode, missing.error]).toEqual([1, 'ada@mail.test is not suppressed in this project\n']);
@@ -88,7 +80,7 @@ it('suppresses an address by hand, and says why it is suppressed', async () => {
   expect((await run('suppression', 'add', id, 'nobody')).error).toContain('is not an email address');
 });
 
-it('shows an email, and says why an address gets no email', async () => {
+it('an operator is shown an email, and is told why an address gets no email', async () => {
   const { id } = await createProject('Asking');
   const emailId = '0198c0de-0000-7000-8000-000000000001';
   await query(

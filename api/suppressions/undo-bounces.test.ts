@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { recordComplaint, recordHardBounce } from '../../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../../shared/domain/emails/subscription-links.ts';
-import { runCli } from '../../cli/run-cli.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
+import { runCommand } from '../../tests/support/cli.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -90,7 +90,7 @@ describe('POST /suppressions/undo', () => {
     expect((await stateOf(email))?.given).toBe(1);
   });
 
-  it('takes more than one chunk', async () => {
+  it('undoes more bounces than one chunk holds', async () => {
     const world = await app.createProject();
     const { emailId } = await bouncedEmail(world);
     await query(
@@ -164,15 +164,7 @@ describe('POST /suppressions/undo', () => {
 });
 
 describe('everpost bounces undo', () => {
-  async function run(...args: string[]) {
-    const io = { out: '', error: '' };
-    const exitCode = await runCli(['bounces', 'undo', ...args], {
-      environment: { DATABASE_URL: app.database.url },
-      writeOut: (text) => (io.out += text),
-      writeError: (text) => (io.error += text),
-    });
-    return { exitCode, ...io };
-  }
+  const run = (...args: string[]) => runCommand(['bounces', 'undo', ...args], { DATABASE_URL: app.database.url });
 
   it('shows what it would do, then does it, for one project or for all', async () => {
     const [one, other] = [await app.createProject(), await app.createProject()];

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => dns.close());
 
-it('fails a public address without a name that leads back to it', async () => {
+it('a public address fails without a name that leads back to it', async () => {
   dns.set('34.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
   dns.set('mail.example.net', { A: ['93.184.216.34'] });
   dns.set('35.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
@@ -47,13 +47,13 @@ it.each<[string[], string]>([
   expect(judgeSpf('in.example', texts, ['93.184.216.34']).level).toBe(level);
 });
 
-it('judges clocks by their difference', () => {
+it('clocks that differ by one second are a warning, and by thirty seconds a failure', () => {
   expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock('clock', offMs).level)).toEqual([
     ...['ok', 'warn', 'warn', 'fail'],
   ]);
 });
 
-it('reports a probe that throws or does not end as failed, and keeps the findings of the others', async () => {
+it('a probe that throws or does not end is reported as failed, and the findings of the others are kept', async () => {
   let isAborted = false;
   const findings = await runProbes(
     [
