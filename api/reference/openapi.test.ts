@@ -50,18 +50,18 @@ describe('/openapi.json', () => {
   });
 
   it.each(endpoints.map((definition) => [definition.operationId, definition] as const))(
-    '%s is complete',
+    '%s has its id, summary, key, statuses, parameters and body',
     (_id, definition) => {
       const operation = document.paths[pathOf(definition.path)][definition.method];
       expect(operation.operationId).toBe(definition.operationId);
-      expect(operation.summary).not.toBe('');
+      expect(operation.summary).toMatch(/\w/);
       expect(operation.security).toEqual([{ [`${definition.key}Key`]: [] }]);
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(
         expect.arrayContaining([...Object.keys(definition.replies), '401', '403', '429', '500', '503']),
       );
       for (const response of Object.values<{ description: string }>(operation.responses))
-        expect(response.description).not.toBe('');
+        expect(response.description).toMatch(/\w/);
       const parameters: { in: string; name: string; required?: boolean }[] = operation.parameters ?? [];
       const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
       expect(inPath).toEqual([...definition.path.matchAll(/:(\w+)/g)].map((match) => match[1]));

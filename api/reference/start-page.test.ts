@@ -9,7 +9,7 @@ afterAll(() => app.stop());
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-it('answers a browser at / with links to everything, and a program with 404', async () => {
+it('GET / answers a browser with links to docs, console and OpenAPI document, and a program with 404', async () => {
   const page = await app.api('GET', '/', { key: null, headers: { accept: BROWSER } });
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   for (const path of ['/docs', '/openapi.json', '/console', '/ready']) expect(page.body).toContain(`href="${path}"`);

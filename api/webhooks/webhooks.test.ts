@@ -56,7 +56,7 @@ describe('POST /webhooks', () => {
   ])('refuses %s and names the field', async (_case, fields, field) => {
     const { status, body } = await app.api('POST', '/webhooks', { body: { url: URL, ...fields } });
     expect([status, body.error.code, body.error.errors[0].field]).toEqual([422, 'VALIDATION_ERROR', field]);
-    expect(body.error.errors[0].message).not.toBe('');
+    expect(body.error.errors[0].message).toMatch(/\w/);
   });
 
   it('takes an event name that begins like one of Everpost when the project has tracked it', async () => {
