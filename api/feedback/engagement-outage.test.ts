@@ -18,7 +18,7 @@ import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 import { createEngagementRecorder } from './engagement-recorder.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-const OUTAGE_MS = 1_000;
+const OUTAGE_MS = 200;
 const TARGET = 'https://shop.test/';
 
 let database: TestDatabase;

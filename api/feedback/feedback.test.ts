@@ -145,7 +145,7 @@ describe('GET /t/c/:token', () => {
     }
   });
 
-  it('never lowers a state, and records nothing for an email that never went out', async () => {
+  it('never lowers a state, and records nothing for an email that was never sent', async () => {
     const bounced = await sentEmail('BOUNCED');
     const failed = await sentEmail('FAILED');
     for (const { links } of [bounced, failed])
@@ -176,7 +176,7 @@ describe('GET /t/c/:token', () => {
     expect((await stateOf(mail)).events).toEqual(['email.open']);
   });
 
-  it('starts the automations that wait for such an event', async () => {
+  it('starts the automations that have this event as their trigger', async () => {
     const mail = await sentEmail();
     const automationId = uuidV7();
     await query(
@@ -245,7 +245,7 @@ describe('the subscription pages', () => {
     expect(await isSubscribed(mail)).toBe(true);
   });
 
-  it('unsubscribe on POST, also with the one-click body of RFC 8058, once an email', async () => {
+  it('unsubscribe on POST, also with the one-click body of RFC 8058, and count once for each email', async () => {
     const mail = await sentEmail();
     const oneClick = {
       method: 'POST',
@@ -270,7 +270,7 @@ describe('the subscription pages', () => {
     expect(await unsubscribedCount(mail)).toBe(1);
   });
 
-  it('find the contact by its address when it has come back under another id', async () => {
+  it('find the contact by its address when it was created again under another id', async () => {
     const mail = await sentEmail();
     const { body: contact } = await app.api('GET', `/contacts/${mail.contactId}`);
     await app.api('DELETE', `/contacts/${mail.contactId}`);

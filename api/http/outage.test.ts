@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 4;
@@ -38,8 +39,8 @@ function expectUnavailable(reply: TestReply): void {
   });
 }
 
-describe('without PostgreSQL', () => {
-  it('answers 503, stays alive, and works again when it is back', async () => {
+describe('the API without PostgreSQL', () => {
+  it('answers 503, stays alive, and serves requests again when it is back', async () => {
     expect((await track('before')).status).toBe(200);
     await proxy.cut();
     for (let attempt = 0; attempt < 3; attempt++) expectUnavailable(await track('during'));
@@ -59,13 +60,9 @@ describe('without PostgreSQL', () => {
     await blocker.begin();
     await query(blocker, sql`lock table event in exclusive mode`);
     const replies = Promise.all(Array.from({ length: 3 * POOL_SIZE }, () => track('interrupted')));
-    for (;;) {
-      const waiting = await query(
-        database.orm.em.fork(),
-        sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if (waiting.length === SLOTS) break;
-    }
+    const waiting = sql`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await eventually(async () => (await query(database.orm.em.fork(), waiting)).length === SLOTS);
     await proxy.cut();
     for (const reply of await replies) expectUnavailable(reply);
     await blocker.rollback();

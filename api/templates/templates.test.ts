@@ -251,9 +251,13 @@ describe('GET /templates', () => {
 
   it('sorts by the field and in the direction that were asked for', async () => {
     expect(await names('sort=createdAt&dir=asc')).toEqual(['Beta', 'alpha', 'Gamma']);
-    expect(
-      new Set([(await names('sort=name&dir=asc')).join(), (await names('sort=name&dir=desc')).reverse().join()]).size,
-    ).toBe(1);
+    // The collation of the database decides whether capitals come first.
+    const byName = await names('sort=name&dir=asc');
+    expect([
+      ['alpha', 'Beta', 'Gamma'],
+      ['Beta', 'Gamma', 'alpha'],
+    ]).toContainEqual(byName);
+    expect(await names('sort=name&dir=desc')).toEqual([...byName].reverse());
     expect(await names('sort=shoeSize&dir=up')).toEqual(await names(''));
     const [oldest] = (await owner.api('GET', '/templates?sort=createdAt&dir=asc')).body.data;
     await owner.api('PATCH', `/templates/${oldest.id}`, { body: { fromName: 'Changed' } });
