@@ -20,7 +20,7 @@ async function addEmails(projectId: string, dueSeconds: number[]): Promise<void>
 }
 
 describe('GET /activity/queue', () => {
-  it('is empty where nothing waits', async () => {
+  it('lists what waits in the project alone, without an age while nothing is due', async () => {
     const { project, api } = await app.createProject();
     const other = await app.createProject();
     await addEmails(other.project.id, [60]);

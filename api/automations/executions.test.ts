@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('GET /workflows/:id/executions/:executionId', () => {
-  it('answers the documented fields and no others', async () => {
+  it('answers the execution with its workflow, contact and steps', async () => {
     const { body: workflow } = await app.api('POST', '/workflows', {
       body: { name: 'Welcome', eventName: 'signed_up' },
     });

@@ -178,14 +178,14 @@ describe('the sender and the speed that a check reports', () => {
     expect(codesOf(better)).toEqual(['EMPTY_PLACEHOLDERS']);
   });
 
-  it('are an error where the domain is gone', async () => {
+  it('include an error when the domain is not registered any more', async () => {
     const { id } = await app.createCampaign(audience);
     await query(app.em(), sql`update campaign set from_address = 'a@gone.test' where id = ${id}`);
     const { body } = await app.call('POST', id, '/check');
     expect([body.canBeSent, codesOf(body)]).toEqual([false, expect.arrayContaining(['DOMAIN_NOT_REGISTERED'])]);
   });
 
-  it('have the speed of the last day where the project has no limit', async () => {
+  it('include the speed of the last day when the project has no limit', async () => {
     const other = await app.createProject();
     await query(
       app.em(),
@@ -225,7 +225,7 @@ describe('POST /campaigns/:id/check', () => {
     expect(await app.read(before.id)).toEqual(before);
   });
 
-  it('of another campaign is 404', async () => {
+  it('of an unknown campaign, or one of another project, is 404', async () => {
     const theirs = await app.createCampaign({}, await app.createProject());
     for (const id of [UNKNOWN_ID, theirs.id]) expect((await app.call('POST', id, '/check')).status).toBe(404);
   });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe('a campaign that is going out', () => {
+describe('a campaign that is being sent', () => {
   it('shows that it is paused beside its status, until it is resumed', async () => {
     const { id } = await app.campaignIn('SENDING');
     expect(await app.read(id)).toMatchObject({ status: 'SENDING', paused: false, pausedAt: null });
@@ -19,7 +19,7 @@ describe('a campaign that is going out', () => {
     expect([resumed.status, resumed.body]).toMatchObject([200, { status: 'SENDING', paused: false, pausedAt: null }]);
   });
 
-  it('is paused once and resumed once, however often that is said, also at the same time', async () => {
+  it('is paused once and resumed once, however often that is requested, also at the same time', async () => {
     const { id } = await app.campaignIn('SENDING');
     for (const [action, rows] of [
       ['/pause', 1],

@@ -94,7 +94,7 @@ describe('POST /campaigns/:id/resend', () => {
       ['bounced', 'bounced.late', 'failed', 'skipped'],
     ],
   ])(
-    '%j queues those who may get it, as if they had never been sent to, and uncounts them',
+    'of %j queues the recipients who may be sent to, with their emails and counters reset',
     async (states, expected) => {
       const { id } = await endedCampaign(everybody);
       const sentAt = (await app.read(id)).sentAt;
@@ -129,7 +129,7 @@ describe('POST /campaigns/:id/resend', () => {
     expect(await namesIn(id, 'PENDING')).toEqual(['one']);
   });
 
-  it('queues nobody once the campaign was cancelled meanwhile', async () => {
+  it('queues nobody when the campaign has been cancelled meanwhile', async () => {
     const { id } = await endedCampaign(everybody);
     await resend(id, ['FAILED']);
     await app.call('POST', id, '/cancel');
@@ -138,7 +138,7 @@ describe('POST /campaigns/:id/resend', () => {
     await expectCountersToAgree(id);
   });
 
-  it('works for a campaign that ended with an error, too, once all have their outcome', async () => {
+  it('sends a campaign that ended with an error again once all recipients have their outcome', async () => {
     const { id } = await endedCampaign(
       [
         ['one', 'FAILED'],
@@ -215,7 +215,7 @@ describe('POST /campaigns/:id/resend', () => {
     expect(await app.read(id)).toEqual(before);
   });
 
-  it('without recipients in the states is 400, and of another campaign 404', async () => {
+  it('without recipients in the states is 400, and of an unknown or foreign campaign 404', async () => {
     const { id } = await endedCampaign([['one', 'SENT']]);
     expect((await resend(id, ['FAILED'])).body.error.message).toBe('Campaign has no recipients in these states');
     expect((await resend(UNKNOWN_ID, ['FAILED'])).status).toBe(404);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('POST /campaigns/:id/send', () => {
-  it('sends now, and tells the dispatcher', async () => {
+  it('sends now, and wakes the dispatcher', async () => {
     for (const body of [undefined, {}, { scheduledFor: null }, { scheduledFor: '2001-01-01' }, { scheduledFor: 0 }]) {
       const { id } = await app.createCampaign();
       const wakeups = app.wakeups();
@@ -137,7 +137,7 @@ describe('POST /campaigns/:id/send', () => {
     expect(await app.outboxRows(id)).toBe(1);
   });
 
-  it('leaves one state when it comes together with a cancellation', async () => {
+  it('leaves the campaign cancelled when a cancellation and a change come at the same time', async () => {
     const { id } = await app.campaignIn('SCHEDULED');
     const replies = await Promise.all([
       app.sendCampaign(id),
@@ -189,11 +189,14 @@ describe('POST /campaigns/:id/test', () => {
     },
   );
 
-  it.each<CampaignStatus>(['SCHEDULED', 'SENT', 'CANCELLED'])('works in %s too', async (status) => {
-    const { id } = await app.campaignIn(status);
-    expect((await app.call('POST', id, '/test', { email: 'a@mail.test' })).status).toBe(200);
-    expect((await app.read(id)).status).toBe(status);
-  });
+  it.each<CampaignStatus>(['SCHEDULED', 'SENT', 'CANCELLED'])(
+    'sends one of a campaign in %s as well, and leaves its status',
+    async (status) => {
+      const { id } = await app.campaignIn(status);
+      expect((await app.call('POST', id, '/test', { email: 'a@mail.test' })).status).toBe(200);
+      expect((await app.read(id)).status).toBe(status);
+    },
+  );
 
   it.each([{}, { email: '' }, { email: 'nobody' }, { email: 'a@mail.test\nBcc: b@mail.test' }])(
     'answers 422 to %j',

@@ -29,7 +29,7 @@ describe('one campaign', () => {
   ];
 
   it.each(ENDPOINTS)(
-    '%s %s answers 422 to an id that is none and 404 to that of another',
+    '%s %s answers 422 to a malformed id, and 404 to an unknown one or one of another project',
     async (method, action, body) => {
       const theirs = await app.createCampaign({}, await app.createProject());
       for (const id of [UNKNOWN_ID, theirs.id]) {

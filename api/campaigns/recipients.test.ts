@@ -41,7 +41,7 @@ async function readTable(
 }
 
 describe('GET /campaigns/:id/recipients', () => {
-  it('lists everybody once, with the state and the words', async () => {
+  it('lists every recipient once, with the state and the words of the server', async () => {
     const id = await createCampaign(app, 12);
     const seen: any[] = [];
     for (let cursor = ''; ;) {
@@ -92,7 +92,7 @@ describe('GET /campaigns/:id/recipients', () => {
     }
   });
 
-  it('stops reading when the client goes, and serves others', async () => {
+  it('serves others after a client has left in the middle of its answer', async () => {
     const id = await createCampaign(app, 20_000);
     const leaving = new AbortController();
     const response = await fetch(`${app.url}/campaigns/${id}/recipients?format=csv`, {

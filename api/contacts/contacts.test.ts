@@ -205,7 +205,7 @@ describe('custom data', () => {
     ]);
   });
 
-  it('types are per project', async () => {
+  it('has types of its own in each project', async () => {
     await createContact({ data: { shared: 1 } });
     const other = await app.createProject();
     await other.api('POST', '/contacts', { body: { email: 'x@example.com', data: { shared: 'text' } } });
@@ -218,7 +218,7 @@ describe('custom data', () => {
 });
 
 describe('/contacts/:id', () => {
-  it('gets what was created', async () => {
+  it('answers what was created', async () => {
     const created = await createContact({ data: { a: 1 } });
     const reply = await app.api('GET', `/contacts/${created.id}`);
     expect(reply.status).toBe(200);

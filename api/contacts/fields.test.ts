@@ -83,7 +83,7 @@ describe('GET /contacts/fields/:field/values', () => {
     expect((await values('plan', '?limit=100000')).limit).toBe(1_000);
   });
 
-  it('knows nested fields, odd names, standard fields and fields of nobody', async () => {
+  it('answers for nested fields, odd names, standard fields and fields that no contact has', async () => {
     expect((await values('data.profile.tier')).values).toEqual(['gold']);
     expect((await values("it's 100%/?&")).values).toEqual(['odd']);
     expect((await values('subscribed')).values).toEqual([true]);
@@ -168,7 +168,7 @@ describe('DELETE /contacts/fields/:field', () => {
   const remove = (owner: TestProject, field: string) =>
     owner.api('DELETE', `/contacts/fields/${encodeURIComponent(field)}`);
 
-  it('removes it from every contact and from the catalogue, and segments stop matching', async () => {
+  it('removes the field from every contact and from the catalogue, and segments on it match nobody', async () => {
     const owner = await app.createProject();
     const id = await createContact(owner, { plan: 'pro', keep: 1 });
     await createContact(owner, { plan: 'free' });

@@ -91,7 +91,7 @@ describe('POST /events/track', () => {
 });
 
 describe('lists of events', () => {
-  it('GET /events walks every event once, newest first, with its contact', async () => {
+  it('GET /events lists every event once, newest first, with its contact', async () => {
     const owner = await app.createProject();
     await record(owner, { email: 'ada@example.com', event: 'last' });
     await seed(
@@ -115,7 +115,7 @@ describe('lists of events', () => {
     expect((await owner.api('GET', '/events?eventName=unknown')).body.events).toEqual([]);
   });
 
-  it('has a default limit of 100 and a largest of 500', async () => {
+  it('have a default limit of 100 and a largest of 500', async () => {
     const owner = await app.createProject();
     await query(
       app.em(),

@@ -7,8 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe('health', () => {
-  it('answers without a key', async () => {
+describe('GET /health and GET /ready', () => {
+  it('answer without a key', async () => {
     const health = await app.api('GET', '/health', { key: null });
     expect([health.status, health.body]).toEqual([200, { status: 'ok' }]);
     const ready = await app.api('GET', '/ready', { key: null });

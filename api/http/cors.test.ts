@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-it('lets a browser on any site track events with the public key', async () => {
+it('a browser on any site may track events with the public key', async () => {
   const preflight = await api.api('OPTIONS', '/v1/track', { key: null, headers: { origin: 'https://shop.test' } });
   expect(preflight.status).toBe(204);
   expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
@@ -25,7 +25,7 @@ it('lets a browser on any site track events with the public key', async () => {
   expect(refused.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-it('keeps endpoints of the secret key closed to browsers', async () => {
+it('endpoints of the secret key are closed to browsers of other sites', async () => {
   const preflight = await api.api('OPTIONS', '/contacts', { key: null, headers: { origin: 'https://shop.test' } });
   expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
   const { headers } = await api.api('GET', '/contacts');

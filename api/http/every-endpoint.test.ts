@@ -91,7 +91,7 @@ describe('a disabled project', () => {
     expect(reply.headers.get('ratelimit-limit')).toBe('1000');
   });
 
-  it('works again when it is enabled', async () => {
+  it('is accepted again when it is enabled', async () => {
     await updateProject(app.em(), owner.project.id, { disabled: false });
     expect((await owner.api('GET', '/contacts')).status).toBe(200);
   });
@@ -115,16 +115,16 @@ describe.each(withBody)('the body of %s', (_name, definition) => {
   });
 });
 
-describe('ids', () => {
+describe('an id', () => {
   const acceptsNothing = withId.filter(([, definition]) => !definition.body || definition.body.safeParse({}).success);
 
-  it.each(acceptsNothing)('%s answers 404 for an unknown one', async (_name, definition) => {
+  it.each(acceptsNothing)('that is unknown is a 404: %s', async (_name, definition) => {
     const reply = await app.api(definition.method, pathOf(definition), { key: definition.key });
     expect(reply.status).toBe(404);
     expect(reply.body.error.code).toMatch(/_NOT_FOUND$/);
   });
 
-  it.each(withId)('%s refuses what is not one', async (_name, definition) => {
+  it.each(withId)('that is malformed is refused: %s', async (_name, definition) => {
     const isCampaign = definition.path.startsWith('/campaigns');
     for (const id of ['7', 'undefined', `${UNKNOWN_ID}x`, encodeURIComponent("' or 1=1 --"), '%00']) {
       const reply = await app.api(definition.method, pathOf(definition, id), { key: definition.key });
@@ -132,7 +132,7 @@ describe('ids', () => {
     }
   });
 
-  it('of another project are not found, and nothing happens to the record', async () => {
+  it('of another project is a 404, and nothing happens to the record', async () => {
     const contact = await app.api('POST', '/contacts', { body: { email: 'mine@example.com' } });
     const template = await app.api('POST', '/templates', {
       body: { name: 'Mine', subject: 'S', body: 'B', from: 'me@example.com' },

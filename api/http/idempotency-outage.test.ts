@@ -54,8 +54,8 @@ async function someoneWaits(): Promise<void> {
   await eventually(async () => (await queryOne(app.em(), waiting)) !== undefined);
 }
 
-describe('a request under an Idempotency-Key that met', () => {
-  it('a lock for too long is a 503, and succeeds under the same key at once', async () => {
+describe('a request under an Idempotency-Key', () => {
+  it('that waits too long for a lock is a 503, and succeeds under the same key once the lock is released', async () => {
     const release = await holdContact();
     const refused = await track();
     await release();
@@ -66,7 +66,7 @@ describe('a request under an Idempotency-Key that met', () => {
     expect(await eventCount()).toBe(1);
   });
 
-  it('the end of its connection is a 503, and succeeds under the same key as soon as PostgreSQL is back', async () => {
+  it('that loses its connection is a 503, and succeeds under the same key as soon as PostgreSQL is back', async () => {
     const release = await holdContact();
     const interrupted = track();
     await someoneWaits();
@@ -79,7 +79,7 @@ describe('a request under an Idempotency-Key that met', () => {
     expect(await eventCount()).toBe(1);
   });
 
-  it('silence is a 503, and succeeds under the same key once it is over', async () => {
+  it('that gets no answer of PostgreSQL is a 503, and succeeds under the same key once PostgreSQL answers', async () => {
     const release = await holdContact();
     const interrupted = track();
     await someoneWaits();

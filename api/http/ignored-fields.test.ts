@@ -9,7 +9,7 @@ afterAll(() => app.stop());
 
 const HEADER = 'Everpost-Ignored-Fields';
 
-it('names the keys of a body that the endpoint does not know, in bounds and safe characters only', async () => {
+it('the header names the keys of a body that the endpoint does not know, in bounds and safe characters only', async () => {
   const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
   const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).headers;
   expect((await send({})).get(HEADER)).toBeNull();
@@ -20,7 +20,7 @@ it('names the keys of a body that the endpoint does not know, in bounds and safe
   expect(created.headers.get(HEADER)).toBe('name');
 });
 
-it('names the keys that the form of a body does not know, where an endpoint takes several forms', async () => {
+it('the header names the keys that the form of a body does not know, where an endpoint takes several forms', async () => {
   const ignored = async (path: string, body: object) => (await app.api('POST', path, { body })).headers.get(HEADER);
   expect(await ignored('/events/track', { email: 'ada@mail.test', event: 'visit', contactId: 'x', y: 1 })).toBe(
     'contactId, y',
@@ -32,7 +32,7 @@ it('names the keys that the form of a body does not know, where an endpoint take
   expect(await ignored('/workflows', { name: 'Hello', eventName: 'visit', y: 1 })).toBe('y');
 });
 
-it('names nested keys by their paths, and none where any key is allowed', async () => {
+it('the header names nested keys by their paths, and none where any key is allowed', async () => {
   const ignored = async (method: string, path: string, body: object) =>
     (await app.api(method, path, { body })).headers.get(HEADER);
   const email = {
@@ -51,7 +51,7 @@ it('names nested keys by their paths, and none where any key is allowed', async 
   expect(await ignored('POST', '/workflows', workflow)).toBe('triggerConfig.once');
 });
 
-it('names parameters of the query, and a body where none is read', async () => {
+it('the header names parameters of the query, and the keys of a body where none is read', async () => {
   const ignored = async (method: string, path: string, body?: object) =>
     (await app.api(method, path, { body })).headers.get(HEADER);
   expect(await ignored('GET', '/templates?limit=5&page=1')).toBe('query.limit');
@@ -61,7 +61,7 @@ it('names parameters of the query, and a body where none is read', async () => {
   expect(await ignored('POST', `/segments/${body.id}/refresh`, { force: true })).toBe('force');
 });
 
-it('searches a deep or a long body only in part', async () => {
+it('a deep or a long body is searched only in part', async () => {
   let condition: object = { logic: 'AND', groups: [] };
   for (let depth = 0; depth < 500; depth++)
     condition = { logic: 'AND', groups: [{ filters: [], conditions: condition }] };

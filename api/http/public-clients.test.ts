@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe('what public clients of this interface send', () => {
-  it('is taken: the ids of bulk operations as `ids`', async () => {
+describe('the API', () => {
+  it('accepts the ids of bulk operations as `ids`', async () => {
     const { body: contact } = await app.api('POST', '/contacts', { body: { email: 'ada@mail.test' } });
     const reply = await app.api('POST', '/contacts/bulk-unsubscribe', { body: { ids: [contact.id] } });
     expect([reply.status, reply.body.message]).toEqual([202, '1 contacts are queued to unsubscribe']);
@@ -21,7 +21,7 @@ describe('what public clients of this interface send', () => {
     expect((await app.api('POST', '/contacts/bulk-delete', { body: { ids: [] } })).status).toBe(422);
   });
 
-  it('is taken: allowReentry when a workflow is created, and its executions are answered as `executions`, too', async () => {
+  it('accepts allowReentry when a workflow is created, and answers its executions as `executions` as well', async () => {
     const body = { name: 'W', eventName: 'e', allowReentry: true };
     const { body: workflow } = await app.api('POST', '/workflows', { body });
     expect(workflow.allowReentry).toBe(true);
@@ -32,7 +32,7 @@ describe('what public clients of this interface send', () => {
     expect(list.body).toMatchObject({ data: [], executions: [], total: 0 });
   });
 
-  it('is taken: the project of the key as `current`', async () => {
+  it('accepts `current` as the project of the key', async () => {
     const byId = await app.api('GET', `/domains/project/${app.project.id}`);
     const current = await app.api('GET', '/domains/project/current');
     expect([current.status, current.body]).toEqual([200, byId.body]);

@@ -32,7 +32,7 @@ const headersOf = (count: number, bytes: number) =>
     }),
   );
 
-describe('limits', () => {
+describe('the limits of POST /v1/send', () => {
   it.each<[string, Record<string, unknown>]>([
     ['a subject of 998 characters', { subject: 'x'.repeat(998) }],
     ['a header value of 998 characters', { headers: { 'X-Long': 'x'.repeat(998) } }],

@@ -193,12 +193,12 @@ describe('the data of a send', () => {
   });
 });
 
-describe('who may send', () => {
+describe('the check of the sender', () => {
   it.each<[string, string, string]>([
     ['unknown.test', 'DOMAIN_NOT_REGISTERED', 'unknown'],
     ['mail.example.com', 'DOMAIN_NOT_REGISTERED', 'a subdomain of a verified one'],
     ['pending.test', 'DOMAIN_NOT_VERIFIED', 'unverified'],
-  ])('refuses the domain %s: %s', async (domain, reason) => {
+  ])('refuses the domain %s with %s', async (domain, reason) => {
     const em = app.em();
     if (reason === 'DOMAIN_NOT_VERIFIED') {
       em.create(SenderDomainEntity, { projectId: app.project.id, domain, verified: false });
@@ -213,7 +213,7 @@ describe('who may send', () => {
     });
   });
 
-  it('refuses a template whose domain another project has', async () => {
+  it('refuses a domain that only another project has', async () => {
     const other = await app.createProject();
     await query(app.em(), sql`delete from sender_domain where project_id = ${other.project.id}`);
     expect((await app.send(mail(), other)).body.error.details).toEqual({
@@ -232,8 +232,8 @@ describe('who may send', () => {
   });
 });
 
-describe('all or nothing', () => {
-  it('writes nothing at all for a list with one recipient that cannot be rendered', async () => {
+describe('a request to POST /v1/send', () => {
+  it('writes nothing when the email of one recipient cannot be rendered', async () => {
     const big = freshEmail();
     const small = freshEmail();
     await app.api('POST', '/contacts', { body: { email: big, data: { list: Array.from({ length: 900 }, () => 1) } } });
@@ -242,7 +242,7 @@ describe('all or nothing', () => {
     expect((await app.send(mail({ to: small, body }))).status).toBe(200);
   });
 
-  it('sends once for one Idempotency-Key, and frees the key after a refusal', async () => {
+  it('sends once under one Idempotency-Key, and frees the key when it is refused', async () => {
     const to = freshEmail();
     const keyed = (body: unknown) =>
       app.api('POST', '/v1/send', { body, headers: { 'idempotency-key': `order-${to}` } });
