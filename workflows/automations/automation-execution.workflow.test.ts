@@ -3,27 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { activityInfo, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
-import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+import { startTimeSkippingWorkflows, type TimeSkippingWorkflows } from '../../tests/support/test-workflows.ts';
 
-quietTemporal();
-
-let environment: TestWorkflowEnvironment;
-let workers: WorkflowWorkers;
+let workflows: TimeSkippingWorkflows;
 beforeAll(async () => {
-  environment = await startTimeSkippingServer();
-  const { nativeConnection: connection, namespace = 'default' } = environment;
-  workers = await startWorkflowWorkers({ connection, namespace });
+  workflows = await startTimeSkippingWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await environment.teardown();
-});
+afterAll(() => workflows.stop());
 
 type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
 
@@ -42,9 +31,9 @@ async function run(steps: Partial<Steps>, isFromBefore = false) {
       closed.push('CANCELLED');
     },
   };
-  return workers.withActivities(activities, async () => {
+  return workflows.withActivities(activities, async () => {
     const executionId = randomUUID();
-    const handle = await environment.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
+    const handle = await workflows.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),
       taskQueue: isFromBefore ? TASK_QUEUES.orchestration : TASK_QUEUES.executions,
       args: [{ executionId, next: 'first step', ...(!isFromBefore && { takesStepsInTask: true }) }],

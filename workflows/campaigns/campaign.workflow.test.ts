@@ -1,43 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { WorkflowHandle } from '@temporalio/client';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { CAMPAIGN_CHANGED_SIGNAL } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import { fakeCampaign, startCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
-import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
-
-quietTemporal();
+import {
+  durationOf,
+  startTimeSkippingWorkflows,
+  type TimeSkippingWorkflows,
+} from '../../tests/support/test-workflows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-let environment: TestWorkflowEnvironment;
-let workers: WorkflowWorkers;
+let workflows: TimeSkippingWorkflows;
 beforeAll(async () => {
-  environment = await startTimeSkippingServer();
-  const { nativeConnection: connection, namespace = 'default' } = environment;
-  workers = await startWorkflowWorkers({ connection, namespace });
+  workflows = await startTimeSkippingWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await environment.teardown();
-});
+afterAll(() => workflows.stop());
 
 function withCampaign<T>({ activities }: FakeCampaign, run: () => Promise<T>): Promise<T> {
-  return workers.withActivities(activities, run);
-}
-
-/** By the clock of the workflow; the server's clock runs on to the next time-out when nothing is left to do. */
-async function durationOf(handle: WorkflowHandle): Promise<number> {
-  const { startTime, closeTime } = await handle.describe();
-  return Number(closeTime) - Number(startTime);
+  return workflows.withActivities(activities, run);
 }
 
 describe('the campaign workflow', () => {
   it('sends every page once and closes the campaign', async () => {
     const fake = fakeCampaign();
     await withCampaign(fake, async () => {
-      const handle = await startCampaign(environment.client);
+      const handle = await startCampaign(workflows.client);
       await handle.result();
     });
     expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300', '301-400', '401-450']);
@@ -45,14 +31,14 @@ describe('the campaign workflow', () => {
   });
 
   it('waits thirty days for a scheduled campaign, and sends at its new time', async () => {
-    const startMs = await environment.currentTimeMs();
+    const startMs = await workflows.environment.currentTimeMs();
     const fake = fakeCampaign({}, { status: 'SCHEDULED', scheduledForMs: startMs + 60 * DAY_MS });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign(environment.client);
-      await environment.sleep(DAY_MS);
+      const handle = await startCampaign(workflows.client);
+      await workflows.environment.sleep(DAY_MS);
       fake.campaign.scheduledForMs = startMs + 30 * DAY_MS;
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
-      await environment.sleep(28 * DAY_MS);
+      await workflows.environment.sleep(28 * DAY_MS);
       expect(fake.pages).toEqual([]);
       await handle.result();
       const { closeTime } = await handle.describe();
@@ -67,10 +53,10 @@ describe('the campaign workflow', () => {
   it('ends at once without sending when a scheduled campaign is cancelled', async () => {
     const fake = fakeCampaign(
       {},
-      { status: 'SCHEDULED', scheduledForMs: (await environment.currentTimeMs()) + 30 * DAY_MS },
+      { status: 'SCHEDULED', scheduledForMs: (await workflows.environment.currentTimeMs()) + 30 * DAY_MS },
     );
     await withCampaign(fake, async () => {
-      const handle = await startCampaign(environment.client);
+      const handle = await startCampaign(workflows.client);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await handle.result();
@@ -90,7 +76,7 @@ describe('the campaign workflow', () => {
       planDeferred: () => Promise.resolve(rounds.shift() ?? { firstSeqs: [], retryInMs: 0 }),
     });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign(environment.client);
+      const handle = await startCampaign(workflows.client);
       await handle.result();
       expect(await durationOf(handle)).toBeGreaterThanOrEqual(8 * 60 * 60 * 1_000);
     });
@@ -102,9 +88,9 @@ describe('the campaign workflow', () => {
     const total = 100_000;
     const fake = fakeCampaign({}, { pageSize: 200, totalRecipients: total });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign(environment.client);
+      const handle = await startCampaign(workflows.client);
       await handle.result();
-      const first = environment.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
+      const first = workflows.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
       const { status, historyLength } = await first.describe();
       expect(status.name).toBe('CONTINUED_AS_NEW');
       expect(historyLength).toBeLessThan(2_000);

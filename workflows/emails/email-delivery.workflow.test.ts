@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { activityInfo } from '@temporalio/activity';
-import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Activities } from '../../activities/index.ts';
 import type { StatusCounts } from '../../shared/domain/emails/transactional-delivery.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
@@ -12,25 +10,19 @@ import {
   emailDeliveryWorkflowId,
   type EmailDeliveryInput,
 } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
-import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
-
-quietTemporal();
+import {
+  durationOf,
+  startTimeSkippingWorkflows,
+  type TimeSkippingWorkflows,
+} from '../../tests/support/test-workflows.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-let environment: TestWorkflowEnvironment;
-let workers: WorkflowWorkers;
+let workflows: TimeSkippingWorkflows;
 beforeAll(async () => {
-  environment = await startTimeSkippingServer();
-  const { nativeConnection: connection, namespace = 'default' } = environment;
-  workers = await startWorkflowWorkers({ connection, namespace });
+  workflows = await startTimeSkippingWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await environment.teardown();
-});
+afterAll(() => workflows.stop());
 
 type Delivery = Pick<Activities, 'deliverEmails' | 'abandonEmails'>;
 
@@ -41,11 +33,6 @@ interface Run {
   abandoned: { emailIds: string[]; reason: string }[];
   durationMs: number;
   result: unknown;
-}
-
-async function durationOf(handle: WorkflowHandle): Promise<number> {
-  const { startTime, closeTime } = await handle.describe();
-  return Number(closeTime) - Number(startTime);
 }
 
 /** Runs a delivery. Its first attempts end as `attempts` say, later ones without a deferral. */
@@ -65,8 +52,8 @@ async function deliver(
       return { FAILED: given.emailIds.length };
     },
   };
-  await workers.withActivities(activities, async () => {
-    const handle = await environment.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
+  await workflows.withActivities(activities, async () => {
+    const handle = await workflows.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
       workflowId: emailDeliveryWorkflowId(randomUUID()),
       taskQueue: TASK_QUEUES.orchestration,
       args: [{ projectId: randomUUID(), emailIds: ['a', 'b', 'c'], ...input }],
