@@ -101,7 +101,7 @@ it('an audience is stored in parts, each of which continues the previous one', a
   expect(await isFrozen(id)).toBe(true);
 });
 
-it('the audience of a throttled project is stored at a multiple of its speed, and any other without a pause', async () => {
+it('a throttled project has its audiences stored at a multiple of its speed, others without a pause', async () => {
   expect(pauseAfterWriting(2_000, 40, 0)).toBe(0);
   expect(pauseAfterWriting(500, 40, 20)).toBe(60);
   expect(pauseAfterWriting(500, 40, 1_000)).toBe(10);

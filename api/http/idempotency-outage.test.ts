@@ -79,7 +79,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await eventCount()).toBe(1);
   });
 
-  it('that gets no answer of PostgreSQL is a 503, and succeeds under the same key once PostgreSQL answers', async () => {
+  it('that gets no answer from PostgreSQL is a 503, and succeeds under the same key after the silence', async () => {
     const release = await holdContact();
     const interrupted = track();
     await someoneWaits();

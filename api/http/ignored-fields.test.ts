@@ -9,7 +9,7 @@ afterAll(() => app.stop());
 
 const HEADER = 'Everpost-Ignored-Fields';
 
-it('the header names the keys of a body that the endpoint does not know, in bounds and safe characters only', async () => {
+it('the header names unknown keys of a body, a bounded number and in safe characters only', async () => {
   const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
   const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).headers;
   expect((await send({})).get(HEADER)).toBeNull();
@@ -20,7 +20,7 @@ it('the header names the keys of a body that the endpoint does not know, in boun
   expect(created.headers.get(HEADER)).toBe('name');
 });
 
-it('the header names the keys that the form of a body does not know, where an endpoint takes several forms', async () => {
+it('the header names keys unknown to the form of a body where an endpoint has several forms', async () => {
   const ignored = async (path: string, body: object) => (await app.api('POST', path, { body })).headers.get(HEADER);
   expect(await ignored('/events/track', { email: 'ada@mail.test', event: 'visit', contactId: 'x', y: 1 })).toBe(
     'contactId, y',

@@ -21,7 +21,7 @@ describe('the API', () => {
     expect((await app.api('POST', '/contacts/bulk-delete', { body: { ids: [] } })).status).toBe(422);
   });
 
-  it('accepts allowReentry when a workflow is created, and answers its executions as `executions` as well', async () => {
+  it('accepts allowReentry when a workflow is created, and lists its executions as `executions` too', async () => {
     const body = { name: 'W', eventName: 'e', allowReentry: true };
     const { body: workflow } = await app.api('POST', '/workflows', { body });
     expect(workflow.allowReentry).toBe(true);
