@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
-import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
-import { WORKFLOW_TYPES, campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -21,31 +20,16 @@ async function scheduleCampaign(): Promise<string> {
   return body.data.id as string;
 }
 
-async function statusOf(workflowId: string): Promise<string | undefined> {
-  const found = await stack.temporal.client.workflow
-    .getHandle(workflowId)
-    .describe()
-    .catch(() => undefined);
-  return found?.status.name;
-}
-
-async function reconcile() {
-  return stack.temporal.client.workflow.execute(WORKFLOW_TYPES.reconcile, {
-    workflowId: `reconcile-${randomUUID()}`,
-    taskQueue: TASK_QUEUES.orchestration,
-  });
-}
-
 describe('reconciliation', () => {
   it('restarts a campaign whose workflow was terminated, and it is sent', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
-    await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');
+    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
     await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await query(stack.em(), sql`update campaign set updated_at = now() - interval '1 hour' where id = ${campaignId}`);
 
-    await reconcile();
-    await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');
+    await reconcile(stack);
+    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
 
     await stack.api('POST', `/campaigns/${campaignId}/send`, { body: {} });
     await eventually(async () => {
@@ -58,10 +42,10 @@ describe('reconciliation', () => {
   it('does not touch campaigns with an open workflow', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
-    await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');
+    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
     const before = await stack.temporal.client.workflow.getHandle(workflowId).describe();
     await query(stack.em(), sql`update campaign set updated_at = now() - interval '1 hour' where id = ${campaignId}`);
-    await reconcile();
+    await reconcile(stack);
     const after = await stack.temporal.client.workflow.getHandle(workflowId).describe();
     expect(after.runId).toBe(before.runId);
     expect(await query(stack.em(), sql`select id from outbox`)).toEqual([]);

@@ -101,7 +101,8 @@ export function callsTo(url: string, keys: ProjectKeys): TestProject['api'] {
   return (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request);
 }
 
-async function createTestProject(em: Em, url: string): Promise<TestProject> {
+/** Creates a project that may send from the test domain. Its calls go to the API at `url`. */
+export async function createTestProject(em: Em, url: string): Promise<TestProject> {
   const { project, keys } = await createProject(em, 'Test');
   await trustDomain(em, project.id, TEST_DOMAIN);
   return { project, keys, api: callsTo(url, keys) };

@@ -83,7 +83,7 @@ const STEPS: Record<string, RelayStep> = {
   QUIT: 'quit',
 };
 /** Wrong answers after which the conversation may continue. */
-const LAST_WORDS: Partial<Record<RelayFault, string>> = {
+const WRONG_REPLIES: Partial<Record<RelayFault, string>> = {
   '4xx': '451 4.3.0 Not now\r\n',
   '5xx': '554 5.7.1 No\r\n',
   garbage: 'HTTP/1.1 200 OK\r\n',
@@ -244,9 +244,9 @@ class RelayConnection {
 
   #misbehave(fault: RelayFault, answer: string): boolean {
     const socket = this.#socket;
-    const lastWords = LAST_WORDS[fault];
-    if (lastWords !== undefined) {
-      socket.write(lastWords);
+    const wrongReply = WRONG_REPLIES[fault];
+    if (wrongReply !== undefined) {
+      socket.write(wrongReply);
       return false;
     }
     if (fault === 'extra') {
@@ -282,7 +282,7 @@ class RelayConnection {
   }
 }
 
-/** A relay that behaves correctly except at the faults that the options give it. */
+/** A relay that answers as SMTP demands, except at the faults that the options give it. */
 export async function createFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
   const relay = new Relay(options);
   let connectionCount = 0;

@@ -1,11 +1,9 @@
-import { createProject } from '../../shared/domain/projects/projects.ts';
-import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { createTestNamespace } from './temporal.ts';
-import { callsTo, type TestProject } from './api.ts';
+import { createTestProject, type TestProject } from './api.ts';
 import { createApiProcess, type ApiProcess } from './api-process.ts';
 import { LOOP_WATCH, type LoopReport } from './everpost-process.ts';
 
@@ -39,14 +37,8 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
     throw error;
   });
 
-  async function addProject(): Promise<TestProject> {
-    const em = database.orm.em.fork();
-    const { project, keys } = await createProject(em, 'Test');
-    await trustDomain(em, project.id, 'example.com');
-    return { project, keys, api: callsTo(api.url, keys) };
-  }
-  const attacker = await addProject();
-  const neighbour = await addProject();
+  const attacker = await createTestProject(database.orm.em.fork(), api.url);
+  const neighbour = await createTestProject(database.orm.em.fork(), api.url);
 
   async function assertServing(): Promise<void> {
     const body = { email: 'ada@example.com', event: 'visited' };

@@ -4,14 +4,10 @@ import rulesets from '@stoplight/spectral-rulesets';
 import { readApiExamples } from '../../api/reference/examples.ts';
 import { createOpenApiDocument } from '../../api/reference/openapi.ts';
 import { createEndpoints } from '../../api/routes.ts';
-import { readConfig } from '../../shared/platform/config.ts';
+import { testConfig } from './config.ts';
 
 /** The rules do not depend on the values of this configuration. */
-const config = readConfig({
-  DATABASE_URL: 'postgres://127.0.0.1:1/none',
-  APP_SECRET: 'nothing is signed with this text, which is long enough',
-  PUBLIC_URL: 'https://everpost.test',
-});
+const config = testConfig();
 const document = createOpenApiDocument(createEndpoints(config), config.publicUrl, readApiExamples());
 
 /** The findings of Redocly's recommended rules and of Spectral's rules for OpenAPI, one line each. */
