@@ -84,7 +84,9 @@ describe('an email that breaks the connection', () => {
       fault = ({ step, to }) => (step === 'rcpt' && isPoison(to) ? kind : undefined);
       const { emails, project } = await sendCampaign(addresses);
       expectOthersOnce(addresses, emails);
-      for (const poison of emails.filter((email) => isPoison(email.toAddress))) {
+      const poisons = emails.filter((email) => isPoison(email.toAddress));
+      expect(poisons).toHaveLength(4);
+      for (const poison of poisons) {
         expect(poison).toMatchObject({ status: 'FAILED', deferrals: RETRY_SECONDS.length, uncertainAttempts: 0 });
         expect(poison.error).toContain('given up after 4 deferrals');
       }
