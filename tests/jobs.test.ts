@@ -96,8 +96,8 @@ describe('an import', () => {
   it.each([
     ['without an address column', 'name\nAda\n', /no column "email"/],
     ['that is not text', Buffer.from([0x65, 0xff, 0xfe]), /UTF-8/],
-    ['that breaks off', 'email\na@x.test\n"b@x.test\n', /never closed/],
-    ['without anything', '', /empty/],
+    ['whose last quote is never closed', 'email\na@x.test\n"b@x.test\n', /never closed/],
+    ['that is empty', '', /empty/],
   ])('of a file %s fails with a reason and stores nothing', async (_what, content, reason) => {
     const owner = await stack.createProject();
     const job = await importFile(owner, content);

@@ -87,7 +87,7 @@ describe('an API that starts while PostgreSQL is out of reach', () => {
 });
 
 describe('a worker that starts while PostgreSQL and Temporal are out of reach', () => {
-  it('says what it waits for, and works when both are there', async () => {
+  it('says what it waits for, and sends the waiting email when both are back', async () => {
     await database.cut();
     await temporal.cut();
     const sent = await stack.api('POST', '/v1/send', {

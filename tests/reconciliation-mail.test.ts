@@ -58,7 +58,7 @@ async function deliveryOf(id: string): Promise<{ id: string | null; dueInSeconds
   return row ?? { id: null, dueInSeconds: null };
 }
 
-/** Terminates all open deliveries. */
+/** Terminates the workflow of a delivery. */
 async function terminate(workflowId: string): Promise<void> {
   await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
 }
@@ -76,7 +76,7 @@ async function queueUnclaimed(addresses: string[]): Promise<{ ids: string[]; wor
 const arrivals = (addresses: string[]) => addresses.map((address) => stack.sink.recipientCounts().get(address) ?? 0);
 
 describe('reconciliation of transactional email', () => {
-  it('sends a deferred email once whose delivery was terminated', async () => {
+  it('sends a deferred email whose delivery was terminated, and sends it once', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     await terminate(workflowId);
@@ -119,7 +119,7 @@ describe('reconciliation of transactional email', () => {
     expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(1);
   });
 
-  it('sends emails once that were taken for lost while their delivery waited for a worker', async () => {
+  it('sends emails that were taken for lost while their delivery waited for a worker, and sends each once', async () => {
     const addresses = [freshEmail(), freshEmail(), freshEmail()];
     const { ids, workflowId } = await queueUnclaimed(addresses);
     await makeOverdue(ids);

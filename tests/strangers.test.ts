@@ -74,7 +74,7 @@ describe('a stranger', () => {
     });
   });
 
-  it('gets 400 for requests that are not HTTP, in the envelope of the API', async () => {
+  it('gets 400, 401 or 404 for a malformed request, in the envelope of the API', async () => {
     const requests = [
       'GET\r\n\r\n',
       '\0\0\0\0\r\n\r\n',
