@@ -6,6 +6,7 @@ import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import type { TestProject } from './support/api.ts';
+import { isPro } from './support/segments.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -13,8 +14,6 @@ beforeAll(async () => {
   stack = await startTestStack();
 });
 afterAll(() => stack.stop());
-
-const isPro = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
 
 async function createSegment(owner: TestProject, body: object): Promise<string> {
   const reply = await owner.api('POST', '/segments', { body: { name: 'Pro', condition: isPro, ...body } });
