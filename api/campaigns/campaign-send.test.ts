@@ -92,14 +92,24 @@ describe('POST /campaigns/:id/send', () => {
     expect(await app.read(campaign.id)).toEqual(campaign);
   });
 
-  it('answers 400 and changes nothing when there are no recipients', async () => {
+  describe('without recipients', () => {
     const nobody = filterCondition({ field: 'data.plan', operator: 'equals', value: 'none' });
-    const campaign = await app.createCampaign({ audienceType: 'FILTERED', audienceCondition: nobody });
-    for (const body of [{}, { scheduledFor: inDays(1) }]) {
-      const reply = await app.sendCampaign(campaign.id, body);
+    const create = () => app.createCampaign({ audienceType: 'FILTERED', audienceCondition: nobody });
+
+    it('answers 400 and changes nothing when it is to be sent now', async () => {
+      const campaign = await create();
+      const reply = await app.sendCampaign(campaign.id);
       expect([reply.status, reply.body.error.message]).toEqual([400, 'Campaign has no recipients']);
-    }
-    expect([await app.read(campaign.id), await app.outboxRows(campaign.id)]).toEqual([campaign, 0]);
+      expect([await app.read(campaign.id), await app.outboxRows(campaign.id)]).toEqual([campaign, 0]);
+    });
+
+    it('is scheduled, because its audience is stored when it is due', async () => {
+      const { id } = await create();
+      const scheduledFor = inDays(1);
+      const reply = await app.sendCampaign(id, { scheduledFor });
+      expect([reply.status, reply.body.data]).toMatchObject([200, { status: 'SCHEDULED', scheduledFor }]);
+      expect(await app.outboxRows(id)).toBe(1);
+    });
   });
 
   it.each([

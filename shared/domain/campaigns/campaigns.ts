@@ -207,8 +207,8 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 /**
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while
- *   too many are active
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or would reach nobody now, VALIDATION_ERROR
+ *   while too many are active
  */
 export async function sendCampaign(
   em: Em,
@@ -225,7 +225,7 @@ export async function sendCampaign(
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
     await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
-    if (!(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
+    if (!isLater && !(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
     const changed = await queryOne(
       tx,
       sql`
