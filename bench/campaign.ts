@@ -29,7 +29,7 @@ interface CampaignRow {
 
 interface Run {
   totalMs: number;
-  /** From the request until the whole audience was written down. Sending begins before that. */
+  /** From the request until the whole audience was stored. Sending begins before that. */
   freezeMs: number;
   /** From the crash until the next result was recorded; undefined without a crash. */
   resumedAfterMs: number | undefined;

@@ -37,7 +37,7 @@ interface Statements {
 const WINDOW = { min: 100, max: 100_000 } as const;
 const FULL_SPEED: Statements = { firstWindow: 2_000, fastMs: 50, slowMs: 500 };
 /**
- * A throttled campaign sends for hours what can be written down in seconds. So it is written down at a multiple of its
+ * A throttled campaign sends for hours what can be stored in seconds. So it is stored at a multiple of its
  * speed, in shorter statements, and leaves the disk to others in between.
  */
 const THROTTLED: Statements = { firstWindow: 500, fastMs: 10, slowMs: 100 };
@@ -48,8 +48,8 @@ function nextWindow(size: number, tookMs: number, { fastMs, slowMs }: Statements
   return tookMs < fastMs ? Math.min(WINDOW.max, size * 2) : size;
 }
 
-/** The pause after writing recipients down, in milliseconds. `ratePerSecond` is the speed of the project, 0 if unlimited. */
-export function pauseAfterWriting(recipients: number, tookMs: number, ratePerSecond: number): number {
+/** The pause after storing recipients, in milliseconds. `ratePerSecond` is the speed of the project, 0 if unlimited. */
+export function pauseAfterStoring(recipients: number, tookMs: number, ratePerSecond: number): number {
   if (ratePerSecond === 0) return 0;
   const { min, timesItsSpeed } = THROTTLED_RECIPIENTS_PER_SECOND;
   return Math.max(0, (recipients * 1000) / Math.max(min, ratePerSecond * timesItsSpeed) - tookMs);
@@ -107,7 +107,7 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
       size = nextWindow(size, tookMs, statements);
       remember({ window: size });
       if (progress && progress !== 'too slow' && !progress.isComplete) {
-        await delay(pauseAfterWriting(progress.totalRecipients - total, tookMs, ratePerSecond), undefined, { signal });
+        await delay(pauseAfterStoring(progress.totalRecipients - total, tookMs, ratePerSecond), undefined, { signal });
       }
       return progress;
     };

@@ -7,7 +7,7 @@ import { startCampaignApi, type CampaignApi } from '../../tests/support/campaign
 import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createCampaignActivities } from './campaign-activities.ts';
-import { createAudienceFreezer, pauseAfterWriting } from './freeze-audience.ts';
+import { createAudienceFreezer, pauseAfterStoring } from './freeze-audience.ts';
 
 let app: CampaignApi;
 let freeze: (campaignId: string, untilTotal?: number) => Promise<unknown>;
@@ -102,10 +102,10 @@ it('an audience is stored in parts, each of which continues the previous one', a
 });
 
 it('a throttled project has its audiences stored at a multiple of its speed, others without a pause', async () => {
-  expect(pauseAfterWriting(2_000, 40, 0)).toBe(0);
-  expect(pauseAfterWriting(500, 40, 20)).toBe(60);
-  expect(pauseAfterWriting(500, 40, 1_000)).toBe(10);
-  expect(pauseAfterWriting(0, 40, 20)).toBe(0);
+  expect(pauseAfterStoring(2_000, 40, 0)).toBe(0);
+  expect(pauseAfterStoring(500, 40, 20)).toBe(60);
+  expect(pauseAfterStoring(500, 40, 1_000)).toBe(10);
+  expect(pauseAfterStoring(0, 40, 20)).toBe(0);
 
   const owner = await app.createProject();
   await query(app.em(), sql`update project set emails_per_second = 20 where id = ${owner.project.id}`);

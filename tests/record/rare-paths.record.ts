@@ -173,7 +173,7 @@ it('records a campaign that is sent again, at its end and by a run of its own', 
   await record('sent-again', ofCampaign(fakeCampaign({ planDeferred }, { isResending: true, isAudienceFrozen: true })));
 }, 60_000);
 
-it('records a campaign that sends while its audience is written down', async () => {
+it('records a campaign that sends while its audience is stored', async () => {
   const growing = fakeCampaign();
   growing.activities.freezeAudience = async ({ untilTotal = Infinity }) => {
     const totalRecipients = Math.min(untilTotal, 450);
