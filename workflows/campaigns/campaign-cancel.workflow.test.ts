@@ -178,6 +178,7 @@ describe('a campaign whose pages end just before they learn that it was cancelle
     }));
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
+      await eventually(async () => begun.length === 4);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await endsCancelled(handle, fake);
