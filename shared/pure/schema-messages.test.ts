@@ -5,7 +5,7 @@ import { CHECKS } from './schema-messages.ts';
 const short = z.string().max(2);
 const kinds = z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]);
 
-it.each<[z.ZodType, unknown, string]>([
+const CASES: [schema: z.ZodType, input: unknown, message: string][] = [
   [z.string(), undefined, 'Required'],
   [z.enum(['a', 'b']), undefined, 'Required'],
   [z.string(), 5, 'Must be a string'],
@@ -46,6 +46,11 @@ it.each<[z.ZodType, unknown, string]>([
   [z.union([z.string(), z.array(z.string())]), 5, 'Must have one of the documented forms'],
   [z.string().refine(() => false), 'x', 'Is not allowed'],
   [z.string().min(2, 'Own words'), 'x', 'Own words'],
-])('tells what is wrong with a value, case %#', (schema, input, message) => {
-  expect(schema.safeParse(input, CHECKS).error?.issues[0]?.message).toBe(message);
-});
+];
+
+it.each(CASES.map(([schema, input, message]) => [message, input, schema] as const))(
+  'a schema says "%s" of %j',
+  (message, input, schema) => {
+    expect(schema.safeParse(input, CHECKS).error?.issues[0]?.message).toBe(message);
+  },
+);

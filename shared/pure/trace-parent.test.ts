@@ -9,7 +9,7 @@ it.each([
   [`00-${traceId}-${spanId}-00`, false],
   [`00-${traceId}-${spanId}-03`, true],
   [`cc-${traceId}-${spanId}-01-more`, true],
-])('reads %s', (text, isSampled) => {
+])('parseTraceParent reads %s', (text, isSampled) => {
   expect(parseTraceParent(text)).toEqual({ traceId, spanId, isSampled });
 });
 
@@ -24,11 +24,11 @@ it.each([
   `00-${traceId}-${spanId}`,
   `00-${traceId}-${spanId}-01-more`,
   `00-${traceId}-${spanId}-01\n`,
-])('refuses %j', (text) => {
+])('parseTraceParent refuses %j', (text) => {
   expect(parseTraceParent(text)).toBeUndefined();
 });
 
-it('writes what it reads', () => {
+it('formatTraceParent writes what parseTraceParent reads', () => {
   const text = `00-${traceId}-${spanId}-01`;
   expect(formatTraceParent(parseTraceParent(text)!)).toBe(text);
 });

@@ -11,7 +11,7 @@ describe('the URL of a webhook step', () => {
     ['{{event.url}}', '{{event.url}}', ''],
     ['{{ event.url ?? "https://a.test" }}?to={{email}}', '{{ event.url ?? "https://a.test" }}', '?to={{email}}'],
     ['{{{event.url}}}/x', '{{{event.url}}}', '/x'],
-  ])('%s is split into two parts', (source, head, tail) => {
+  ])('%s is split into the part with the host and the rest', (source, head, tail) => {
     expect(splitWebhookUrl(source)).toEqual({ head, tail });
   });
 
@@ -54,7 +54,7 @@ describe('a rendered URL', () => {
     ['https://a.test/{{x}}/b', 'https://a.test', '/../b', /path/],
     ['https://a.test/{{x}}/b', 'https://a.test', '/%2E./b', /path/],
     ['https://a.test/{{x}}', 'https://a.test', '\\..', /path/],
-  ])('of %s is refused as %s%s', (source, head, tail, fault) => {
+  ])('of %s is refused when it reads %s%s', (source, head, tail, fault) => {
     expect(faultOf(source, head, tail)).toMatch(fault);
   });
 });

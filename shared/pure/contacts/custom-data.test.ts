@@ -29,7 +29,7 @@ describe('readDataPatch', () => {
     expect({ ...patch.values }).toEqual({ code: 'A1', plan: 'pro' });
   });
 
-  it('deletes on null, ignores an empty string, drops reserved keys', () => {
+  it('removes a key with null, ignores an empty string, and drops reserved keys', () => {
     const patch = readDataPatch({
       old: null,
       name: '',
@@ -71,7 +71,7 @@ describe('inferFieldType', () => {
     ['hello', 'string'],
     [['a'], 'string'],
     [{ a: 1 }, 'string'],
-  ])('%j is a %s', (value, type) => {
+  ])('infers that %j is a %s', (value, type) => {
     expect(inferFieldType(value)).toBe(type);
   });
 });

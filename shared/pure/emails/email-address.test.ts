@@ -1,18 +1,23 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { emailAddressSchema } from './email-address.ts';
 
 const faultOf = (input: unknown): string | undefined => emailAddressSchema.safeParse(input).error?.issues[0]?.message;
 
-it.each([
-  ['Ada <ada@shop.example>', 'Must be an address alone'],
-  ['ada@shop.example, bo@shop.example', 'Must be one address'],
-  ['Ada <ada@shop.example>; Bo <bo@shop.example>', 'Must be one address'],
-  ['ada@shop,example', 'Invalid email address'],
-  ['ada', 'Invalid email address'],
-])('tells what is wrong with %j', (input, expected) => expect(faultOf(input)).toContain(expected));
+describe('emailAddressSchema', () => {
+  it.each([
+    ['Ada <ada@shop.example>', 'Must be an address alone'],
+    ['ada@shop.example, bo@shop.example', 'Must be one address'],
+    ['Ada <ada@shop.example>; Bo <bo@shop.example>', 'Must be one address'],
+    ['ada@shop,example', 'Invalid email address'],
+    ['ada', 'Invalid email address'],
+  ])('says what is wrong with %j', (input, expected) => expect(faultOf(input)).toContain(expected));
 
-it.each(['<' + '@'.repeat(2_000_000), '@' + ','.repeat(2_000_000)])('refuses a long text quickly', (input) => {
-  const startedAt = performance.now();
-  expect(faultOf(input)).toBe('Invalid email address');
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  it.each(['<' + '@'.repeat(2_000_000), '@' + ','.repeat(2_000_000)])(
+    'refuses a text of megabytes in little CPU time',
+    async (input) => {
+      const cpuMs = await cpuMsOf(() => expect(faultOf(input)).toBe('Invalid email address'));
+      expect(cpuMs).toBeLessThan(1_000);
+    },
+  );
 });

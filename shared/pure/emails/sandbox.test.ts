@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { sandboxBehaviour, sandboxDomains } from './sandbox.ts';
 
-describe('an address of the sandbox', () => {
+describe('the sandbox', () => {
   const domains = sandboxDomains('Mail.Example.com');
 
   it.each([
@@ -12,7 +12,7 @@ describe('an address of the sandbox', () => {
     ['delivered@everpost.test', undefined],
     ['delivered@sandbox.example.com', undefined],
     ['delivered@a.sandbox.everpost.test', undefined],
-  ])('%s: %s', (address, behaviour) => expect(sandboxBehaviour(address, domains)).toBe(behaviour));
+  ])('takes %s as %s', (address, behaviour) => expect(sandboxBehaviour(address, domains)).toBe(behaviour));
 
   it('has only the fixed domain where the installation receives no mail', () => {
     expect(sandboxDomains(undefined)).toEqual(['sandbox.everpost.test']);

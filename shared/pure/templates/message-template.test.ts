@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { scopeOf } from '../../../tests/support/templates.ts';
 import { htmlToText } from '../../platform/mail/html-to-text.ts';
 import { compileMessageSteps, type CompiledMessageTemplate, type RenderedMessage } from './message-template.ts';
 import { TemplateLimitError, TemplateSyntaxError } from './template-language.ts';
-
-function scopeOf(values: Record<string, unknown>): { get(name: string): unknown } {
-  return { get: (name) => (Object.hasOwn(values, name) ? values[name] : undefined) };
-}
 
 function compileAtOnce(
   source: Parameters<typeof compileMessageSteps>[0],
@@ -30,7 +27,7 @@ function textOf(html: string, values: Record<string, unknown> = {}): string {
   return message.text;
 }
 
-describe('subject', () => {
+describe('the subject', () => {
   it('is plain text on one line', () => {
     const values = { name: 'Ann & "Bob"\r\nBcc: evil@example.com', x: '<b>\u2028\0' };
     expect(render({ subject: 'Hi {{name}}{{x}}\u2029!', html: '' }, values).subject).toBe(
@@ -45,7 +42,7 @@ describe('subject', () => {
   });
 });
 
-describe('text part', () => {
+describe('the text part', () => {
   it('has unescaped values and decoded entities', () => {
     expect(textOf('<p>Caf&eacute; &amp; {{name}} &lt;3</p>', { name: 'R&D' })).toBe('Café & R&D <3');
     expect(render({ html: '<p>{{v}}</p>' }, { v: '<b>x</b> & y' })).toEqual({
@@ -102,7 +99,7 @@ describe('text part', () => {
     ['half a block in a comment', '<p>a</p><!-- {{#if x}} --><p>{{x}}</p>{{/if}}<p>c</p>'],
     ['half a block in an attribute', '<p {{#if x}}class="x">a{{/if}}<b>c</b></p>'],
     ['half a block in a skipped element', '<style>{{#if x}}</style><p>{{x}}</p>{{/if}}'],
-  ])('has the right words even with %s', (_name, html) => {
+  ])('has the words of the HTML part even with %s', (_name, html) => {
     expect(textOf(html, { x: 'b' })).toContain(htmlToText(render({ html }, { x: 'b' }).html).trim());
     textOf(html);
   });
@@ -114,7 +111,7 @@ describe('text part', () => {
     expect(textOf(html, { color: 'red', pre: 'P', note: 'N', src: 'S', alt: 'A' })).toBe('Hi\n\nA');
   });
 
-  it('does not read smuggled marks, as characters or entities, as placeholders', () => {
+  it('takes no smuggled mark for a placeholder, neither as a character nor as an entity', () => {
     const html = '<p>{{a}} \uFDD00\uFDD2 &#xFDD0;7&#xFDD2; &#xFDD1;9&#xFDD2;</p>';
     expect(render({ html }, { a: 'x' }).text).toContain('x 0 ');
     expect(() => render({ html: '{{#if a}}x{{/if}}&#xFDD1;0&#xFDD2;' }, { a: 'x' })).not.toThrow();

@@ -43,7 +43,7 @@ describe('createRenderScope', () => {
     expect(render(source, { data: { email: 'x' }, requestData: data })).toBe(expected);
   });
 
-  it('has event where there is a context, and a key of data of that name elsewhere', () => {
+  it('has the context of an execution as event, and a key of data of that name elsewhere', () => {
     const data = { event: 'stored' };
     expect(render('{{event.order.total}}{{event}}', { data, event: { order: { total: 12 } } })).toBe('12');
     expect(render('{{event}}', { data })).toBe('stored');

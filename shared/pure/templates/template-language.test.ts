@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { faultOf, render } from '../../../tests/support/templates.ts';
 
-describe('placeholders', () => {
+describe('a placeholder', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['{{name}}', { name: 'Ann' }, 'Ann'],
     ['{{ name }}', { name: 'Ann' }, 'Ann'],
@@ -13,7 +13,7 @@ describe('placeholders', () => {
     ['{{items.length}}', { items: ['a', 'b'] }, '2'],
     ['{{größe}} {{名}}', { größe: 'L', 名: '花' }, 'L 花'],
     ['{{a}}{{b}}', { a: 1, b: 2 }, '12'],
-  ])('%s reads its value', (source, values, expected) => {
+  ])('reads its value: %s', (source, values, expected) => {
     expect(render(source, values)).toBe(expected);
   });
 
@@ -35,13 +35,13 @@ describe('placeholders', () => {
   });
 
   it.each(['{{missing}}', '{{a.missing}}', '{{missing.b.c}}', '{{text.length}}', '{{items.9}}', '{{items.-1}}'])(
-    '%s prints nothing when there is no such value',
+    'prints nothing when there is no such value: %s',
     (source) => {
       expect(render(`[${source}]`, { a: {}, text: 'abc', items: ['x'] })).toBe('[]');
     },
   );
 
-  it('finds a key that holds dots itself when descending finds nothing', () => {
+  it('finds a key that contains dots when no path of keys leads to a value', () => {
     expect(render('{{utm.source}}', { 'utm.source': 'mail' })).toBe('mail');
     expect(render('{{a.b.c}}', { a: { 'b.c': 'inner' } })).toBe('inner');
     expect(render('{{a.b.c}}', { a: { b: null }, 'a.b.c': 'outer' })).toBe('outer');
@@ -55,7 +55,7 @@ describe('placeholders', () => {
   });
 });
 
-describe('fallbacks', () => {
+describe('a placeholder with fallbacks', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['{{ name ?? "friend" }}', {}, 'friend'],
     ['{{ name ?? "friend" }}', { name: null }, 'friend'],
@@ -78,7 +78,7 @@ describe('fallbacks', () => {
     ['{{ "quoted" }}', {}, 'quoted'],
     ["{{ it's }}", { "it's": 'a key' }, 'a key'],
     ['{{ "a" b }}', { '"a" b': 'a key too' }, 'a key too'],
-  ])('%s with %j prints %j', (source, values, expected) => {
+  ])('is printed: %s with %j as %j', (source, values, expected) => {
     expect(render(source, values)).toBe(expected);
   });
 });
@@ -94,11 +94,11 @@ describe('braces that are not a placeholder', () => {
     '{ {name} }',
     'a { b } c',
     '@media x { .a { color: red }}',
-  ])('%s stays as it is', (source) => {
+  ])('stay as they are: %s', (source) => {
     expect(render(source, { name: 'Ann' })).toBe(source);
   });
 
-  it('does not let a stray opening swallow the next placeholder', () => {
+  it('do not swallow the next placeholder', () => {
     expect(render('Write {{ to begin. Hi {{name}}', { name: 'Ann' })).toBe('Write {{ to begin. Hi Ann');
   });
 
@@ -107,12 +107,12 @@ describe('braces that are not a placeholder', () => {
     ['{{name}}}', 'Ann}'],
     ['{{{{name}}}}', '{Ann}'],
     ['{"n":{{{name}}}}', '{"n":Ann}'],
-  ])('%s becomes %s', (source, expected) => {
+  ])('stay around a placeholder: %s becomes %s', (source, expected) => {
     expect(render(source, { name: 'Ann' })).toBe(expected);
   });
 });
 
-describe('blocks', () => {
+describe('a template with blocks', () => {
   it.each<[unknown, boolean]>([
     [true, true],
     ['x', true],
@@ -127,7 +127,7 @@ describe('blocks', () => {
     [null, false],
     [undefined, false],
     [[], false],
-  ])('#if and #unless read %j as %j', (value, expected) => {
+  ])('takes %j as %j in #if and #unless', (value, expected) => {
     expect(render('{{#if value}}yes{{else}}no{{/if}}', { value })).toBe(expected ? 'yes' : 'no');
     expect(render('{{#unless value}}no{{else}}yes{{/unless}}', { value })).toBe(expected ? 'yes' : 'no');
   });
@@ -174,7 +174,7 @@ describe('blocks', () => {
   });
 });
 
-describe('faults of a template', () => {
+describe('a template', () => {
   it.each([
     ['{{#if a}}', '{{#if}} is never closed', 1, 1],
     ['a\nbc {{#each a}}\n', '{{#each}} is never closed', 2, 4],
@@ -189,7 +189,7 @@ describe('faults of a template', () => {
     ['{{/}}', 'Unknown block ""; the blocks are if, unless and each', 1, 1],
     ['{{#if}}{{/if}}', '{{#if}} needs a path, as in {{#if name}}', 1, 1],
     ['{{#if a}}{{else if b}}{{/if}}', '{{else if b}} is not supported; put a block of its own after {{else}}', 1, 10],
-  ])('%j: %s', (source, message, line, column) => {
+  ])('is refused with the place of its fault: %j, %s', (source, message, line, column) => {
     expect(faultOf(source)).toEqual({ message, line, column });
   });
 

@@ -13,7 +13,7 @@ describe('a pattern of events', () => {
     ['ab*ba', 'aba', false],
     ['order.paid', 'order.paid', true],
     ['order.paid', 'order_paid', false],
-  ])('%s and %s: %s', (pattern, name, isMatch) => expect(matchesPattern(pattern, name)).toBe(isMatch));
+  ])('%s matches the name %s: %s', (pattern, name, isMatch) => expect(matchesPattern(pattern, name)).toBe(isMatch));
 
   it('matches the same names in LIKE: only its stars are wildcards', () => {
     expect(likePattern('a_b%c\\d.*')).toBe('a\\_b\\%c\\\\d.%');
@@ -33,7 +33,7 @@ describe('a pattern of events', () => {
     expect(unknownPatterns(unknown)).toEqual(unknown);
   });
 
-  it('has suggestions: the events of Everpost with the same prefix', () => {
+  it('has the events of Everpost with the same prefix as suggestions', () => {
     expect(ownEventsBeside('contact.created')).toEqual(['contact.subscribed', 'contact.unsubscribed']);
     expect(ownEventsBeside('email.opened')).toContain('email.open');
     expect(ownEventsBeside('segment.vip')).toEqual(['segment.<name>.entry', 'segment.<name>.exit']);

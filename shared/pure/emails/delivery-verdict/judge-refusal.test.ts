@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { cpuMsOf } from '../../../../tests/support/cpu-time.ts';
 import { judgeRefusal, type RefusalStage } from './judge-refusal.ts';
 import { judgeReport } from './judge-report.ts';
 import { REFUSAL_RULES } from './rules.ts';
@@ -8,7 +9,7 @@ function kindOf(stage: RefusalStage, reply: string): string {
   return judgeRefusal({ stage, code: Number(code), enhancedCode, text: reply }).kind;
 }
 
-describe('an address that will never accept mail is hard', () => {
+describe('a refusal because the address will never accept mail', () => {
   it.each<[RefusalStage, string]>([
     ['rcpt', '550 5.1.1 No such user'],
     ['rcpt', '550 <joe@full.example>: Recipient address rejected: User unknown in local recipient table'],
@@ -26,12 +27,12 @@ describe('an address that will never accept mail is hard', () => {
     ['data', '550 5.1.1 No such user'],
     ['data', '554 delivery error: this user does not have a mailbox here'],
     ['report', '550 5.1.10 Recipient not found by lookup'],
-  ])('at %s: %s', (stage, reply) => {
+  ])('is hard at %s: %s', (stage, reply) => {
     expect(kindOf(stage, reply)).toBe('hard');
   });
 });
 
-describe('an objection to the sender or the message says nothing about the address', () => {
+describe('a refusal because of the sender or the message', () => {
   it.each<[RefusalStage, string]>([
     ['data', '554 5.7.1 Looks like spam'],
     ['rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.example'],
@@ -49,12 +50,12 @@ describe('an objection to the sender or the message says nothing about the addre
     ['mail', '550 Unknown user'],
     ['report', '550 5.7.1 Your message was refused for reasons of policy'],
     ['report', '550'],
-  ])('at %s: %s', (stage, reply) => {
+  ])('says nothing about the address at %s: %s', (stage, reply) => {
     expect(kindOf(stage, reply)).toBe('sender');
   });
 });
 
-describe('a passing fault is temporary, whatever its class', () => {
+describe('a refusal because of a passing fault', () => {
   it.each<[RefusalStage, string]>([
     ['rcpt', '552 5.2.2 Mailbox full'],
     ['rcpt', '550 5.1.1 The mailbox of this user is over quota'],
@@ -64,7 +65,7 @@ describe('a passing fault is temporary, whatever its class', () => {
     ['data', '550 5.3.0 Internal server error'],
     ['rcpt', '550 5.7.1 Greylisted'],
     ['report', '421 4.4.2 Connection timed out'],
-  ])('at %s: %s', (stage, reply) => {
+  ])('is temporary, whatever its class, at %s: %s', (stage, reply) => {
     expect(kindOf(stage, reply)).toBe('temporary');
   });
 });
@@ -83,13 +84,14 @@ describe('judgeRefusal', () => {
     expect(judge('554 5.7.1 blocked by our list')).toMatchObject({ kind: 'sender', mayPass: true, rule: 'listed' });
   });
 
-  it('judges any text in a short time', () => {
-    const startedAt = performance.now();
+  it('judges any text in little CPU time', async () => {
     const texts = ['user '.repeat(400), 'address is is is '.repeat(120), '550 '.repeat(500), '<'.repeat(2_000)];
-    for (const text of [...texts, 'あ'.repeat(1_000), 'адрес '.repeat(160), 'adres nie '.repeat(100)]) {
-      for (let times = 0; times < 5; times++) judgeRefusal({ stage: 'rcpt', code: 550, text });
-    }
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    const cpuMs = await cpuMsOf(() => {
+      for (const text of [...texts, 'あ'.repeat(1_000), 'адрес '.repeat(160), 'adres nie '.repeat(100)]) {
+        for (let times = 0; times < 5; times++) judgeRefusal({ stage: 'rcpt', code: 550, text });
+      }
+    });
+    expect(cpuMs).toBeLessThan(200);
   });
 });
 
@@ -102,7 +104,7 @@ describe('judgeReport', () => {
     [{ status: '5.7.1', diagnostic: '554 5.7.1 blocked' }, 'sender'],
     [{ status: '5.2.2', diagnostic: '' }, 'temporary'],
     [{ status: '4.4.7', diagnostic: '' }, 'temporary'],
-  ])('reads %j', (report, kind) => {
+  ])('judges %j as %s', (report, kind) => {
     expect(judgeReport(report).kind).toBe(kind);
   });
 });
