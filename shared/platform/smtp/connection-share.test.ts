@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useCleanUps } from '../../../tests/support/clean-ups.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { createFaultyRelay, type FaultyRelay } from '../../../tests/support/faulty-relay.ts';
 import { ConnectionShare } from './connection-share.ts';
@@ -44,15 +45,12 @@ describe('ConnectionShare', () => {
   });
 });
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const cleanUp = useCleanUps();
 
 async function start(maxConnections: number, messageMs: number): Promise<{ pool: SmtpPool; relay: FaultyRelay }> {
   const relay = await createFaultyRelay({ messageMs });
   const pool = createSmtpPool({ urls: [relay.url], maxConnections, logger });
-  cleanUps.push(
+  cleanUp(
     () => relay.close(),
     () => pool.close({ timeoutMs: 100 }),
   );

@@ -50,7 +50,7 @@ describe('toDataContent', () => {
     );
   });
 
-  it('has no second end for servers that accept a lone CR or LF as a line end', () => {
+  it('writes no second end for servers that accept a lone CR or LF as a line end', () => {
     const piece = fc.constantFrom('.', '\r\n', '\r', '\n', 'a', '..', '\r\n.', '\n.\n', '\r.\r', '\r\n.\r\n', 'é');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { SMTPServer, type SMTPServerAuthentication } from 'smtp-server';
+import { useCleanUps } from '../../../tests/support/clean-ups.ts';
 import { createSmtpPool } from './smtp-pool.ts';
 
 const METHODS = ['PLAIN', 'LOGIN', 'CRAM-MD5', 'XOAUTH2'] as const;
@@ -9,10 +10,7 @@ const USER = 'käthe+news@shop.example';
 const PASS = 'pä:ss/wo@rd %20';
 const RAW = Buffer.from('From: a@example.com\r\nTo: b@example.org\r\nSubject: Test\r\n\r\nHello\r\n');
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const cleanUp = useCleanUps();
 
 function isRight(auth: SMTPServerAuthentication): boolean {
   if (auth.username !== USER) return false;
@@ -44,7 +42,7 @@ async function startServer(
   server.on('error', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
-  cleanUps.push(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  cleanUp(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return { port: (server.server.address() as AddressInfo).port, logins };
 }
 
@@ -55,7 +53,7 @@ async function send(scheme: string, port: number, pass: string, method?: string)
     urls: [`${scheme}://${login}@127.0.0.1:${port}?${query}`],
     ...{ maxConnections: 1, logger: { warn: () => undefined } },
   });
-  cleanUps.push(() => pool.close({ timeoutMs: 1_000 }));
+  cleanUp(() => pool.close({ timeoutMs: 1_000 }));
   return pool.send({ from: 'bounce@example.com', to: 'b@example.org' }, RAW);
 }
 

@@ -1,22 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { useCleanUps } from '../../../tests/support/clean-ups.ts';
 import { createSmtpSink } from '../../../tests/support/smtp-sink.ts';
 import { createSmtpPool, type SmtpOutcome, type SmtpPool } from './smtp-pool.ts';
 
 const FROM = 'news@example.com';
 const RAW = 'Subject: Test\r\n\r\nHello\r\n';
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const cleanUp = useCleanUps();
 
 function startPool(url: string, maxConnections = 1): SmtpPool {
   const logger = { warn: () => undefined };
   const pool = createSmtpPool({ urls: [url], maxConnections, replyTimeoutMs: 5000, logger });
-  cleanUps.push(() => pool.close({ timeoutMs: 1000 }));
+  cleanUp(() => pool.close({ timeoutMs: 1000 }));
   return pool;
 }
 
@@ -60,7 +58,7 @@ async function startServer(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  cleanUps.push(async () => {
+  cleanUp(async () => {
     server.close();
     await once(server, 'close');
   });
@@ -73,7 +71,7 @@ const sendAll = (pool: SmtpPool, names: string[]) =>
 const kinds = (results: PromiseSettledResult<SmtpOutcome>[]) =>
   results.map((result) => (result.status === 'fulfilled' ? result.value.kind : 'failed'));
 
-describe('pipelining', () => {
+describe('a pool with pipelining', () => {
   it('announces a message in one piece with the content of the previous one', async () => {
     const { url, packets } = await startServer(['PIPELINING', 'SIZE 1000']);
     expect(kinds(await sendAll(startPool(url), ['1', '2', '3']))).toEqual(['accepted', 'accepted', 'accepted']);
@@ -86,7 +84,7 @@ describe('pipelining', () => {
     ]);
   });
 
-  it('waits for every reply of a server that does not offer it', async () => {
+  it('waits for every reply of a server that does not offer pipelining', async () => {
     const { url, packets } = await startServer([]);
     expect(kinds(await sendAll(startPool(url), ['1', '2']))).toEqual(['accepted', 'accepted']);
     const steps = (name: string) => [`MAIL FROM:<${FROM}>\r\n`, `RCPT TO:<${name}@example.org>\r\n`, 'DATA\r\n'];
@@ -155,10 +153,10 @@ describe('pipelining', () => {
   });
 });
 
-describe('whatever a server does', () => {
+describe('a pool', () => {
   const plan = fc.constantFrom('ok', 'ok', 'ok', 'rcpt550', 'rcpt450', 'data554', 'data452', 'cutRcpt', 'cutReply');
 
-  it('returns an outcome for every message', async () => {
+  it('returns an outcome for every message, whatever the server does', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 30 }), fc.boolean(), async (plans, pipelining) => {
         const sink = await createSmtpSink({ pipelining });

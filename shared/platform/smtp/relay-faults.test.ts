@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useCleanUps } from '../../../tests/support/clean-ups.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import {
   createFaultyRelay,
@@ -15,21 +16,18 @@ const RAW = 'Subject: Test\r\n\r\nHello\r\n';
 const REPLY_TIMEOUT_MS = 300;
 const CONNECTIONS = 3;
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const cleanUp = useCleanUps();
 
 async function startRelay(options: FaultyRelayOptions): Promise<FaultyRelay> {
   const relay = await createFaultyRelay(options);
-  cleanUps.push(() => relay.close());
+  cleanUp(() => relay.close());
   return relay;
 }
 
 function startPool(...urls: string[]): SmtpPool {
   const logger = { warn: () => undefined };
   const pool = createSmtpPool({ urls, maxConnections: CONNECTIONS, replyTimeoutMs: REPLY_TIMEOUT_MS, logger });
-  cleanUps.push(() => pool.close({ timeoutMs: 1_000 }));
+  cleanUp(() => pool.close({ timeoutMs: 1_000 }));
   return pool;
 }
 
@@ -53,7 +51,17 @@ async function closesClean(pool: SmtpPool, relay: FaultyRelay): Promise<void> {
 }
 
 const FAULTS: RelayFault[] = [
-  ...(['silence', 'close', 'reset', '421', '4xx', '5xx', 'garbage', 'overlong', 'endless', 'extra', 'drip'] as const),
+  'silence',
+  'close',
+  'reset',
+  '421',
+  '4xx',
+  '5xx',
+  'garbage',
+  'overlong',
+  'endless',
+  'extra',
+  'drip',
 ];
 
 function across<Step extends RelayStep>(steps: Step[]): [Step, RelayFault][] {

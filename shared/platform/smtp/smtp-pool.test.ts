@@ -1,23 +1,20 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useCleanUps } from '../../../tests/support/clean-ups.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { createSmtpSink, type SmtpSink, type SmtpSinkOptions } from '../../../tests/support/smtp-sink.ts';
 import { createSmtpPool, SmtpUnavailableError, type SmtpPool, type SmtpPoolOptions } from './smtp-pool.ts';
 
 const RAW = Buffer.from('From: a@example.com\r\nTo: b@example.org\r\nSubject: Test\r\n\r\nHello\r\n.dot\r\n..\r\n');
 const FROM = 'bounce@example.com';
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) {
-    await cleanUp();
-  }
-});
+const cleanUp = useCleanUps();
 
 async function startSink(options?: SmtpSinkOptions): Promise<SmtpSink> {
   const sink = await createSmtpSink(options);
-  cleanUps.push(() => sink.close());
+  cleanUp(() => sink.close());
   return sink;
 }
 
@@ -33,7 +30,7 @@ function startPool(urls: string[], options: Partial<SmtpPoolOptions> = {}): { po
     logger,
     ...options,
   });
-  cleanUps.push(() => pool.close({ timeoutMs: 1000 }));
+  cleanUp(() => pool.close({ timeoutMs: 1000 }));
   return { pool, warnings };
 }
 
@@ -66,7 +63,7 @@ async function startRawServer(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  cleanUps.push(async () => {
+  cleanUp(async () => {
     for (const socket of sockets) {
       socket.destroy();
     }
@@ -88,6 +85,8 @@ async function untilSending(pool: SmtpPool, count: number): Promise<void> {
   }
 }
 
+const untilUnconnected = (pool: SmtpPool) => eventually(async () => pool.usage().connections === 0);
+
 async function failure(promise: Promise<unknown>): Promise<SmtpUnavailableError> {
   const error = await promise.then(
     () => new Error('it did not fail'),
@@ -97,7 +96,7 @@ async function failure(promise: Promise<unknown>): Promise<SmtpUnavailableError>
   return error as SmtpUnavailableError;
 }
 
-describe('outcomes', () => {
+describe('a pool', () => {
   it('delivers every octet of a message', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url]);
@@ -167,23 +166,26 @@ describe('outcomes', () => {
   });
 });
 
-describe('connection failures', () => {
+describe('a pool whose connections fail', () => {
   it.each([
     ['mail', false, 0],
     ['rcpt', false, 0],
     ['reply', true, 1],
-  ] as const)('cut at %s: may have been accepted %s', async (stage, mayHaveBeenAccepted, received) => {
-    const sink = await startSink();
-    const { pool } = startPool([sink.url]);
-    sink.dropOn(stage === 'mail' ? FROM : 'b@example.org', { stage, times: 1 });
-    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({
-      ...{ kind: 'interrupted', mayHaveBeenAccepted },
-    });
-    expect(sink.messageCount()).toBe(received);
-    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
-  });
+  ] as const)(
+    'interrupts a message at %s, which may have been accepted: %s',
+    async (stage, mayHaveBeenAccepted, received) => {
+      const sink = await startSink();
+      const { pool } = startPool([sink.url]);
+      sink.dropOn(stage === 'mail' ? FROM : 'b@example.org', { stage, times: 1 });
+      expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({
+        ...{ kind: 'interrupted', mayHaveBeenAccepted },
+      });
+      expect(sink.messageCount()).toBe(received);
+      expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    },
+  );
 
-  it('cut within a large message: cannot have been accepted', async () => {
+  it('interrupts a large message within its content, which cannot have been accepted', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url]);
     sink.dropOn('b@example.org', { stage: 'content', times: 1 });
@@ -216,16 +218,16 @@ describe('connection failures', () => {
     await sink.setUnavailable(true);
     expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).code).toBe('ECONNREFUSED');
     expect(warnings).toHaveLength(1);
+    const recovers = () =>
+      eventually(async () => (await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).kind === 'accepted');
     await sink.setUnavailable(false);
-    await sleep(300);
-    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    await recovers();
     sink.dropConnections();
     sink.greetWith(554);
-    await sleep(50);
+    await untilUnconnected(pool);
     expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).message).toContain('554');
     sink.greetWith(undefined);
-    await sleep(300);
-    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    await recovers();
     const unknown = startPool(['smtp://no-such-host.invalid:25']).pool;
     await failure(unknown.send({ from: FROM, to: 'b@example.org' }, RAW));
   });
@@ -235,7 +237,7 @@ describe('connection failures', () => {
     const { pool } = startPool([sink.url], { maxConnections: 1 });
     await pool.send({ from: FROM, to: '1@example.org' }, RAW);
     sink.dropConnections();
-    await sleep(50);
+    await untilUnconnected(pool);
     expect(await pool.send({ from: FROM, to: '2@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
     sink.dropOn('3@example.org', { stage: 'rcpt', times: 1 });
     expect(await pool.send({ from: FROM, to: '3@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
@@ -245,7 +247,7 @@ describe('connection failures', () => {
   });
 });
 
-describe('connections', () => {
+describe('a pool of connections', () => {
   it('sends 1,000 messages over 20 connections, each once', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url], { maxConnections: 20 });
@@ -276,9 +278,8 @@ describe('connections', () => {
     await Promise.all(Array.from({ length: 7 }, () => pool.send({ from: FROM, to: 'b@example.org' }, RAW)));
     expect(sink.connectionCount()).toBe(3);
     expect(sink.openConnectionCount()).toBeGreaterThan(0);
-    await sleep(200);
-    expect(sink.openConnectionCount()).toBe(0);
-    expect(pool.usage().connections).toBe(0);
+    await untilUnconnected(pool);
+    await eventually(async () => sink.openConnectionCount() === 0);
     expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
   });
 
@@ -297,7 +298,7 @@ describe('connections', () => {
     expect(warnings.length).toBeLessThanOrEqual(2);
   });
 
-  it('works with the connections that a server grants', async () => {
+  it('sends over the connections that a server has granted, when it grants no more', async () => {
     const sink = await startSink({ delayMs: 10 });
     const { pool } = startPool([sink.url], { maxConnections: 8 });
     const first = pool.send({ from: FROM, to: '0@example.org' }, RAW);
@@ -331,7 +332,7 @@ describe('connections', () => {
   });
 });
 
-describe('login and TLS', () => {
+describe('a pool with a login or TLS', () => {
   it('logs in with the credentials of the URL, over STARTTLS', async () => {
     const sink = await startSink({ auth: { user: 'us@er', pass: 'pa:ss/word' }, startTls: true });
     const { pool } = startPool([`${sink.url}?tls.rejectUnauthorized=false&requireTLS=true`]);
@@ -364,7 +365,7 @@ describe('login and TLS', () => {
   });
 });
 
-describe('close', () => {
+describe('a pool that is closed', () => {
   it('finishes messages on the wire and rejects the others', async () => {
     const sink = await startSink({ delayMs: 100 });
     const { pool } = startPool([sink.url], { maxConnections: 2 });

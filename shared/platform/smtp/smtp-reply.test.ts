@@ -11,17 +11,17 @@ describe('parseSmtpReply and replyCodeOf', () => {
     ['552 1.2.3.4 is blocked', { replyCode: 552, reply: '552 1.2.3.4 is blocked' }],
     ['550 5.1.1', { replyCode: 550, enhancedCode: '5.1.1', reply: '550 5.1.1' }],
     ['550 a\0b\ud800', { replyCode: 550, reply: '550 a b\ufffd' }],
-  ])('reads %j', (text, expected) => {
+  ])('read %j', (text, expected) => {
     expect(parseSmtpReply(text)).toEqual(expected);
     expect(replyCodeOf(text)).toBe(expected.replyCode);
   });
 
-  it.each(['', 'hello', '55', '5500 x', '150 x', '250.1', '250\n'])('finds no reply in %j', (text) => {
+  it.each(['', 'hello', '55', '5500 x', '150 x', '250.1', '250\n'])('find no reply in %j', (text) => {
     expect(parseSmtpReply(text)).toBeUndefined();
     expect(replyCodeOf(text)).toBeUndefined();
   });
 
-  it('cuts long replies', () => {
+  it('cut long replies', () => {
     expect(parseSmtpReply(`550 ${'x'.repeat(5000)}`)?.reply).toHaveLength(1000);
   });
 });
