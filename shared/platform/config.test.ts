@@ -59,7 +59,7 @@ describe('OPERATOR_EMAIL', () => {
   const environment = { ...required, INBOUND_DOMAIN: 'In.Everpost.test' };
 
   it.each(['ops@in.everpost.test', 'ops@IN.everpost.TEST', 'ops@bounce.shop.test', 'no address'])(
-    'cannot be %s: forwarded mail would come back',
+    'cannot be %s, which is no address or would bring forwarded mail back',
     (OPERATOR_EMAIL) => {
       expect(() => readConfig({ ...environment, OPERATOR_EMAIL })).toThrow('OPERATOR_EMAIL');
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { pause } from './turns.ts';
 import { createGroupWriter } from './group-writer.ts';
 
 interface Item {
@@ -13,7 +14,11 @@ interface Write {
   fail: (error: Error) => void;
 }
 
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+/** Lets the writer do all that it can do now. It starts groups in the next turn of the event loop. */
+async function settled(): Promise<void> {
+  await pause();
+  await pause();
+}
 
 /** A group writer whose writes succeed or fail when the test says so. */
 function createWriter(options: { itemsMax?: number; octetsMax?: number; fullGroupsMax?: number } = {}) {

@@ -38,7 +38,7 @@ describe('links in mail', () => {
     expect([...neighbours(recipient)].filter((token) => signer.readRecipientToken(token))).toEqual([]);
   });
 
-  it('are refused when cut, extended, of another kind or of another instance', () => {
+  it('are refused when cut, extended, of another kind or of another installation', () => {
     const click = tokenOf(links.clickUrl(encodeClickTarget('https://shop.test/')));
     const open = tokenOf(links.openUrl).replace('.gif', '');
     const foreign = createLinkSigner({

@@ -4,7 +4,7 @@ import { createMac } from './mac.ts';
 
 describe('createMac', () => {
   it.each([0, 1, 31, 32, 55, 56, 63, 64, 65, 4_000])(
-    'is HMAC-SHA-256 for %i bytes and keys of any length',
+    'makes the HMAC-SHA-256 of %i bytes for keys of up to 64 bytes',
     (length) => {
       for (const keyLength of [0, 1, 32, 63, 64]) {
         const [key, message] = [randomBytes(keyLength), randomBytes(length)];

@@ -3,7 +3,7 @@ import { createOctetBudget } from './octet-budget.ts';
 
 const LONG_MS = 60_000;
 
-describe('createOctetBudget', () => {
+describe('an octet budget', () => {
   it('grants free octets at once, and others in the order of the calls', async () => {
     const budget = createOctetBudget(10);
     const first = await budget.take(6, LONG_MS);

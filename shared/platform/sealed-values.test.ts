@@ -22,7 +22,7 @@ function sealAsBefore(secret: string, owner: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-describe('createSealer', () => {
+describe('a sealer', () => {
   it('opens values sealed under APP_SECRET or an earlier one, with and without the id of their key', () => {
     const sealer = createSealer(rotated, PURPOSE);
     for (const secret of [OLD, NEW, OTHER]) {
@@ -58,14 +58,14 @@ describe('createSealer', () => {
   });
 });
 
-describe('a link or envelope sender of an email', () => {
+describe('after a rotation of APP_SECRET', () => {
   const ref = { contactId: '01890000-0000-7000-8000-000000000001', emailId: '01890000-0000-7000-8000-000000000002' };
   const publicUrl = 'https://e.test';
   const before = createLinkSigner({ appSecret: OLD, publicUrl }).recipientUrls(ref);
   const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1).replace('.gif', '');
   const clickUrl = before.clickUrl(encodeClickTarget('https://shop.test/'));
 
-  it('is read as long as its secret is among the previous ones', () => {
+  it('links of earlier emails are read as long as their secret is among the previous ones', () => {
     const signer = createLinkSigner({ ...rotated, publicUrl });
     expect(signer.readRecipientToken(tokenOf(before.unsubscribeUrl))).toEqual(ref);
     expect(signer.readOpenToken(tokenOf(before.openUrl))).toBe(ref.emailId);
@@ -76,7 +76,7 @@ describe('a link or envelope sender of an email', () => {
     expect(dropped.readClickToken(tokenOf(clickUrl))).toBeUndefined();
   });
 
-  it('is signed with the new secret after a rotation', () => {
+  it('links are signed with the new secret', () => {
     const after = createLinkSigner({ ...rotated, publicUrl }).recipientUrls(ref);
     expect(after.unsubscribeUrl).toBe(
       createLinkSigner({ appSecret: NEW, publicUrl }).recipientUrls(ref).unsubscribeUrl,
@@ -84,7 +84,7 @@ describe('a link or envelope sender of an email', () => {
     expect(after.openUrl).not.toBe(before.openUrl);
   });
 
-  it('keeps receiving bounces at an envelope sender of the old secret', () => {
+  it('envelope senders of earlier emails are read as long as their secret is among the previous ones', () => {
     const domain = 'in.everpost.test';
     const path = createVerp({ appSecret: OLD, domain }).returnPath(ref.emailId);
     expect(createVerp({ ...rotated, domain }).readAddress(path)).toBe(ref.emailId);

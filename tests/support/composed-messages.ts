@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import { simpleParser, type ParsedMail } from 'mailparser';
 import { composeMessage as compose, type OutgoingMessage } from '../../shared/platform/mail/mime/compose.ts';
 
+/** The header fields that every message has. */
+export const BASIC_FIELDS = ['From', 'To', 'Subject', 'Date', 'Message-ID', 'MIME-Version', 'Content-Type'];
+
 /** One pixel. */
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => server.clear());
 afterAll(() => server.close());
 
-describe('createDnsResolver', () => {
+describe('a DNS resolver', () => {
   it('joins the strings of a TXT record that is longer than one string holds', async () => {
     const key = `v=DKIM1; p=${'A'.repeat(392)}`;
     server.set('s._domainkey.example.com', { TXT: [key, 'other'] });

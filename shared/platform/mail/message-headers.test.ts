@@ -28,7 +28,7 @@ describe('the headers of an email', () => {
     ['TRANSACTIONAL', 'automation', AUTOMATIC],
     ['HEADLESS', 'automation', [...BULK, 'Auto-Submitted']],
     ['MARKETING', 'request', BULK],
-  ] as const)('of type %s from a %s are those that fit', (type, source, names) => {
+  ] as const)('of type %s from a %s are %j', (type, source, names) => {
     expect([...headersOf({ type, source }).keys()].sort()).toEqual([...names].sort());
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messageIdOf } from './message-id.ts';
 
-describe('messageIdOf', () => {
+describe('a Message-ID', () => {
   it.each([
     ['news@example.com', 'id@example.com'],
     ['news@münchen.example', 'id@xn--mnchen-3ya.example'],

@@ -13,7 +13,7 @@ it.each<[NodeJS.ProcessEnv]>([
   [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }],
   [{ OTEL_TRACES_EXPORTER: 'otlp' }],
   [{ OTEL_TRACES_EXPORTER: 'console,otlp', OTEL_SDK_DISABLED: 'no' }],
-])('is on with %j', (variables) => {
+])('tracing is on with %j', (variables) => {
   expect(tracingWith(variables)).toEqual({ isOn: true, protocol: 'http/protobuf' });
 });
 
@@ -23,11 +23,11 @@ it.each<[NodeJS.ProcessEnv]>([
   [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }],
   [{ ...endpoint, OTEL_SDK_DISABLED: 'True' }],
   [{ OTEL_SERVICE_NAME: 'mail', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
-])('is off with %j', (variables) => {
+])('tracing is off with %j', (variables) => {
   expect(tracingWith(variables)).toEqual({ isOn: false, protocol: 'http/protobuf' });
 });
 
-it('prefers the protocol for traces to the general one', () => {
+it('tracing prefers the protocol for traces to the general one', () => {
   const protocols = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
   expect(tracingWith({ ...endpoint, ...protocols })).toEqual({ isOn: true, protocol: 'http/json' });
 });
@@ -35,7 +35,7 @@ it('prefers the protocol for traces to the general one', () => {
 it.each<[string, NodeJS.ProcessEnv]>([
   ['OTEL_TRACES_EXPORTER', { OTEL_TRACES_EXPORTER: 'zipkin' }],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
-])('stays off, with a warning, when %s has an unsupported value', (variable, variables) => {
+])('tracing stays off, with a warning, when %s has an unsupported value', (variable, variables) => {
   const { isOn, warning } = tracingWith(variables);
   expect(isOn).toBe(false);
   expect(warning).toContain(variable);

@@ -52,7 +52,7 @@ const request = (url: string, fields: Partial<WebhookRequest> = {}): WebhookRequ
   secrets: [SECRET],
   ...fields,
 });
-const open = () => createWebhookClient({ allowPrivateNetworks: true, dnsServers: [], timeoutMs: 1_500 });
+const open = (timeoutMs = 1_500) => createWebhookClient({ allowPrivateNetworks: true, dnsServers: [], timeoutMs });
 const guarded = () => createWebhookClient({ allowPrivateNetworks: false, dnsServers: [dns.address], timeoutMs: 1_500 });
 
 describe('a signature', () => {
@@ -91,11 +91,11 @@ describe('a webhook', () => {
       (_request: IncomingMessage, response: ServerResponse) => void response.write('begins'),
     ]) {
       handler = slow;
-      const error = await open()
+      const error = await open(200)
         .send(request(`http://127.0.0.1:${port}`))
         .catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(WebhookUnreachableError);
-      expect((error as Error).message).toBe('no answer within 1.5 seconds');
+      expect((error as Error).message).toBe('no answer within 0.2 seconds');
     }
   });
 
@@ -147,7 +147,7 @@ describe('a webhook', () => {
     expect(headers.sort()).toEqual(['accept', 'user-agent']);
   });
 
-  it('sends none of them to the receiver again after another origin', async () => {
+  it('sends neither headers nor signature after a redirect back from another origin', async () => {
     handler = (incoming, response) => {
       const next: Record<string, string> = { '/': `http://localhost:${port}/b`, '/b': `http://127.0.0.1:${port}/c` };
       const location = next[incoming.url ?? ''];

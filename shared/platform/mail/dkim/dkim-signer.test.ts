@@ -69,8 +69,8 @@ const message: OutgoingMessage = {
   ],
 };
 
-describe('createDkimSigner', () => {
-  it('makes a signature over the listed fields that an independent verifier accepts', async () => {
+describe('a DKIM signature', () => {
+  it('covers the listed fields, and an independent verifier accepts it', async () => {
     const signed = await signer.sign(composeMessage(message));
     expect(await verify(signed)).toEqual(PASS);
     const header = signed.toString('latin1').split(/\r\n(?![ \t])/)[0]!;
@@ -85,7 +85,7 @@ describe('createDkimSigner', () => {
     expect(signed.subarray(header.length + 2)).toEqual(composeMessage(message));
   });
 
-  it('signs the transfer encoding of a message of one part', async () => {
+  it('covers the transfer encoding of a message of one part', async () => {
     const signed = await signer.sign(composeMessage({ ...message, text: '', html: '<p>grüße</p>' }));
     expect(await verify(signed)).toEqual(PASS);
     expect(signed.toString('latin1').replace(/\s+/g, '')).toContain('content-type:content-transfer-encoding:reply-to');
@@ -104,7 +104,7 @@ describe('createDkimSigner', () => {
     expect(await verify(Buffer.from(altered, 'latin1'))).not.toEqual(PASS);
   });
 
-  it('makes a signature that survives changes of white space in relays', async () => {
+  it('survives changes of white space in relays', async () => {
     const signed = (await signer.sign(composeMessage(message))).toString('latin1');
     const refolded = signed
       .replace('Precedence: bulk', 'X-Relay: mx\r\nPrecedence: bulk')
@@ -112,7 +112,7 @@ describe('createDkimSigner', () => {
     expect(await verify(Buffer.from(`${refolded}\r\n\r\n`, 'latin1'))).toEqual(PASS);
   });
 
-  it('signs a message with attachments of megabytes without blocking the event loop', async () => {
+  it('of a message with attachments of megabytes is made without blocking the event loop', async () => {
     const attachments = [
       {
         filename: 'a.bin',
@@ -130,7 +130,7 @@ describe('createDkimSigner', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('makes a valid signature for any composed text', async () => {
+  it('is valid for any composed text', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 300 }),
       fc
@@ -147,7 +147,7 @@ describe('createDkimSigner', () => {
     );
   });
 
-  it('makes a valid signature for any message with CRLF line ends, folds and any end of the body', async () => {
+  it('is valid for any message with CRLF line ends, folds and any end of the body', async () => {
     const blank = fc.array(fc.constantFrom(' ', '\t'), { maxLength: 3 }).map((parts) => parts.join(''));
     const word = fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ.=-:;,<>@')), minLength: 1, maxLength: 12 });
     const foldedValue = fc
@@ -173,7 +173,7 @@ describe('createDkimSigner', () => {
   });
 });
 
-describe('createDkimKeyring', () => {
+describe('a DKIM keyring', () => {
   it('creates RSA keys of 2048 bits, each with its own selector', async () => {
     const other = await keyring.generate(OWNER);
     expect(other.selector).not.toBe(pair.selector);

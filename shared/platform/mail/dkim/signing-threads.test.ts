@@ -8,7 +8,7 @@ import { createSigningThreads } from './signing-threads.ts';
 const pairs = [0, 1, 2].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
 
 describe('signing threads', () => {
-  it('sign each text with its own key under any load', async () => {
+  it('sign each text with its own key when many texts wait', async () => {
     const threads = createSigningThreads(2);
     const asked = Array.from({ length: 200 }, (_, index) => ({
       input: `text ${index}`,

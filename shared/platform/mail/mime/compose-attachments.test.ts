@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { composeMessage, message, parse, PNG } from '../../../../tests/support/composed-messages.ts';
 
-describe('attachments', () => {
+describe('a message with attachments', () => {
   it('nests mixed, alternative and related where each is needed', async () => {
     const raw = composeMessage(
       message({

@@ -1,10 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { composeMessage, fieldNames, message, parse, prose, PNG } from '../../../../tests/support/composed-messages.ts';
+import {
+  BASIC_FIELDS,
+  composeMessage,
+  fieldNames,
+  message,
+  parse,
+  prose,
+  PNG,
+} from '../../../../tests/support/composed-messages.ts';
 
-const BASIC_FIELDS = ['From', 'To', 'Subject', 'Date', 'Message-ID', 'MIME-Version', 'Content-Type'];
-
-describe('hostile input', () => {
+describe('composeMessage', () => {
   const attack = fc.constantFrom(
     '\r\nBcc: evil@example.org',
     '\nBcc: evil@example.org\n\nbody',
@@ -15,7 +21,7 @@ describe('hostile input', () => {
   );
   const hostile = fc.tuple(prose, attack, prose).map((pieces) => pieces.join(''));
 
-  it('never lets a field start a header or end the header block', async () => {
+  it('lets no hostile value start a header field or end the header', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, hostile, hostile, async (subject, fromName, toName, value, other) => {
         const raw = composeMessage(
@@ -43,7 +49,7 @@ describe('hostile input', () => {
     );
   });
 
-  it('ignores protected and malformed names, and lets a later header of the same name win', () => {
+  it('ignores protected and malformed names, and takes the last header field of a name', () => {
     const raw = composeMessage(
       message({
         replyTo: 'reply@example.com',
