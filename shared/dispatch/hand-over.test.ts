@@ -12,7 +12,11 @@ beforeAll(() => {
   trace.setGlobalTracerProvider(provider);
 });
 beforeEach(() => exporter.reset());
-afterAll(() => provider.shutdown());
+afterAll(async () => {
+  trace.disable();
+  context.disable();
+  await provider.shutdown();
+});
 
 const at = new Date(Date.now() - 5_000);
 const contextOf = (digit: string) => ({
@@ -36,7 +40,7 @@ const batch = {
 } as const;
 const handOver = handOverOf({ ...batch, subjectIds }, contexts);
 
-it('continues the first trace of a batch, and links a span of each other trace to it', async () => {
+it('a hand-over continues the first trace of a batch, and links a span of each other trace to it', async () => {
   const active = await handOver(subjectIds, async () => activeTrace());
   const [first, second, ...others] = exporter.getFinishedSpans();
   expect(others).toHaveLength(0);
@@ -48,13 +52,13 @@ it('continues the first trace of a batch, and links a span of each other trace t
   expect(second?.links.map((link) => link.context.spanId)).toEqual([active?.spanId]);
 });
 
-it('has no span for a subject without a trace, although a traced request has woken the dispatcher', async () => {
+it('a hand-over has no span for a subject without a trace, although a traced request has woken the dispatcher', async () => {
   const active = await withSpan('request', {}, () => handOver(['email-0'], async () => activeTrace()));
   expect(active).toBeUndefined();
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['request']);
 });
 
-it('marks the spans of all traces as failed when Temporal refuses the work', async () => {
+it('a hand-over marks the spans of all traces as failed when Temporal refuses the work', async () => {
   const refusal = new RangeError('words of somebody');
   await expect(handOver(subjectIds, () => Promise.reject(refusal))).rejects.toBe(refusal);
   const spans = exporter.getFinishedSpans();
