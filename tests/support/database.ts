@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import type { Em } from '../../shared/domain/database/em.ts';
+import { queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';
+import { eventually } from './eventually.ts';
 
 export interface TestDatabase {
   url: string;
@@ -67,4 +69,11 @@ export function useTestDatabase(): { em: () => Em } {
   });
   afterAll(() => database.drop());
   return { em: () => database.orm.em.fork() };
+}
+
+/** Waits until a session of the database waits for a lock. */
+export async function untilBlocked(em: () => Em): Promise<void> {
+  await eventually(() =>
+    queryOne(em(), sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+  );
 }

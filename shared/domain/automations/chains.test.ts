@@ -137,7 +137,7 @@ describe('an execution that follows from another one', () => {
     expect(await depthsIn(automationId)).toEqual([1]);
   });
 
-  it('is counted in one row an hour, and in the summary that the worker logs', async () => {
+  it('is counted, when it is refused, in one row an hour and in the summary that the worker logs', async () => {
     const automationId = await createAutomation(app, 'contact.subscribed', OUT, { allowReentry: true });
     const contactId = await createContact();
     const executionId = await addExecution({ automationId, contactId, depth: LIMITS.automationChain });

@@ -15,7 +15,7 @@ import {
   type Story,
   type TimedEvent,
 } from '../../../tests/support/automation-model.ts';
-import { useTestDatabase } from '../../../tests/support/database.ts';
+import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { randomFrom } from '../../../tests/support/seed.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
@@ -230,9 +230,7 @@ describe('a wait and its event', () => {
           await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
           late = engine.advance(executionId, optionsAt(startMs + 2 * HOUR));
           // The execution is still at the wait that the event has ended.
-          const blocked = sql`
-          select from pg_locks where not granted and locktype in ('transactionid', 'tuple') limit 1`;
-          while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+          await untilBlocked(em);
           if (how === 'is rolled back') throw new Crash();
         })
         .catch((error: unknown) => {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { useTestDatabase } from '../../../tests/support/database.ts';
-import { eventually } from '../../../tests/support/eventually.ts';
+import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
@@ -73,7 +72,7 @@ async function run(jobId: string, chunksMax = Infinity): Promise<number> {
   return chunks;
 }
 
-describe('cancelling all executions of a workflow', () => {
+describe('cancelling all executions of an automation', () => {
   it('cancels a thousand at once and the others by a job, which continues where it stopped', async () => {
     await storeExecutions(TOTAL);
     expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(TOTAL);
@@ -125,9 +124,7 @@ describe('cancelling one execution', () => {
     await ending.begin();
     await query(ending, sql`update automation_execution set status = 'COMPLETED' where id = ${execution!.id}`);
     const cancelled = cancelExecution(em(), projectId, automationId, execution!.id);
-    const isBlocked = sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await eventually(async () => (await query(em(), isBlocked)).length > 0);
+    await untilBlocked(em);
     await ending.commit();
     await expect(cancelled).rejects.toMatchObject({
       message: 'The execution is already COMPLETED',
@@ -146,7 +143,7 @@ describe('disabling a project', () => {
   });
 });
 
-describe('deleting a workflow', () => {
+describe('deleting an automation', () => {
   it('deletes a thousand of its executions at once and the others by a job', async () => {
     await storeExecutions(TOTAL);
     await query(em(), sql`update automation_execution set status = 'COMPLETED' where automation_id = ${automationId}`);

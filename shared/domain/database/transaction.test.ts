@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { useTestDatabase } from '../../../tests/support/database.ts';
+import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { isConflict } from './database-errors.ts';
-import { query, queryOne, sql } from './sql.ts';
+import { query, sql } from './sql.ts';
 import { inTransaction } from './transaction.ts';
 
 const { em } = useTestDatabase();
@@ -22,13 +23,14 @@ async function numbers(): Promise<number[]> {
 describe('inTransaction', () => {
   it('lets transactions that lock in opposite orders all succeed, each once', async () => {
     let runs = 0;
-    const touch = (ids: number[]) =>
+    let locked = 0;
+    const touch = ([first, second]: [number, number]) =>
       inTransaction(em(), async (tx) => {
         runs++;
-        for (const id of ids) {
-          await query(tx, sql`update thing set n = n + 1 where id = ${id}`);
-          await query(tx, sql`select pg_sleep(0.05)`);
-        }
+        await query(tx, sql`update thing set n = n + 1 where id = ${first}`);
+        locked++;
+        await eventually(async () => locked >= 4);
+        await query(tx, sql`update thing set n = n + 1 where id = ${second}`);
       });
     await Promise.all([touch([1, 2]), touch([2, 1]), touch([3, 4]), touch([4, 3])]);
     expect(await numbers()).toEqual([2, 2, 2, 2]);
@@ -85,8 +87,7 @@ describe('a statement outside of a transaction', () => {
         with first as materialized (select id from thing where id = 1 for update)
         update thing set n = n + 1 where id = (select 2 from first)`,
     );
-    const isWaiting = sql`select 1 from pg_locks where not granted`;
-    while (!(await queryOne(em(), isWaiting))) await query(em(), sql`select pg_sleep(0.01)`);
+    await untilBlocked(em);
     const crossing = query(opponent, sql`update thing set n = n + 10 where id = 1`);
     const lost = await crossing.then(
       () => undefined,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
-import { eventually } from '../../../tests/support/eventually.ts';
+import { untilBlocked } from '../../../tests/support/database.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { replay } from './deliveries.ts';
@@ -63,9 +63,7 @@ it('a replay that is stored while results of the same events are being stored is
   const { recording } = await inTransaction(app.em(), async (tx) => {
     await replay(tx, app.project.id, opened.id, { eventId: event.id, retentionDays: 0 });
     const results = recordDeliveries(app.em(), endpoint, [], { kind: 'accepted', position: event });
-    await eventually(() =>
-      queryOne(app.em(), sql`select 1 from pg_locks where not granted and locktype <> 'relation'`),
-    );
+    await untilBlocked(() => app.em());
     return { recording: results };
   });
   await recording;
