@@ -120,6 +120,7 @@ describe('an import', () => {
 
   it('refuses rows that would give their contact too much data, and stores the others', async () => {
     await upsert('full@x.test', dataOf(60_000));
+    await upsert('most-keys@x.test', keys(500));
     const { createdCount, updatedCount, refused } = await importContacts(
       em(),
       projectId,
@@ -128,7 +129,7 @@ describe('an import', () => {
         row(3, 'full@x.test', dataOf(10_000, 'b')),
         row(4, 'twice@x.test', dataOf(40_000, 'a')),
         row(5, 'twice@x.test', dataOf(40_000, 'b')),
-        row(6, 'keys@x.test', { other: 2 }),
+        row(6, 'most-keys@x.test', { k0: 2 }),
       ]),
       new Date(),
     );

@@ -30,7 +30,7 @@ async function setVerified(domain: string, verified: boolean): Promise<void> {
   );
 }
 
-describe('createSendingIdentities', () => {
+describe('a sending identity', () => {
   it('has a signer for domains that DNS has verified, in any spelling, and for no others', async () => {
     await addDomain('xn--bcher-kva.example');
     const signerOf = async (domain: string, project = projectId) =>
@@ -73,7 +73,7 @@ describe('createSendingIdentities', () => {
     }
   });
 
-  it('caches an identity for a minute, and a missing one for some seconds', async () => {
+  it('is cached for a minute, or for some seconds when it has no signer', async () => {
     let nowMs = 1;
     let units = 0;
     const identities = createSendingIdentities(
@@ -99,11 +99,14 @@ describe('createSendingIdentities', () => {
     expect(await kept()).toEqual({ signer: undefined, returnPathHost: undefined });
   });
 
-  it('fails when a key cannot be read, and does not cache the failure', async () => {
+  it('is refused when its key cannot be read, and the failure is not cached', async () => {
     await addDomain('sealed.example');
     await setVerified('sealed.example', true);
-    const other = createSendingIdentities(em, createDkimKeyring('another secret of a test run, for its keys'));
+    let units = 0;
+    const otherKeyring = createDkimKeyring('another secret of a test run, for its keys');
+    const other = createSendingIdentities(() => (units++, em()), otherKeyring);
     await expect(other.identityOf(projectId, 'sealed.example')).rejects.toThrow(DkimKeyError);
     await expect(other.identityOf(projectId, 'sealed.example')).rejects.toThrow('APP_SECRET');
+    expect(units).toBe(2);
   });
 });
