@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
@@ -13,11 +13,10 @@ const OF_OTHER = 20_000;
 const MEMBERS = 30;
 const WINDOW = 1_000;
 
-let database: TestDatabase;
 let projectId: string;
 let otherId: string;
 const segmentId = uuidV7();
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 
 async function addContacts(owner: string, count: number): Promise<void> {
   await query(
@@ -30,7 +29,6 @@ async function addContacts(owner: string, count: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Large')).project.id;
   otherId = (await createProject(em(), 'Other')).project.id;
   await addContacts(projectId, FIRST);
@@ -50,7 +48,6 @@ beforeAll(async () => {
   );
   await query(em(), sql`vacuum (analyze) contact, segment_member`);
 }, 60_000);
-afterAll(() => database.drop());
 
 async function createCampaign(audienceType: 'ALL' | 'SEGMENT'): Promise<string> {
   const id = uuidV7();

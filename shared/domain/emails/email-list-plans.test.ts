@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import { instantSchema } from '../../pure/filters/instant-schema.ts';
 import { listRecipients, readRecipients } from '../campaigns/recipients.ts';
@@ -17,13 +17,11 @@ const EMAILS = 60_000;
  */
 const ROWS_MAX = 20_000;
 
-let database: TestDatabase;
 let projectId: string;
 const [campaignId, contactId, templateId, automationId] = [uuidV7(), uuidV7(), uuidV7(), uuidV7()];
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Large')).project.id;
   await query(
     em(),
@@ -61,7 +59,6 @@ beforeAll(async () => {
   );
   await query(em(), sql`vacuum (analyze) email`);
 }, 60_000);
-afterAll(() => database.drop());
 
 interface Reads {
   fullScans: number;

@@ -62,7 +62,7 @@ async function expectFailed(emailId: string, data: Record<string, unknown>): Pro
   expect(feed.activities.filter(({ metadata }) => metadata['emailId'] === emailId)).toHaveLength(1);
 }
 
-describe('an email that becomes FAILED', () => {
+describe('an email that cannot be sent', () => {
   it('gets an event with the words of the server when a server refused it', async () => {
     const id = await createEmail();
     const claimToken = uuidV7();
@@ -104,7 +104,7 @@ describe('an email that becomes FAILED', () => {
     });
   });
 
-  it('becomes CANCELLED without an event when somebody cancelled its campaign', async () => {
+  it('becomes CANCELLED without an event when somebody has cancelled its campaign', async () => {
     const campaignId = await createCampaign('CANCELLED', null);
     const id = await createEmail({ id: campaignId, seq: 1 });
     await closeRecipients(em(), campaignId, () => undefined);

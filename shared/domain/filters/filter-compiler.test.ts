@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Filter, FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import {
   selectMatching,
   storeContacts,
@@ -16,11 +16,7 @@ import type { SegmentForFilter } from './segment-references.ts';
 
 const asOf = new Date('2026-03-15T12:00:00Z');
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const { em } = useTestDatabase();
 
 function only(...filters: Filter[]): FilterCondition {
   return { logic: 'AND', groups: [{ filters }] };
@@ -28,12 +24,12 @@ function only(...filters: Filter[]): FilterCondition {
 
 /** Stores contacts in a project of their own. `select` returns the indexes of those that a condition selects. */
 async function projectWith(contacts: StoredContact[]) {
-  const projectId = await storeProject(database.orm.em.fork());
-  await storeContacts(database.orm.em.fork(), projectId, contacts);
+  const projectId = await storeProject(em());
+  await storeContacts(em(), projectId, contacts);
   return {
     projectId,
     select: async (condition: FilterCondition, options: Partial<CompileFilterOptions> = {}) => {
-      const ids = await selectMatching(database.orm.em.fork(), condition, { asOf, projectId, ...options });
+      const ids = await selectMatching(em(), condition, { asOf, projectId, ...options });
       return ids.map((id) => contacts.findIndex((contact) => contact.id === id)).sort();
     },
   };
@@ -250,8 +246,8 @@ describe('a thousand filters', () => {
     ['deep dates', (index) => ({ field: `data.f.g.h${index}`, operator: 'lessThan', value: '2026-01-01' })],
     ['events', (index) => ({ field: `event ${index}`, operator: 'triggeredOlderThan', value: 5, unit: 'days' })],
     ['absent events', (index) => ({ field: `event ${index}`, operator: 'notTriggered' })],
-    ['mail', () => ({ field: 'email.opened', operator: 'triggeredWithin', value: 5, unit: 'days' })],
-    ['members', () => ({ field: 'segment', operator: 'memberOfSegment', value: testId() })],
+    ['email activities', () => ({ field: 'email.opened', operator: 'triggeredWithin', value: 5, unit: 'days' })],
+    ['members of segments', () => ({ field: 'segment', operator: 'memberOfSegment', value: testId() })],
   ];
 
   it.each(kinds)('are evaluated for %s, in one group and in one group each', async (_kind, filterAt) => {
@@ -301,11 +297,10 @@ describe('segments', () => {
 
   let projectId: string;
   beforeAll(async () => {
-    const em = database.orm.em.fork();
-    projectId = await storeProject(em);
-    await storeMemberSegment(em, projectId, fixed, 'STATIC');
-    await storeMemberSegment(em, projectId, tracked, 'DYNAMIC');
-    await storeContacts(em, projectId, contacts);
+    projectId = await storeProject(em());
+    await storeMemberSegment(em(), projectId, fixed, 'STATIC');
+    await storeMemberSegment(em(), projectId, tracked, 'DYNAMIC');
+    await storeContacts(em(), projectId, contacts);
   });
 
   it.each([
@@ -315,9 +310,9 @@ describe('segments', () => {
     ['a tracked segment', tracked, [1]],
     ['a segment that depends on itself', loop, []],
     ['a deleted segment', testId(), []],
-  ])('have the right members: %s', async (_what, id, members) => {
+  ])('have the members that their definition gives them: %s', async (_what, id, members) => {
     const select = async (filter: Filter) => {
-      const ids = await selectMatching(database.orm.em.fork(), only(filter), { asOf, projectId, segments });
+      const ids = await selectMatching(em(), only(filter), { asOf, projectId, segments });
       return ids.map((contactId) => contacts.findIndex((contact) => contact.id === contactId));
     };
 
@@ -352,7 +347,7 @@ describe('the statement around a predicate', () => {
       { asOf, projectId, contactAlias: 'someone' },
     );
     const rows = await query<{ id: string }>(
-      database.orm.em.fork(),
+      em(),
       sql`update contact someone set subscribed = false where someone.project_id = ${projectId}::uuid and ${predicate} returning id`,
     );
 

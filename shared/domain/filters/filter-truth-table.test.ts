@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Filter, FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { matchesCondition } from '../../../tests/support/filter-evaluator.ts';
 import {
   selectMatching,
@@ -10,6 +10,7 @@ import {
   type StoredContact,
 } from '../../../tests/support/filter-world.ts';
 
+const { em } = useTestDatabase();
 const asOf = new Date('2026-03-15T12:00:00Z');
 
 /** Every kind of value that custom data can hold under the key of a filter. */
@@ -231,9 +232,9 @@ function namedContacts<Name extends string>(entries: [Name, Partial<StoredContac
   const contacts = entries.map(([, overrides]) => storedContact(overrides));
   const nameOf = new Map(contacts.map((contact, index) => [contact.id, entries[index]?.[0]]));
   return {
-    store: (database: TestDatabase) => storeContacts(database.orm.em.fork(), projectId, contacts),
-    select: async (database: TestDatabase, filter: Filter) => {
-      const ids = await selectMatching(database.orm.em.fork(), only(filter), { asOf, projectId });
+    store: () => storeContacts(em(), projectId, contacts),
+    select: async (filter: Filter) => {
+      const ids = await selectMatching(em(), only(filter), { asOf, projectId });
       return ids.map((id) => nameOf.get(id)).sort();
     },
     evaluate: (filter: Filter) =>
@@ -243,12 +244,6 @@ function namedContacts<Name extends string>(entries: [Name, Partial<StoredContac
         .sort(),
   };
 }
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 
 function title([operator, value]: [Filter['operator'], unknown, string]): string {
   return value === undefined ? operator : `${operator} ${JSON.stringify(value)}`;
@@ -262,34 +257,40 @@ const KEY_FORMS: [string, string, (value: unknown) => Record<string, unknown>][]
   ['a deeply nested key with dots', 'data.my.own.best.plan', (value) => ({ my: { 'own.best': { plan: value } } })],
 ];
 
-describe.each(KEY_FORMS)('custom data at %s', (_form, field, dataOf) => {
+describe.each(KEY_FORMS)('a value of custom data at %s', (_form, field, dataOf) => {
   const names = Object.keys(STORED) as StoredName[];
   const world = namedContacts(names.map((name) => [name, { data: dataOf(STORED[name]) }]));
-  beforeAll(() => world.store(database));
+  beforeAll(world.store);
 
-  it.each(CUSTOM_DATA.map((row) => [title(row), ...row] as const))('%s', async (_title, operator, value, matching) => {
-    const filter = filterOf(field, operator, value);
+  it.each(CUSTOM_DATA.map((row) => [title(row), ...row] as const))(
+    'is found as the table says: %s',
+    async (_title, operator, value, matching) => {
+      const filter = filterOf(field, operator, value);
 
-    expect(await world.select(database, filter)).toEqual(words(matching));
-    expect(world.evaluate(filter)).toEqual(words(matching));
-  });
+      expect(await world.select(filter)).toEqual(words(matching));
+      expect(world.evaluate(filter)).toEqual(words(matching));
+    },
+  );
 });
 
-describe("an execution's context", () => {
+describe("a value in an execution's context", () => {
   const projectId = testId();
-  beforeAll(() => storeContacts(database.orm.em.fork(), projectId, [storedContact()]));
+  beforeAll(() => storeContacts(em(), projectId, [storedContact()]));
 
-  it.each(CUSTOM_DATA.map((row) => [title(row), ...row] as const))('%s', async (_title, operator, value, matching) => {
-    const condition = only(filterOf('event.my.plan', operator, value));
-    const selected: string[] = [];
-    for (const [name, stored] of Object.entries(STORED)) {
-      const options = { asOf, projectId, eventContext: { my: { plan: stored } } };
-      const ids = await selectMatching(database.orm.em.fork(), condition, options);
-      if (ids.length > 0) selected.push(name);
-    }
+  it.each(CUSTOM_DATA.map((row) => [title(row), ...row] as const))(
+    'is found as the table says: %s',
+    async (_title, operator, value, matching) => {
+      const condition = only(filterOf('event.my.plan', operator, value));
+      const selected: string[] = [];
+      for (const [name, stored] of Object.entries(STORED)) {
+        const options = { asOf, projectId, eventContext: { my: { plan: stored } } };
+        const ids = await selectMatching(em(), condition, options);
+        if (ids.length > 0) selected.push(name);
+      }
 
-    expect(selected.sort()).toEqual(words(matching));
-  });
+      expect(selected.sort()).toEqual(words(matching));
+    },
+  );
 });
 
 describe('standard fields', () => {
@@ -304,31 +305,31 @@ describe('standard fields', () => {
       },
     ],
   ]);
-  beforeAll(() => world.store(database));
+  beforeAll(world.store);
 
-  it.each(STANDARD_FIELDS)('%s %s %j', async (field, operator, value, matches) => {
+  it.each(STANDARD_FIELDS)('are compared as the table says: %s %s %j', async (field, operator, value, matches) => {
     const filter = filterOf(field, operator, value);
     const expected = matches ? ['contact'] : [];
 
-    expect(await world.select(database, filter)).toEqual(expected);
-    expect(await world.select(database, { ...filter, field: `contact.${field}` })).toEqual(expected);
+    expect(await world.select(filter)).toEqual(expected);
+    expect(await world.select({ ...filter, field: `contact.${field}` })).toEqual(expected);
     expect(world.evaluate(filter)).toEqual(expected);
   });
 
-  it('does not find a time in the future within any window', async () => {
+  it('are in no window when their time is in the future', async () => {
     const future = namedContacts([['future', { createdAt: new Date('2026-03-15T12:00:00.001Z') }]]);
-    await future.store(database);
+    await future.store();
 
-    expect(await future.select(database, filterOf('createdAt', 'within', [5, 'days']))).toEqual([]);
-    expect(await future.select(database, filterOf('createdAt', 'olderThan', [1, 'minutes']))).toEqual([]);
+    expect(await future.select(filterOf('createdAt', 'within', [5, 'days']))).toEqual([]);
+    expect(await future.select(filterOf('createdAt', 'olderThan', [1, 'minutes']))).toEqual([]);
   });
 
-  it('distinguishes unsubscribed contacts', async () => {
+  it('distinguish unsubscribed contacts from subscribed ones', async () => {
     const others = namedContacts([['out', { subscribed: false }]]);
-    await others.store(database);
+    await others.store();
 
-    expect(await others.select(database, filterOf('subscribed', 'equals', false))).toEqual(['out']);
-    expect(await others.select(database, filterOf('subscribed', 'notEquals', false))).toEqual([]);
+    expect(await others.select(filterOf('subscribed', 'equals', false))).toEqual(['out']);
+    expect(await others.select(filterOf('subscribed', 'notEquals', false))).toEqual([]);
   });
 });
 
@@ -344,11 +345,11 @@ const HAPPENINGS: [string, string, (moments: Date[]) => Partial<StoredContact>][
     'contact.subscribed',
     (moments) => ({ events: moments.map((createdAt) => ({ name: 'contact.subscribed', createdAt })) }),
   ],
-  ['mail sent', 'email.sent', (moments) => ({ emails: moments.map((sentAt) => ({ sentAt })) })],
-  ['mail delivered', 'email.delivered', (moments) => ({ emails: moments.map((deliveredAt) => ({ deliveredAt })) })],
-  ['mail opened', 'email.opened', (moments) => ({ emails: moments.map((openedAt) => ({ openedAt })) })],
-  ['mail clicked', 'email.clicked', (moments) => ({ emails: moments.map((clickedAt) => ({ clickedAt })) })],
-  ['mail bounced', 'email.bounced', (moments) => ({ emails: moments.map((bouncedAt) => ({ bouncedAt })) })],
+  ['a sent email', 'email.sent', (moments) => ({ emails: moments.map((sentAt) => ({ sentAt })) })],
+  ['a delivered email', 'email.delivered', (moments) => ({ emails: moments.map((deliveredAt) => ({ deliveredAt })) })],
+  ['an opened email', 'email.opened', (moments) => ({ emails: moments.map((openedAt) => ({ openedAt })) })],
+  ['a clicked email', 'email.clicked', (moments) => ({ emails: moments.map((clickedAt) => ({ clickedAt })) })],
+  ['a bounced email', 'email.bounced', (moments) => ({ emails: moments.map((bouncedAt) => ({ bouncedAt })) })],
   ['a complaint', 'email.complained', (moments) => ({ emails: moments.map((complainedAt) => ({ complainedAt })) })],
 ];
 
@@ -367,12 +368,15 @@ describe.each(HAPPENINGS)('%s', (_what, field, overridesOf) => {
       ];
     }),
   );
-  beforeAll(() => world.store(database));
+  beforeAll(world.store);
 
-  it.each(OCCURRENCES.map((row) => [title(row), ...row] as const))('%s', async (_title, operator, value, matching) => {
-    const filter = filterOf(field, operator, value);
+  it.each(OCCURRENCES.map((row) => [title(row), ...row] as const))(
+    'is found as the table says: %s',
+    async (_title, operator, value, matching) => {
+      const filter = filterOf(field, operator, value);
 
-    expect(await world.select(database, filter)).toEqual(words(matching));
-    expect(world.evaluate(filter)).toEqual(words(matching));
-  });
+      expect(await world.select(filter)).toEqual(words(matching));
+      expect(world.evaluate(filter)).toEqual(words(matching));
+    },
+  );
 });

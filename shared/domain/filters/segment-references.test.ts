@@ -76,7 +76,7 @@ describe('loadReferencedSegments', () => {
     expect(await load(membersOf(tracked), false)).toEqual([leaf, tracked].sort());
   });
 
-  it('ends for a cycle, too', async () => {
+  it('ends when segments refer to each other', async () => {
     const [a, b] = [uuidV7(), uuidV7()];
     await store(membersOf(b), false, a);
     await store(membersOf(a), false, b);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeAll, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { recordComplaint, recordHardBounce, recordReply, recordSoftBounce } from '../emails/feedback.ts';
@@ -13,14 +13,11 @@ import { listSuppressions, removeSuppression } from '../suppressions/suppression
 import { deleteContacts } from './delete-contacts.ts';
 import { eraseAtOnce, eraseNext, findNextErasure } from './erase-contacts.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
 });
-afterAll(() => database.drop());
 
 async function addContact(email: string): Promise<string> {
   const [contact] = await upsertContacts(em(), { projectId, emails: [email], subscribedDefault: true });
@@ -79,7 +76,7 @@ async function addCampaign(): Promise<string> {
   return id;
 }
 
-it('clears the emails of the contact and those to its address, and cancels queued ones', async () => {
+it('erasing a contact clears its emails and those to its address, and cancels queued ones', async () => {
   const contactId = await addContact('queued@mail.test');
   const ids = [
     await addEmail({ contactId, address: 'queued@mail.test', status: 'PENDING' }),
@@ -105,7 +102,7 @@ it('clears the emails of the contact and those to its address, and cancels queue
   expect(await emailRow(other)).toMatchObject({ to_address: 'other@mail.test', status: 'PENDING' });
 });
 
-it('prevents emails of a deleted contact from being claimed before they are cleared', async () => {
+it('emails of a deleted contact are not claimed before they are cleared', async () => {
   const contactId = await addContact('unclaimed@mail.test');
   const id = await addEmail({ contactId, address: 'unclaimed@mail.test', status: 'PENDING' });
   await deleteContacts(em(), projectId, [contactId]);
@@ -113,7 +110,7 @@ it('prevents emails of a deleted contact from being claimed before they are clea
   expect(await emailRow(id)).toMatchObject({ status: 'CANCELLED', delivery_due_at: null });
 });
 
-it('erases in parts, and searches again until the transactions that were open have ended', async () => {
+it('erasing is done in parts, and searches again until the transactions that were open have ended', async () => {
   const contactId = await addContact('many@mail.test');
   await query(
     em(),
@@ -121,7 +118,7 @@ it('erases in parts, and searches again until the transactions that were open ha
       insert into event (id, project_id, contact_id, name, created_at)
       select everpost_uuid_v7(), ${projectId}, ${contactId}, 'n', now() from generate_series(1, 12000)`,
   );
-  const open = database.orm.em.fork();
+  const open = em();
   await open.begin();
   await query(open, sql`select 1`);
   await deleteAndErase(contactId);
@@ -150,7 +147,7 @@ it('erases in parts, and searches again until the transactions that were open ha
   expect(row).toEqual({ address: null, due_at: null });
 });
 
-it('counts late results and reports, but stores no personal data of them', async () => {
+it('late results and reports for an erased contact are counted, and none of their personal data is stored', async () => {
   const contactId = await addContact('late@mail.test');
   const campaignId = await addCampaign();
   const emailId = await addEmail({ contactId, address: 'late@mail.test', status: 'PENDING', campaignId });
@@ -191,7 +188,7 @@ it('counts late results and reports, but stores no personal data of them', async
   expect(campaign).toEqual({ sent_count: 1, opened_count: 1, clicked_count: 1, bounced_count: 1, complained_count: 1 });
 });
 
-it('keeps an address suppressed by its hash, also when a contact has it again', async () => {
+it('an erased address stays suppressed by its hash, also when a contact has it again', async () => {
   const contactId = await addContact('hashed@mail.test');
   const bounced = await addEmail({ contactId, address: 'hashed@mail.test', status: 'SENT' });
   await recordHardBounce(em(), bounced, { kind: 'hard', rule: 'no-such-user', diagnostic: 'unknown' });
@@ -209,7 +206,7 @@ it('keeps an address suppressed by its hash, also when a contact has it again', 
   expect(await removeSuppression(em(), projectId, 'hashed@mail.test')).toBe(false);
 });
 
-it('suppresses by the hash when the complaint comes after the deletion', async () => {
+it('a complaint after the deletion suppresses the address by its hash', async () => {
   const contactId = await addContact('angry@mail.test');
   const emailId = await addEmail({ contactId, address: 'angry@mail.test', status: 'SENT' });
   await deleteAndErase(contactId);
@@ -219,7 +216,7 @@ it('suppresses by the hash when the complaint comes after the deletion', async (
   expect(await removeSuppression(em(), projectId, 'angry@mail.test')).toBe(true);
 });
 
-it('leads the links of old emails to the contact who has the address now', async () => {
+it('the links of emails of an erased contact lead to the contact who has the address now', async () => {
   const contactId = await addContact('returns@mail.test');
   const emailId = await addEmail({ contactId, address: 'returns@mail.test', status: 'SENT' });
   await deleteAndErase(contactId);

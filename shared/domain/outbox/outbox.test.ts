@@ -114,7 +114,7 @@ describe('the outbox', () => {
     expect(await recover('email')).toEqual([]);
   });
 
-  it('lets one process recover at a time', async () => {
+  it('gives each lapsed batch to one of several processes that recover at the same time', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(20));
     const claimed = await claim('campaign', { claimRows: 20, batchRows: 1 });
     await endLeases();

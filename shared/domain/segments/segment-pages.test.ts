@@ -32,16 +32,16 @@ const only = (field: string, operator: 'equals' | 'greaterThan', value: number):
 
 describe('a page of a segment among many contacts', () => {
   it.each<[string, FilterCondition, SqlFragment]>([
-    ['of matches that fill it among the newest contacts', only('tenth', 'equals', 3), sql`age % 10 = 3`],
-    ['of matches of which the newest contacts have a part', only('six-hundredth', 'equals', 5), sql`age % 600 = 5`],
-    ['of a few old matches', only('age', 'greaterThan', CONTACTS - 30), sql`age > ${CONTACTS - 30}::int`],
+    ['matches that fill it among the newest contacts', only('tenth', 'equals', 3), sql`age % 10 = 3`],
+    ['matches of which the newest contacts have a part', only('six-hundredth', 'equals', 5), sql`age % 600 = 5`],
+    ['a few old matches', only('age', 'greaterThan', CONTACTS - 30), sql`age > ${CONTACTS - 30}::int`],
     [
-      'of many matches, all of them old',
+      'many matches, all of them old',
       only('age', 'greaterThan', CONTACTS - 3_000),
       sql`age > ${CONTACTS - 3_000}::int`,
     ],
-    ['of no matches', only('age', 'greaterThan', CONTACTS), sql`false`],
-  ])('has the right order and total, %s', async (_what, condition, matches) => {
+    ['no matches', only('age', 'greaterThan', CONTACTS), sql`false`],
+  ])('has its contacts in order, and the total, for %s', async (_what, condition, matches) => {
     const expected = await query<{ email: string }>(
       em(),
       sql`select 'reader' || age || '@mail.test' as email from generate_series(1, ${CONTACTS}::int) age where ${matches} order by age`,
