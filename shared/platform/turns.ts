@@ -37,21 +37,24 @@ export type Gate = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<
 export function createGate(width: number): Gate {
   let free = width;
   const waiting: (() => void)[] = [];
-  function place(signal: AbortSignal | undefined): Promise<void> {
+  function enter(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      waiting.push(resolve);
-      signal?.addEventListener('abort', () => {
-        const index = waiting.indexOf(resolve);
-        if (index < 0) return;
-        waiting.splice(index, 1);
-        reject(signal.reason as Error);
-      });
+      function leave(): void {
+        waiting.splice(waiting.indexOf(pass), 1);
+        reject(signal?.reason as Error);
+      }
+      function pass(): void {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      }
+      waiting.push(pass);
+      signal?.addEventListener('abort', leave, { once: true });
     });
   }
   return async (work, signal) => {
     signal?.throwIfAborted();
     if (free > 0) free -= 1;
-    else await place(signal);
+    else await enter(signal);
     try {
       return await work();
     } finally {

@@ -199,10 +199,7 @@ function createGuard(options: WebhookClientOptions): Guard {
     if (isIP(host) !== 0) return [host];
     const answer = host.includes('.') ? await resolver.addresses(host) : undefined;
     if (answer?.kind === 'found') return answer.records;
-    return lookUpInTurn(() => {
-      signal.throwIfAborted();
-      return lookUp(host);
-    });
+    return lookUpInTurn(() => lookUp(host), signal);
   }
 
   async function callableAddresses(url: URL, signal: AbortSignal): Promise<string[]> {
