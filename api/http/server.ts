@@ -112,15 +112,16 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   const inStrangersTurn = createStrangerTurns();
 
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
+    const knownKey = strangers.knownKeyOf(req);
     const start = (): void => {
       // Nobody reads the answer when the connection has ended while the request waited.
       if (req.socket.destroyed) return;
-      if (strangers.accept(req, res)) app(req, res);
+      if (strangers.accept(req, res, knownKey)) app(req, res);
       else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
       else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
       else refuseRequest(res);
     };
-    if (strangers.isKnown(req)) start();
+    if (knownKey !== undefined) start();
     else inStrangersTurn(start);
   };
   const inOrder = createPipelining();

@@ -13,10 +13,10 @@ export interface StrangerLimits {
 
 /** Counts the cost of strangers: clients that have shown no valid key. */
 export interface Strangers {
-  /** Whether the key of a request was valid lately. */
-  isKnown: (req: IncomingMessage) => boolean;
-  /** Counts a request, unless its key is known. @returns false when its client has used up its units */
-  accept: (req: IncomingMessage, res: ServerResponse) => boolean;
+  /** The key of a request, as a digest, if it was valid lately. */
+  knownKeyOf: (req: IncomingMessage) => string | undefined;
+  /** Counts a request, unless it has a known key. @returns false when its client has used up its units */
+  accept: (req: IncomingMessage, res: ServerResponse, knownKey: string | undefined) => boolean;
   /** Counts bytes on a connection that are not HTTP. @returns false when its client has used up its units */
   acceptFault: (socket: Socket) => boolean;
   /** The client of a connection; undefined for a proxy, which has many clients. */
@@ -130,10 +130,12 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
   }
 
   return {
-    isKnown: (req) => knownKeys.has(knownKeys.digestOf(req)),
-    accept(req, res) {
+    knownKeyOf(req) {
       const digest = knownKeys.digestOf(req);
-      const isKnown = knownKeys.has(digest);
+      return knownKeys.has(digest) ? digest : undefined;
+    },
+    accept(req, res, knownKey) {
+      const isKnown = knownKey !== undefined;
       const client = clientOfRequest(req);
       if (!isKnown && !allowances.spend(client, 1)) return false;
       let spent = isKnown ? 0 : 1;
@@ -148,13 +150,14 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
           isSpared = true;
           allowances.giveBack(client, spent);
           spent = 0;
-          if (isByKey && digest !== undefined) knownKeys.add(digest);
+          const key = isByKey ? (knownKey ?? knownKeys.digestOf(req)) : undefined;
+          if (key !== undefined) knownKeys.add(key);
         },
       });
       // A known key that is not admitted again has been replaced, or has used up its rate limit.
       if (isKnown) {
         res.once('close', () => {
-          if (!isSpared) knownKeys.delete(digest);
+          if (!isSpared) knownKeys.delete(knownKey);
         });
       }
       return true;
