@@ -64,15 +64,27 @@ export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, 
   return joinSql(parts, ' and ');
 }
 
-/** Whether a campaign sent now would reach anybody. */
-export async function hasAudience(em: Em, campaign: StatedAudience): Promise<boolean> {
-  const predicate = await audiencePredicate(em, campaign, new Date());
+/** A contact as templates see it. */
+export interface FirstRecipient {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+}
+
+/** The oldest contact that a campaign would reach; undefined when it would reach nobody. @throws AppError BAD_REQUEST */
+export async function findFirstRecipient(
+  em: Em,
+  campaign: StatedAudience,
+  asOf: Date,
+): Promise<FirstRecipient | undefined> {
   // Only an index of the project has this order. Without one, PostgreSQL may go through the contacts of all projects.
-  const first = await queryOne(
+  return queryOne<FirstRecipient>(
     em,
-    sql`select c.id from contact c where ${predicate} order by c.created_at, c.id limit 1`,
+    sql`
+      select c.id, c.email, c.subscribed, c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
+      order by c.created_at, c.id limit 1`,
   );
-  return first !== undefined;
 }
 
 /**

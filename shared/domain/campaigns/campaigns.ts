@@ -16,7 +16,7 @@ import type { Em } from '../database/em.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
-import { assertAudience, hasAudience } from './audience.ts';
+import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
 import { assertBelowLimit } from '../database/row-limit.ts';
@@ -225,7 +225,9 @@ export async function sendCampaign(
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
     await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
-    if (!isLater && !(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
+    if (!isLater && !(await findFirstRecipient(tx, campaign, new Date()))) {
+      throw badRequest('Campaign has no recipients');
+    }
     const changed = await queryOne(
       tx,
       sql`

@@ -8,8 +8,7 @@ import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { audiencePredicate } from './audience.ts';
-import type { Campaign } from './campaign.entity.ts';
+import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
 import {
   countAudience,
@@ -37,25 +36,8 @@ export interface CheckDeps {
   ratePerSecond: number;
 }
 
-interface SampleContact {
-  id: string;
-  email: string;
-  subscribed: boolean;
-  data: Record<string, unknown>;
-}
-
 /** Used in place of the first recipient when there is none. */
-const SAMPLE: SampleContact = { id: NIL, email: 'somebody@example.com', subscribed: true, data: {} };
-
-async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<SampleContact> {
-  const contact = await queryOne<SampleContact>(
-    em,
-    sql`
-      select c.id, c.email, c.subscribed, c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
-      order by c.created_at, c.id limit 1`,
-  );
-  return contact ?? SAMPLE;
-}
+const SAMPLE: FirstRecipient = { id: NIL, email: 'somebody@example.com', subscribed: true, data: {} };
 
 /**
  * Predicts what would happen if a campaign were sent now. It reads one snapshot and changes nothing.
@@ -77,7 +59,7 @@ export async function checkCampaign(
     }
     const asOf = await readClock(tx);
     const audience = await countAudience(tx, campaign, asOf);
-    const contact = await firstRecipient(tx, campaign, asOf);
+    const contact = (await findFirstRecipient(tx, campaign, asOf)) ?? SAMPLE;
     const urls = links.recipientUrls({ contactId: contact.id, emailId: NIL });
     const content = await checkContent(campaign, project, { contact, urls });
     return {

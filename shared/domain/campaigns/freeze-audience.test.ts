@@ -4,7 +4,7 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
-import { hasAudience } from './audience.ts';
+import { findFirstRecipient } from './audience.ts';
 import { freezeNextRecipients } from './freeze-audience.ts';
 
 const FIRST = 8_000;
@@ -94,7 +94,9 @@ it('whether a campaign has an audience is known without reading the contacts of 
   try {
     const before = await contactsRead(tx);
     const stated = { projectId: otherId, type: 'MARKETING', audienceType: 'ALL' } as const;
-    expect(await hasAudience(tx, { ...stated, audienceCondition: null, segmentId: null })).toBe(true);
+    expect(
+      await findFirstRecipient(tx, { ...stated, audienceCondition: null, segmentId: null }, new Date()),
+    ).toBeDefined();
     expect((await contactsRead(tx)) - before).toBeLessThan(10);
   } finally {
     await tx.rollback();
