@@ -1,5 +1,6 @@
 import { MAX, NIL, v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
+import { bytesToUuid } from '../../platform/uuid-bytes.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql } from '../database/sql.ts';
@@ -129,7 +130,7 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
 /** The greatest id that is less than `id`. */
 function idBefore(id: string): string {
   const digits = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return bytesToUuid(Buffer.from(digits, 'hex'));
 }
 
 /** The greatest position before another one. */

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql } from '../database/sql.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
 import { hasRowsBehind, type EventPosition } from './hook-events.ts';
@@ -121,6 +121,11 @@ export type EndpointVerdict =
   /** The failure says nothing about the endpoint. */
   | { kind: 'unknown' };
 
+/** The condition that an endpoint has not moved from a position. */
+function isAt({ at, source, id }: EventPosition): SqlFragment {
+  return sql`(cursor_at = ${at}::timestamptz and cursor_source = ${source}::int and cursor_id = ${id}::uuid)`;
+}
+
 /**
  * Stores the results for some events, and the position that the endpoint has reached. If the position was moved
  * meanwhile, by a replay, it stays there. If the settings were changed meanwhile, a failure brings no pause.
@@ -139,8 +144,7 @@ export async function recordDeliveries(
     em,
     sql`
       with owner as materialized (
-        select id, cursor_at = ${position.at}::timestamptz and cursor_source = ${position.source}::int
-          and cursor_id = ${position.id}::uuid as is_same, updated_at = ${endpoint.changedAt}::timestamptz as is_unchanged
+        select id, ${isAt(position)} as is_same, updated_at = ${endpoint.changedAt}::timestamptz as is_unchanged
         from webhook_endpoint where id = ${endpoint.id} for no key update
       ),
       recorded as (
@@ -177,8 +181,7 @@ export async function passOver(em: Em, { id, position }: OpenEndpoint, last: Eve
     em,
     sql`
       update webhook_endpoint set cursor_at = ${last.at}::timestamptz, cursor_source = ${last.source}, cursor_id = ${last.id}
-      where id = ${id} and cursor_at = ${position.at}::timestamptz and cursor_source = ${position.source}
-        and cursor_id = ${position.id}`,
+      where id = ${id} and ${isAt(position)}`,
   );
 }
 
