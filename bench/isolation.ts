@@ -124,9 +124,9 @@ async function untilIdle({ meter }: BenchContext, { pids }: BenchStack): Promise
 
 /** Finishes what filled tables and earlier attacks left to PostgreSQL, so that no other attack is measured with it. */
 async function settle(context: BenchContext, stack: BenchStack): Promise<void> {
+  await untilIdle(context, stack);
   await query(stack.em(), sql`vacuum (analyze)`);
   await query(stack.em(), sql`checkpoint`);
-  await untilIdle(context, stack);
 }
 
 function combine(a: Latencies, b: Latencies, how: (a: number, b: number) => number): Latencies {
@@ -181,7 +181,6 @@ export const bench: Bench = {
       cpuSeconds[attack.name] = usedCpu();
       context.progress(JSON.stringify({ ...rounded(loaded[attack.name] as Latencies), ...cpuSeconds[attack.name] }));
       await attack.cleanUp?.(attacker);
-      await untilIdle(context, stack);
     }
     await settle(context, stack);
     context.progress('Measuring the quiet system again');
