@@ -602,6 +602,13 @@ create table template (
 CREATE INDEX template_by_creation ON template USING btree (project_id, created_at, id);
 CREATE INDEX template_by_reply_to ON template USING btree (lower(reply_to)) WHERE (reply_to IS NOT NULL);
 
+create table text_piece (
+  text_id uuid not null,
+  position integer not null,
+  piece text not null,
+  constraint text_piece_pkey PRIMARY KEY (text_id, "position")
+);
+
 create table trace_context (
   subject_id uuid not null,
   trace_parent text not null,
@@ -1101,6 +1108,14 @@ begin
   on conflict do nothing
   returning project_id, id;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_take_text(text_id_taken uuid)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  with taken as (delete from text_piece where text_id = text_id_taken returning position, piece)
+  select string_agg(piece, '' order by position) from taken;
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_uuid_v7()

@@ -1,11 +1,11 @@
 import { linksOf } from '../../platform/mail/tracked-html.ts';
 import { convertHtml } from '../../platform/mail/convert-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
-import { createTurns, pause } from '../../platform/turns.ts';
+import { createTurns, inTurns, pause } from '../../platform/turns.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findLookAlikes } from '../../pure/templates/look-alikes.ts';
-import { findPlaceholders, type Placeholder } from '../../pure/templates/placeholders.ts';
+import { placeholderSteps, type Placeholder } from '../../pure/templates/placeholders.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import type { Campaign } from './campaign.entity.ts';
 
@@ -63,8 +63,7 @@ async function findBadLinks(html: string, isOwnLink: (url: string) => boolean): 
 async function findAllPlaceholders(sources: (string | null | undefined)[]): Promise<Placeholder[]> {
   const found: Placeholder[] = [];
   for (const source of sources) {
-    await pause();
-    found.push(...findPlaceholders(source ?? '', PLACEHOLDERS_MAX));
+    found.push(...(await inTurns(placeholderSteps(source ?? '', PLACEHOLDERS_MAX))));
   }
   return found;
 }
@@ -84,7 +83,7 @@ export async function checkContent(
     await pause();
     const sent = email.render(scope);
     await pause();
-    const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
+    const shown = text ? `${own.text}\n${await convertHtml([own.html])}` : own.text;
     return {
       fault: null,
       htmlBytes: Buffer.byteLength(sent.html),

@@ -409,6 +409,11 @@ export interface Tables {
     preheader: string | null;
     bodyText: string | null;
   };
+  text_piece: {
+    textId: string;
+    position: number;
+    piece: string;
+  };
   trace_context: {
     subjectId: string;
     traceParent: string;

@@ -33,10 +33,10 @@ export interface RequestRenderer {
 /** Base64 and its line ends make four octets of three, and a little more. */
 const BASE64_FACTOR = 1.37;
 
-/** The approximate size of a text or HTML part in the message. Text beyond ASCII is encoded as Base64. */
-function encodedBytes(text: string): number {
+/** The octets of a text, and about as many as it takes in the message: text beyond ASCII is encoded as Base64. */
+function sizeOf(text: string): { bytes: number; encodedBytes: number } {
   const bytes = utf8Bytes(text);
-  return bytes === text.length ? bytes : bytes * BASE64_FACTOR;
+  return { bytes, encodedBytes: bytes === text.length ? bytes : bytes * BASE64_FACTOR };
 }
 
 function templateFault(error: unknown, field: string): unknown {
@@ -147,17 +147,22 @@ export async function createRequestRenderer(
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;
 
-  /** Leaves out the derived text part of a large body when the message would be too large with both parts. */
-  function fitToMessage(message: { html: string; text: string }): { text: string; bytes: number } {
-    const htmlBytes = encodedBytes(message.html);
-    const bytes = htmlBytes + encodedBytes(message.text);
+  /**
+   * Leaves out the derived text part of a large body when the message would be too large with both parts.
+   * @returns the text part, the octets of the parts that the caller wrote, and about as many as the message takes
+   */
+  function fitToMessage({ html, text }: { html: string; text: string }) {
     const bytesMax = deps.messageBytesMax - attachedBytes;
-    if (bytes <= bytesMax) return { text: message.text, bytes };
     const isDerived = !content.text;
-    if (isDerived && message.html.length > LIMITS.templateLength && htmlBytes <= bytesMax) {
-      return { text: '', bytes: htmlBytes };
+    const [htmlSize, textSize] = [sizeOf(html), sizeOf(text)];
+    const encodedBytes = htmlSize.encodedBytes + textSize.encodedBytes;
+    if (encodedBytes <= bytesMax) {
+      return { text, bytes: htmlSize.bytes + (isDerived ? 0 : textSize.bytes), encodedBytes };
     }
-    const isTextLarger = !isDerived && bytes - htmlBytes > htmlBytes;
+    if (isDerived && html.length > LIMITS.templateLength && htmlSize.encodedBytes <= bytesMax) {
+      return { text: '', ...htmlSize };
+    }
+    const isTextLarger = !isDerived && textSize.encodedBytes > htmlSize.encodedBytes;
     throw tooLarge(isTextLarger ? 'text' : 'body', `The message is larger than ${deps.messageBytesMax} bytes`);
   }
 
@@ -173,8 +178,8 @@ export async function createRequestRenderer(
         try {
           const message = compiled.render({ contact, requestData: values, urls, meter });
           const custom = renderHeaders(headers, createRenderScope({ contact, requestData: values, urls }), meter);
-          const { text, bytes } = fitToMessage(message);
-          addCost(utf8Bytes(message.html) + (content.text ? utf8Bytes(message.text) : 0), meter.steps);
+          const { text, bytes, encodedBytes } = fitToMessage(message);
+          addCost(bytes, meter.steps);
           return {
             emailId,
             contactId: contact.id,
@@ -183,7 +188,7 @@ export async function createRequestRenderer(
             html: message.html,
             text,
             headers: [...headersOf(urls), ...custom],
-            bytes,
+            bytes: encodedBytes,
           };
         } catch (error) {
           throw error instanceof TemplateLimitError ? bodyFault(error) : error;

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
-import { encodeInTurns } from '../../platform/utf8.ts';
 import type { Em } from '../database/em.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
+import { textValue } from '../database/long-text.ts';
 import { json, query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 export interface Mailbox {
@@ -64,24 +64,16 @@ export async function storeAttachments(em: Em, attachments: EmailAttachment[]): 
 /** An email with its sender. */
 export type SentEmail = RenderedEmail & { sender: EmailSender };
 
-/** The driver would block the event loop for too long while it encodes a text of this length. */
-const ENCODED_IN_TURNS_LENGTH = 1_000_000;
-
-/** A text as a parameter. A long text is passed as its octets, which PostgreSQL accepts as well. */
-async function textParameter(text: string): Promise<string | Buffer> {
-  return text.length < ENCODED_IN_TURNS_LENGTH ? text : encodeInTurns(text);
-}
-
 /** A select of the emails. One email goes without arrays, because the driver escapes the texts of arrays. */
-async function emailRows(emails: SentEmail[]): Promise<SqlFragment> {
+async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
   const [email] = emails;
   if (email && emails.length === 1) {
-    const [html, text] = [await textParameter(email.html), await textParameter(email.text)];
+    const [html, text] = [await textValue(tx, email.html), await textValue(tx, email.text)];
     const { sender } = email;
     return sql`
       select ${email.emailId}::uuid as id, ${email.contactId}::uuid as contact_id, ${email.to.address}::text as to_address,
-        ${email.to.name ?? null}::text as to_name, ${email.subject}::text as subject, ${html}::text as html,
-        ${text}::text as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
+        ${email.to.name ?? null}::text as to_name, ${email.subject}::text as subject, ${html} as html,
+        ${text} as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
         ${sender.from.address}::text as from_address, ${sender.from.name ?? null}::text as from_name,
         ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id`;
   }
@@ -117,7 +109,7 @@ export async function storeEmails(
   const queued = execution
     ? outboxInsert('automationEmail', projectId, ids, { isBatched: true })
     : outboxInsert('email', projectId, ids);
-  const rows = await emailRows(emails);
+  const rows = await emailRows(em, emails);
   await queryPrepared(
     em,
     sql`

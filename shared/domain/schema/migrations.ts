@@ -41,6 +41,7 @@ import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-even
 import { EmailsByOriginMigration } from './migrations/20261124100000-emails-by-origin.ts';
 import { FormerAddressesMigration } from './migrations/20261125200000-former-addresses.ts';
 import { EmailsOfDeliveriesMigration } from './migrations/20261126000000-emails-of-deliveries.ts';
+import { TextPiecesMigration } from './migrations/20261127000000-text-pieces.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -87,4 +88,5 @@ export const MIGRATIONS = [
   { name: '20261124100000-emails-by-origin', class: EmailsByOriginMigration },
   { name: '20261125200000-former-addresses', class: FormerAddressesMigration },
   { name: '20261126000000-emails-of-deliveries', class: EmailsOfDeliveriesMigration },
+  { name: '20261127000000-text-pieces', class: TextPiecesMigration },
 ];

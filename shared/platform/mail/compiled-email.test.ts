@@ -11,11 +11,7 @@ const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
 
 const BRAND: Brand = { name: 'Tea & Co', postalAddress: null, logoUrl: null, language: null };
 
-async function render(
-  html: string,
-  data: Record<string, unknown> = {},
-  source: Partial<Pick<EmailSource, 'type' | 'isTracked'>> = {},
-) {
+async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
   const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, brand: BRAND, ...source });
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
@@ -146,6 +142,16 @@ describe('the tracked links', () => {
   });
 });
 
+describe('a body with as many placeholders and names as it may have', () => {
+  it('gets its links tracked, a footer and a preheader all the same', async () => {
+    const html = `<a href="https://a.test/">x</a>${'{{a ?? b}}'.repeat(20_000)}`;
+    const message = await render(html, { b: 'B' }, { type: 'MARKETING', preheader: 'Hello' });
+    expect(hrefsOf(message.html)[0]).toBe('counted https://a.test/');
+    expect(message.html).toContain('B'.repeat(20_000));
+    expect(message.html).toMatch(/Hello.*Unsubscribe<\/a>/s);
+  });
+});
+
 describe('a large body', () => {
   it('gets the same text part as a small one', async () => {
     const html = '<p>Hello {{name}}, see <a href="https://a.test">this</a></p>'.repeat(2_000);
@@ -162,10 +168,23 @@ describe('a large body', () => {
   });
 
   it('may be far longer than a template', async () => {
-    const html = `<p>{{name}}</p>${'<p>Some words.</p>'.repeat(300_000)}`;
+    const html = `<p>{{name}}</p>${'<p class="in-a-letter">Some words.</p>'.repeat(100_000)}`;
     const message = await render(html, { name: 'Ann' });
     expect(message.html).toBe(html.replace('{{name}}', 'Ann'));
     expect(message.text.startsWith('Ann\n\nSome words.')).toBe(true);
+  });
+
+  it('has no text part when that would be longer than a template', async () => {
+    const html = `<p>{{name}}</p>${'<p>Some words.</p>'.repeat(300_000)}`;
+    const message = await render(html, { name: 'Ann' });
+    expect([message.html.length, message.text]).toEqual([html.length - 5, '']);
+  });
+
+  it('has its footer and preheader where a short one has them', async () => {
+    const html = `<html><BODY>${'<p class="in-a-letter">Some words.</p>'.repeat(100_000)}</body></html>`;
+    const message = await render(html, {}, { type: 'MARKETING', preheader: 'Hello' });
+    expect(message.html).toMatch(/^<html><BODY><div style="display:none[^>]*>Hello/);
+    expect(message.html).toMatch(/Unsubscribe<\/a>.*<\/body><\/html>$/s);
   });
 });
 

@@ -54,9 +54,14 @@ const FOOTER = '@footer';
 /** The placeholder of the preheader. */
 const PREHEADER = '@preheader';
 
+/** What follows `</body>` is shorter. A body may have megabytes. */
+const AFTER_BODY_LENGTH_MAX = 1_000_000;
+
 function withFooter(html: string): string {
-  const end = html.toLowerCase().lastIndexOf('</body>');
-  return end === -1 ? `${html}{{{${FOOTER}}}}` : `${html.slice(0, end)}{{{${FOOTER}}}}${html.slice(end)}`;
+  const searchedFrom = Math.max(0, html.length - AFTER_BODY_LENGTH_MAX);
+  const found = html.slice(searchedFrom).toLowerCase().lastIndexOf('</body>');
+  const end = found === -1 ? html.length : searchedFrom + found;
+  return `${html.slice(0, end)}{{{${FOOTER}}}}${html.slice(end)}`;
 }
 
 function withPreheader(html: string): string {

@@ -22,12 +22,15 @@ export function preheaderHtml(rendered: string): string {
   return `<div style="${HIDDEN}">${escapeHtml(text)}${padding}</div>`;
 }
 
+/** The visible content of a document begins before this many characters. A body may have megabytes. */
+const HEAD_LENGTH_MAX = 1_000_000;
+
 /** The start of the visible content of a document: after `<body>`, or after the next best tag. */
 export function contentStartOf(html: string): number {
-  const lower = html.toLowerCase();
+  const lower = html.slice(0, HEAD_LENGTH_MAX).toLowerCase();
   for (const tag of ['<body', '</head', '<html', '<!doctype']) {
     const start = lower.indexOf(tag);
-    const end = start === -1 ? -1 : html.indexOf('>', start);
+    const end = start === -1 ? -1 : lower.indexOf('>', start);
     if (end !== -1) return end + 1;
   }
   return 0;

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import { syntaxErrorAt, type TemplateSyntaxError } from './template-language/errors.ts';
-import { finish, TAGS_PER_STEP, type Steps } from './template-language/steps.ts';
+import { finish, type Steps } from './template-language/steps.ts';
 import { decodeEntities, findTags } from './template-language/tokenizer.ts';
 
 type Message = (found: string) => string;
@@ -114,11 +114,15 @@ export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Step
   let textStart = 0;
   let tagCount = 0;
   let nameCount = 0;
-  for (const { start, end, content } of findTags(source)) {
+  for (const found of findTags(source)) {
+    if (found === 'pause') {
+      yield found;
+      continue;
+    }
+    const { start, end, content } = found;
     tagCount += 1;
     if (tagCount > LIMITS.templateTags || nameCount > LIMITS.templateOperands) return undefined;
     if (content.length > LIMITS.templateTagLength) return undefined;
-    if (tagCount % TAGS_PER_STEP === 0) yield 'pause';
     const inText = yield* foreignTextSteps(source, textStart, start);
     if (inText) return inText;
     const tag = (mode === 'html' ? decodeEntities(content) : content).trim();

@@ -5,15 +5,15 @@ import {
   type RenderMeter,
   type RenderScope,
 } from './template-language.ts';
-import { compileNodes, type RenderTemplate } from './template-language/compiler.ts';
+import { compileSteps, type RenderTemplate } from './template-language/compiler.ts';
 import { TemplateLimitError, TemplateSyntaxError, type MessagePart } from './template-language/errors.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
 import { LIMITS } from '../limits.ts';
 import { convertOnce, createRenderMeter } from './template-language/meter.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
-import { markTags, unmarkTags, type HtmlToText } from './template-language/plain-text.ts';
+import { markSteps, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
 import type { Steps } from './template-language/steps.ts';
-import { tokenize } from './template-language/tokenizer.ts';
+import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
   subject: string;
@@ -44,10 +44,10 @@ export interface CompiledMessageTemplate {
 export const SUBJECT_LENGTH_MAX = 998;
 
 /**
- * What compiling yields to its driver: HTML that the driver converts into text, perhaps in another thread, or a pause
- * in which the driver may do other work.
+ * What compiling yields to its driver: HTML in pieces that the driver converts into text, perhaps in another thread, or
+ * a pause in which the driver may do other work.
  */
-export type CompileRequest = { convert: string } | 'pause';
+export type CompileRequest = { convert: string[] } | 'pause';
 
 /** The driver passes the text of a conversion to `next`; after a pause it passes any text. */
 export type CompileSteps<Result> = Generator<CompileRequest, Result, string>;
@@ -90,35 +90,33 @@ function* compileBody(
   htmlToText: HtmlToText | undefined,
 ): CompileSteps<CompiledBody> {
   const lengthMax = Math.max(LIMITS.renderedLength, 2 * html.length);
-  const tokens = inPart('html', () => tokenize(html, { decodesEntities: true }));
-  yield 'pause';
+  const tokens = yield* stepsInPart('html', tokenizeSteps(html, { decodesEntities: true }));
   const nodes = yield* stepsInPart('html', parseSteps(tokens, html));
   yield 'pause';
   const compileHtml = (tree: TemplateNode[]) =>
-    compileNodes(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
+    compileSteps(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
   let renderText: RenderTemplate = () => '';
   if (htmlToText) {
-    const marked = markTags(tokens, html);
-    const textNodes = marked && unmarkTags(yield { convert: marked.html }, marked, html);
+    const marked = yield* markSteps(tokens, html);
+    const textNodes = marked && (yield* unmarkSteps(yield { convert: marked.pieces }, marked, html));
     yield 'pause';
     renderText = textNodes
-      ? compileText(textNodes, htmlToText, lengthMax)
-      : compileConversion(compileHtml(nodes), htmlToText);
+      ? yield* compileText(textNodes, htmlToText, lengthMax)
+      : compileConversion(yield* compileHtml(nodes), htmlToText);
     yield 'pause';
   }
-  if (sentHtml === undefined) return { renderHtml: compileHtml(nodes), renderText };
-  // Everpost's additions have tags of their own, which the limit does not count. The author's are counted above.
-  const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
+  if (sentHtml === undefined) return { renderHtml: yield* compileHtml(nodes), renderText };
+  // Everpost's additions have tags of their own, which the limits do not count. The author's are counted above.
+  const sentTokens = yield* tokenizeSteps(sentHtml, { decodesEntities: true, tagsMax: Infinity });
+  const sentNodes = yield* parseSteps(sentTokens, sentHtml, { operandsMax: Infinity });
   yield 'pause';
-  const sentNodes = yield* parseSteps(sentTokens, sentHtml);
-  yield 'pause';
-  return { renderHtml: compileHtml(sentNodes), renderText };
+  return { renderHtml: yield* compileHtml(sentNodes), renderText };
 }
 
-function compileText(nodes: TemplateNode[], htmlToText: HtmlToText, lengthMax: number): RenderTemplate {
+function compileText(nodes: TemplateNode[], htmlToText: HtmlToText, lengthMax: number): Steps<RenderTemplate> {
   const raw = (text: string, meter: RenderMeter): string =>
     /[<&]/.test(text) ? convertOnce(meter, text, htmlToText) : text;
-  return compileNodes(nodes, { escape: (text) => text, raw }, lengthMax);
+  return compileSteps(nodes, { escape: (text) => text, raw }, lengthMax);
 }
 
 function compileConversion(renderHtml: RenderTemplate, htmlToText: HtmlToText): RenderTemplate {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
-import { findPlaceholders } from './placeholders.ts';
+import { placeholderSteps, type Placeholder } from './placeholders.ts';
+import { finish } from './template-language/steps.ts';
+
+const findPlaceholders = (template: string, max: number): Placeholder[] => finish(placeholderSteps(template, max));
 
 const sourcesOf = (template: string) => findPlaceholders(template, 50).map(({ source }) => source);
 
-describe('findPlaceholders', () => {
+describe('placeholderSteps', () => {
   it('finds a placeholder once for each set of conditions around it', () => {
     const template =
       '{{a}}{{#if x}}{{a}}{{b}}{{else}}{{a}}{{/if}}{{#if x}}{{b}}{{/if}}{{#unless x}}{{a}}{{/unless}}{{a}}';

@@ -1,6 +1,7 @@
 import type { Operand } from './template-language/expression.ts';
-import { parseTokens, type TemplateNode } from './template-language/parser.ts';
-import { tokenize } from './template-language/tokenizer.ts';
+import { parseSteps, type TemplateNode } from './template-language/parser.ts';
+import type { Steps } from './template-language/steps.ts';
+import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 /** The path to a value of a contact's data. */
 export interface DataPath {
@@ -77,7 +78,7 @@ function* walk(
   nodes: readonly TemplateNode[],
   around: Surroundings,
   ids: ConditionsIds,
-): Generator<{ placeholder: Placeholder; conditionsId: number }> {
+): Generator<{ placeholder: Placeholder; conditionsId: number } | 'pause'> {
   for (const node of nodes) {
     if (node.type === 'text') continue;
     const value = valueOf(node.operands, around.isInLoop);
@@ -88,6 +89,7 @@ function* walk(
       }
       continue;
     }
+    yield 'pause';
     // A value with a fallback is never missing, and the items of a loop are unknown here.
     const known = value && !value.hasFallback ? value : undefined;
     const within = (isNegated: boolean): Surroundings => {
@@ -115,15 +117,21 @@ function pathsOf({ value, conditions }: Placeholder): number {
 /**
  * The first `max` different placeholders of a template that print data of the contact. Two with the same source differ
  * when the conditions around them do. Placeholders that would bring the paths above `PATHS_MAX` are left out.
+ * Pauses now and then.
  * @throws TemplateSyntaxError, TemplateLimitError
  */
-export function findPlaceholders(source: string, max: number): Placeholder[] {
+export function* placeholderSteps(source: string, max: number): Steps<Placeholder[]> {
   const found = new Map<string, Placeholder>();
   let pathCount = 0;
-  const nodes = parseTokens(tokenize(source, { decodesEntities: true }), source);
+  const nodes = yield* parseSteps(yield* tokenizeSteps(source, { decodesEntities: true }), source);
   const outermost: Surroundings = { isInLoop: false, conditions: [], conditionsId: 0 };
-  for (const { placeholder, conditionsId } of walk(nodes, outermost, new Map())) {
+  for (const each of walk(nodes, outermost, new Map())) {
+    if (each === 'pause') {
+      yield each;
+      continue;
+    }
     if (found.size >= max) break;
+    const { placeholder, conditionsId } = each;
     const key = `${conditionsId} ${placeholder.source}`;
     const count = pathsOf(placeholder);
     if (found.has(key) || pathCount + count > PATHS_MAX) continue;

@@ -4,6 +4,7 @@ import type { Operand } from './expression.ts';
 import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
 import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
 import { descend, isSafeName, type Path } from './path.ts';
+import { finish, TAGS_PER_STEP, type Steps } from './steps.ts';
 
 /** The values that a template can read. Every path begins with a name of the scope. */
 export interface RenderScope {
@@ -49,7 +50,16 @@ export function compileNodes(
   encoding: OutputEncoding,
   lengthMax: number = LIMITS.renderedLength,
 ): RenderTemplate {
-  const { steps, price } = compileProgram(nodes, encoding, false);
+  return finish(compileSteps(nodes, encoding, lengthMax));
+}
+
+/** Does the same as `compileNodes`, with pauses. */
+export function* compileSteps(
+  nodes: readonly TemplateNode[],
+  encoding: OutputEncoding,
+  lengthMax: number,
+): Steps<RenderTemplate> {
+  const { steps, price } = yield* programSteps(nodes, { encoding, compiledCount: 0 }, false);
   return (scope, meter = createRenderMeter()) => {
     spend(meter, price);
     const state: RenderState = {
@@ -83,10 +93,19 @@ function print(state: RenderState, text: string): void {
   }
 }
 
-function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding, isInLoop: boolean): Program {
+interface Compilation {
+  encoding: OutputEncoding;
+  /** The nodes so far. */
+  compiledCount: number;
+}
+
+function* programSteps(nodes: readonly TemplateNode[], compilation: Compilation, isInLoop: boolean): Steps<Program> {
+  const { encoding } = compilation;
   const steps: Step[] = [];
   let price = 0;
   for (const node of nodes) {
+    compilation.compiledCount += 1;
+    if (compilation.compiledCount % TAGS_PER_STEP === 0) yield 'pause';
     if (node.type === 'text') {
       const { text } = node;
       steps.push((state) => print(state, text));
@@ -98,8 +117,8 @@ function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding
       steps.push(compileOutput(node, encoding, isInLoop));
       continue;
     }
-    const body = compileProgram(node.body, encoding, isInLoop || node.kind === 'each');
-    const otherwise = compileProgram(node.otherwise, encoding, isInLoop);
+    const body = yield* programSteps(node.body, compilation, isInLoop || node.kind === 'each');
+    const otherwise = yield* programSteps(node.otherwise, compilation, isInLoop);
     // A loop pays for its rounds when it runs.
     price += otherwise.price + (node.kind === 'each' ? 0 : body.price);
     steps.push(compileBlock(node, body, otherwise, isInLoop));

@@ -39,7 +39,11 @@ export function parseTokens(tokens: readonly Token[], source: string): TemplateN
 }
 
 /** Does the same as `parseTokens`, with pauses. */
-export function* parseSteps(tokens: readonly Token[], source: string): Steps<TemplateNode[]> {
+export function* parseSteps(
+  tokens: readonly Token[],
+  source: string,
+  { operandsMax = LIMITS.templateOperands }: { operandsMax?: number } = {},
+): Steps<TemplateNode[]> {
   const root: TemplateNode[] = [];
   const open: OpenBlock[] = [];
   let target = root;
@@ -47,7 +51,7 @@ export function* parseSteps(tokens: readonly Token[], source: string): Steps<Tem
   const read = (expression: string): Operand[] => {
     const operands = parseExpression(expression);
     operandCount += operands.length;
-    if (operandCount <= LIMITS.templateOperands) return operands;
+    if (operandCount <= operandsMax) return operands;
     throw new TemplateLimitError(`A template may have at most ${LIMITS.templateOperands} names and texts in its tags`);
   };
   for (const [index, token] of tokens.entries()) {

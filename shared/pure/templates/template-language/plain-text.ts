@@ -1,5 +1,7 @@
+import { textPieces } from '../../text-pieces.ts';
 import { TemplateSyntaxError } from './errors.ts';
-import { parseTokens, type TemplateNode } from './parser.ts';
+import { parseSteps, type TemplateNode } from './parser.ts';
+import type { Steps } from './steps.ts';
 import type { Token } from './tokenizer.ts';
 
 /** Converts HTML into plain text. Never throws. */
@@ -9,6 +11,8 @@ export type HtmlToText = (html: string) => string;
 const OUTPUT_MARK = '\uFDD0';
 const BLOCK_MARK = '\uFDD1';
 const END_MARK = '\uFDD2';
+/** The pieces of a large document have at least this many characters. */
+const PIECE_LENGTH_MIN = 131_072;
 const MARKS = /[\uFDD0-\uFDD2]/g;
 const MARKED_TAG = /[\uFDD0\uFDD1](\d{1,9})\uFDD2/g;
 /** Lines that contain only block tags, quoted or not. Rendered, they would be empty lines. */
@@ -16,28 +20,35 @@ const BLOCK_ONLY_LINE = /^((?:[ \t>]*\uFDD1\d{1,9}\uFDD2)+)[ \t]*(?:\n|(?![^]))/
 
 /** HTML in which marks replace the template's tags. A mark contains the index of its tag in `tags`. */
 export interface MarkedHtml {
-  html: string;
+  /** The HTML, in pieces: together they may have megabytes. */
+  pieces: string[];
   tags: Token[];
 }
 
 /**
- * Replaces the tags of an HTML template by marks. After the conversion into text, `unmarkTags` puts the tags back,
+ * Replaces the tags of an HTML template by marks. After the conversion into text, `unmarkSteps` puts the tags back,
  * which gives the template of the text/plain part. Undefined if a loop may print the items of a numbered list: then the
- * text must be made from each rendered message.
+ * text must be made from each rendered message. Pauses now and then.
  */
-export function markTags(tokens: readonly Token[], source: string): MarkedHtml | undefined {
+export function* markSteps(tokens: readonly Token[], source: string): Steps<MarkedHtml | undefined> {
   const hasLoop = tokens.some((token) => token.type === 'open' && token.kind === 'each');
-  return hasLoop && /<ol[\s>]/i.test(source) ? undefined : markAll(tokens);
+  return hasLoop && /<ol[\s>]/i.test(source) ? undefined : yield* markAllSteps(tokens);
 }
 
 /**
  * The tree of the text/plain part, from converted HTML with marks. Undefined if the conversion has dropped only one end
- * of a block, such as one in an attribute or a comment: then the text must be made from each rendered message.
+ * of a block, such as one in an attribute or a comment: then the text must be made from each rendered message. Pauses
+ * now and then.
  */
-export function unmarkTags(converted: string, { tags }: MarkedHtml, source: string): TemplateNode[] | undefined {
+export function* unmarkSteps(
+  converted: string,
+  { tags }: MarkedHtml,
+  source: string,
+): Steps<TemplateNode[] | undefined> {
   const text = converted.replace(BLOCK_ONLY_LINE, (_line, blocks: string) => blocks.replace(/[ \t>]/g, ''));
+  yield 'pause';
   try {
-    return parseTokens(tokensOf(text, tags), source);
+    return yield* parseSteps(tokensOf(text, tags), source);
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return undefined;
     throw error;
@@ -45,13 +56,20 @@ export function unmarkTags(converted: string, { tags }: MarkedHtml, source: stri
 }
 
 /** Equal placeholders share a mark, so that the converter recognises a link whose text is its own address. */
-function markAll(tokens: readonly Token[]): MarkedHtml {
+function* markAllSteps(tokens: readonly Token[]): Steps<MarkedHtml> {
   const tags: Token[] = [];
   const knownOutputs = new Map<string, string>();
+  const pieces: string[] = [];
   let html = '';
   for (const token of tokens) {
     if (token.type === 'text') {
-      html += token.text.replace(MARKS, '');
+      for (const piece of textPieces(token.text)) {
+        html += piece.replace(MARKS, '');
+        if (html.length < PIECE_LENGTH_MIN) continue;
+        pieces.push(html);
+        html = '';
+        yield 'pause';
+      }
     } else if (token.type === 'output') {
       const identity = `${token.isRaw} ${token.expression}`;
       const mark = knownOutputs.get(identity) ?? `${OUTPUT_MARK}${tags.push(token) - 1}${END_MARK}`;
@@ -61,7 +79,8 @@ function markAll(tokens: readonly Token[]): MarkedHtml {
       html += `${BLOCK_MARK}${tags.push(token) - 1}${END_MARK}`;
     }
   }
-  return { html, tags };
+  pieces.push(html);
+  return { pieces, tags };
 }
 
 function tokensOf(text: string, tags: readonly Token[]): Token[] {

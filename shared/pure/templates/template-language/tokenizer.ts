@@ -1,5 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
+import { finish, TAGS_PER_STEP, type Steps } from './steps.ts';
 
 export type BlockKind = 'if' | 'unless' | 'each';
 
@@ -39,6 +40,10 @@ export type Token = TextToken | OutputToken | BlockOpenToken | BlockElseToken | 
 
 const OPEN = '{{';
 const CLOSE = '}}';
+/** The characters that are searched between two pauses: a few milliseconds of work at most. */
+const SEARCHED_PER_STEP = 1_048_576;
+/** How far before its end a tag begins at most. */
+const TAG_SEARCHED = LIMITS.templateTagLength + OPEN.length + 1;
 
 const TAG_TOO_LONG = `A placeholder or block may have at most ${LIMITS.templateTagLength} characters`;
 
@@ -63,40 +68,74 @@ interface Tag {
   isRaw: boolean;
 }
 
-/** Finds the tags of a template in one pass. `{{` without a `}}` after it, and braces without content, are text. */
-export function* findTags(source: string): Generator<Tag> {
+/** The position of `wanted` in a long text at or after `from`, -1 without one. */
+function* searchSteps(source: string, wanted: string, from: number): Steps<number> {
+  for (let start = from; start < source.length; start += SEARCHED_PER_STEP) {
+    const found = source.slice(start, start + SEARCHED_PER_STEP + wanted.length - 1).indexOf(wanted);
+    if (found !== -1) return start + found;
+    yield 'pause';
+  }
+  return -1;
+}
+
+/**
+ * Finds the tags of a template in one pass, with pauses. `{{` without a `}}` after it, and braces without content, are
+ * text.
+ */
+export function* findTags(source: string): Generator<Tag | 'pause'> {
   let position = 0;
-  for (;;) {
-    const firstOpen = source.indexOf(OPEN, position);
-    const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
+  for (let count = 1; ; count++) {
+    const firstOpen = yield* searchSteps(source, OPEN, position);
+    const close = firstOpen === -1 ? -1 : yield* searchSteps(source, CLOSE, firstOpen + OPEN.length);
     if (close === -1) return;
 
-    // The tag begins at the last `{{` before the `}}`, so a stray `{{` does not swallow a placeholder. The search back
-    // ends at `firstOpen`, so the whole loop takes linear time.
-    const open = source.lastIndexOf(OPEN, close - OPEN.length);
+    // The tag begins at the last `{{` before the `}}`, so a stray `{{` does not swallow a placeholder. Further back
+    // than a tag may be long, the first `{{` is as good, because such a tag is refused.
+    const searchedFrom = Math.max(firstOpen, close - TAG_SEARCHED);
+    const found = source.slice(searchedFrom, close).lastIndexOf(OPEN);
+    const open = found === -1 ? firstOpen : searchedFrom + found;
     const end = close + CLOSE.length;
     const content = source.slice(open + OPEN.length, close);
     const isRaw = open > position && source[open - 1] === '{' && source[end] === '}';
     const tag = isRaw ? { start: open - 1, end: end + 1, content, isRaw } : { start: open, end, content, isRaw };
     position = tag.end;
     if (content.trim() !== '') yield tag;
+    if (count % TAGS_PER_STEP === 0) yield 'pause';
   }
 }
 
+interface TokenizeOptions {
+  /**
+   * For HTML sources: whether the entities that visual editors write for quotes, spaces, ampersands and angle brackets
+   * are decoded inside the braces.
+   */
+  decodesEntities: boolean;
+  tagsMax?: number;
+}
+
 /**
- * Splits a template into text and tags. With `decodesEntities`, for HTML sources, the entities that visual editors
- * write for quotes, spaces, ampersands and angle brackets are decoded inside the braces.
+ * Splits a template into text and tags.
  * @throws TemplateSyntaxError for a block that is not if, unless or each
  * @throws TemplateLimitError for too many tags, or a tag that is too long
  */
-export function tokenize(
+export function tokenize(source: string, options: TokenizeOptions): Token[] {
+  return finish(tokenizeSteps(source, options));
+}
+
+/** Does the same as `tokenize`, with pauses. */
+export function* tokenizeSteps(
   source: string,
-  { decodesEntities, tagsMax = LIMITS.templateTags }: { decodesEntities: boolean; tagsMax?: number },
-): Token[] {
+  { decodesEntities, tagsMax = LIMITS.templateTags }: TokenizeOptions,
+): Steps<Token[]> {
   const tokens: Token[] = [];
   let tagCount = 0;
   let textStart = 0;
-  for (const { start, end, content, isRaw } of findTags(source)) {
+  for (const tag of findTags(source)) {
+    if (tag === 'pause') {
+      yield tag;
+      continue;
+    }
+    const { start, end, content, isRaw } = tag;
     if (content.length > LIMITS.templateTagLength) throw new TemplateLimitError(TAG_TOO_LONG);
     const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
     if (!token) continue;
