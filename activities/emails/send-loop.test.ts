@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { composeMessage } from '../../tests/support/composed-messages.ts';
 import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';

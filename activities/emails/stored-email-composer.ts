@@ -3,7 +3,8 @@ import type { StoredAttachment, StoredEmail } from '../../shared/domain/emails/t
 import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
-import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { composeSteps } from '../../shared/platform/mail/mime/compose.ts';
+import { inTurns } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from './send-loop.ts';
 
@@ -29,8 +30,8 @@ export function createStoredEmailComposer(deps: ActivityDeps & { identities: Sen
       ...ledger,
       queuedAt: email.createdAt,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
-      compose() {
-        const message = composeMessage({
+      async compose() {
+        const steps = composeSteps({
           from: { address: from, name: email.fromName ?? undefined },
           to: { address: to, name: email.toName ?? undefined },
           replyTo: email.replyTo ?? undefined,
@@ -42,6 +43,7 @@ export function createStoredEmailComposer(deps: ActivityDeps & { identities: Sen
           headers: email.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
         });
+        const message = await inTurns(steps);
         return signer ? signer.sign(message) : message;
       },
     };

@@ -1,3 +1,5 @@
+import type { Steps } from '../pure/steps.ts';
+
 /** Lets the other work of the event loop run before the caller goes on. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -21,7 +23,7 @@ export function createTurns(turnMs = TURN_MS): () => Promise<void> | undefined {
 }
 
 /** Runs work that yields where it may be interrupted. After a few milliseconds, other work of the event loop runs. */
-export async function inTurns<Result>(steps: Generator<'pause', Result, unknown>): Promise<Result> {
+export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   const turn = createTurns();
   for (;;) {
     const { done, value } = steps.next();

@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { simpleParser, type ParsedMail } from 'mailparser';
-import { composeMessage as compose, type OutgoingMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { composeSteps, type OutgoingMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { finish } from '../../shared/pure/steps.ts';
 
 /** The header fields that every message has. */
 export const BASIC_FIELDS = ['From', 'To', 'Subject', 'Date', 'Message-ID', 'MIME-Version', 'Content-Type'];
@@ -13,7 +14,8 @@ export const PNG = Buffer.from(
 );
 
 /** A message as the octets that are sent. */
-export const composeMessage = (content: OutgoingMessage) => Buffer.from(compose(content) as string, 'latin1');
+export const composeMessage = (content: OutgoingMessage) =>
+  Buffer.from(finish(composeSteps(content)) as string, 'latin1');
 
 export function message(overrides: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return {

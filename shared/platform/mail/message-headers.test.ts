@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner } from '../links.ts';
 import { createMessageHeaders, type HeaderSource } from './message-headers.ts';
-import { composeMessage } from './mime/compose.ts';
+import { composeMessage } from '../../../tests/support/composed-messages.ts';
 
 const ID = '01890000-0000-7000-8000-000000000001';
 const PROJECT = '01890000-0000-7000-8000-000000000002';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { toDataContent, type RawMessage } from './data-content.ts';
+import { toDataContent, toDataParts, type RawMessage } from './data-content.ts';
 
 export interface ContentHooks {
   /** Returns the commands that follow in the same packets; called only for content that is written in one piece. */
@@ -11,7 +11,7 @@ export interface ContentHooks {
 }
 
 /** Longer content is written in parts, so that a stuck server can be distinguished from a slow one. */
-const PART_OCTETS = 262_144;
+const PART_OCTETS = 65_536;
 
 /** Writes the content of a message after the reply to DATA. */
 export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
@@ -22,26 +22,18 @@ export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHook
   const left = (error?: Error | null): void => {
     if (!error) hooks.left();
   };
-  const content = toDataContent(raw);
-  if (typeof content === 'string') {
-    socket.write(content + hooks.announce(), 'latin1', left);
+  if (typeof raw === 'string') {
+    socket.write(toDataContent(raw) + hooks.announce(), 'latin1', left);
     return;
   }
   socket.cork();
-  for (const piece of content) socket.write(piece);
+  for (const part of toDataParts(raw, PART_OCTETS)) socket.write(part);
   socket.write(hooks.announce(), 'latin1', left);
   socket.uncork();
 }
 
-function* partsOf(raw: RawMessage): Generator<Buffer> {
-  const content = toDataContent(raw);
-  for (const piece of typeof content === 'string' ? [Buffer.from(content, 'latin1')] : content) {
-    for (let from = 0; from < piece.length; from += PART_OCTETS) yield piece.subarray(from, from + PART_OCTETS);
-  }
-}
-
 function writeParts(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
-  const parts = partsOf(raw);
+  const parts = toDataParts(raw, PART_OCTETS);
   const writeNext = (error?: Error | null): void => {
     if (error || socket.destroyed) return;
     const part = parts.next();

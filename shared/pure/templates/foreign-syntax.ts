@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import { syntaxErrorAt, type TemplateSyntaxError } from './template-language/errors.ts';
-import { finish, type Steps } from './template-language/steps.ts';
+import { finish, type Steps } from '../steps.ts';
 import { decodeEntities, findTags } from './template-language/tokenizer.ts';
 
 type Message = (found: string) => string;

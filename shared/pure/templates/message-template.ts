@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { convertOnce, createRenderMeter } from './template-language/meter.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
 import { markSteps, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
-import type { Steps } from './template-language/steps.ts';
+import type { Steps } from '../steps.ts';
 import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { placeholderSteps, type Placeholder } from './placeholders.ts';
-import { finish } from './template-language/steps.ts';
+import { finish } from '../steps.ts';
 
 const findPlaceholders = (template: string, max: number): Placeholder[] => finish(placeholderSteps(template, max));
 

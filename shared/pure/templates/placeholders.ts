@@ -1,6 +1,6 @@
 import type { Operand } from './template-language/expression.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
-import type { Steps } from './template-language/steps.ts';
+import type { Steps } from '../steps.ts';
 import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 /** The path to a value of a contact's data. */

@@ -1,12 +1,12 @@
 import { compileNodes, type OutputEncoding, type RenderTemplate } from './template-language/compiler.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
 import { parseSteps, parseTokens } from './template-language/parser.ts';
-import type { Steps } from './template-language/steps.ts';
+import type { Steps } from '../steps.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
 export { escapeHtml } from './template-language/escape-html.ts';
 export { TemplateLimitError, TemplateSyntaxError } from './template-language/errors.ts';
-export type { Steps } from './template-language/steps.ts';
+export type { Steps } from '../steps.ts';
 export { createRenderMeter, type RenderMeter } from './template-language/meter.ts';
 export type { RenderScope } from './template-language/compiler.ts';
 

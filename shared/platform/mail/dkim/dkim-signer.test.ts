@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createDnsServer, type DnsServer } from '../../../../tests/support/dns-server.ts';
+import { finish } from '../../../pure/steps.ts';
 import type { RawMessage } from '../../smtp/data-content.ts';
-import { composeMessage as compose, type OutgoingMessage } from '../mime/compose.ts';
+import { composeSteps, type OutgoingMessage } from '../mime/compose.ts';
 import { createDkimSigner } from './dkim-signer.ts';
 import { createDkimKeyring, DkimKeyError, type DkimKeyPair } from './key-pair.ts';
 
@@ -20,7 +21,7 @@ let pair: DkimKeyPair;
 /** The octets of a signed message. It is signed as text and as octets, with the same signature. */
 let signer: { sign: (message: RawMessage) => Promise<Buffer> };
 const toOctets = (message: RawMessage) => (typeof message === 'string' ? Buffer.from(message, 'latin1') : message);
-const composeMessage = (content: OutgoingMessage) => toOctets(compose(content));
+const composeMessage = (content: OutgoingMessage) => toOctets(finish(composeSteps(content)));
 let lookUp: (name: string, type: string) => Promise<unknown>;
 beforeAll(async () => {
   dns = await createDnsServer();

@@ -1,3 +1,5 @@
+import type { Steps } from '../../../pure/steps.ts';
+import { textPieces } from '../../../pure/text-pieces.ts';
 import { mapLines, toLineFeeds } from '../text-pieces.ts';
 
 const LINE_LENGTH_HARD = 998;
@@ -9,6 +11,8 @@ const LF = 0x0a;
 const TAB = 0x09;
 const SPACE = 0x20;
 const EQUALS = 0x3d;
+/** Continues a line (RFC 2045 section 6.7). */
+const SOFT_BREAK = '=\r\n';
 const HEX = Buffer.from('0123456789ABCDEF', 'latin1');
 
 /** 1 for an octet that quoted-printable never has to encode (RFC 2045 section 6.7). */
@@ -24,19 +28,18 @@ export interface EncodedBody {
 }
 
 /** Converts LF line ends to CRLF. */
-function toNetworkLines(text: string): string {
-  return mapLines(text, (lines) => lines.replace(/\n/g, '\r\n'));
+function toNetworkLines(text: string): Steps<string> {
+  return mapLines(text, (lines) => lines.split('\n').join('\r\n'));
 }
 
 /** Whether no line of a text with LF line ends is too long for SMTP. */
-function linesFit(text: string): boolean {
+function* linesFit(text: string): Steps<boolean> {
   let start = 0;
-  while (text.length - start > LINE_LENGTH_HARD) {
+  for (let round = 1; text.length - start > LINE_LENGTH_HARD; round++) {
     const end = text.lastIndexOf('\n', start + LINE_LENGTH_HARD);
-    if (end < start) {
-      return false;
-    }
+    if (end < start) return false;
     start = end + 1;
+    if (round % 1_000 === 0) yield 'pause';
   }
   return true;
 }
@@ -91,9 +94,12 @@ function quoteLine(line: string): string {
   return quoted;
 }
 
-/** Encodes a text in quoted-printable. CRLF, LF and CR are all line ends. */
-function encodeQuotedPrintable(text: string): string {
-  return mapLines(toLineFeeds(text), (lines) => lines.split('\n').map(quoteLine).join('\r\n'));
+/** Encodes a text with LF line ends in quoted-printable. */
+function encodeQuotedPrintable(text: string): Steps<string> {
+  return mapLines(text, (lines, isLast) => {
+    const quoted = lines.split('\n').map(quoteLine).join('\r\n');
+    return isLast || lines.endsWith('\n') ? quoted : quoted + SOFT_BREAK;
+  });
 }
 
 /** Encodes octets in base64 with lines of 76 characters. All lines but the last end in CRLF. */
@@ -119,25 +125,51 @@ export function encodeBase64Lines(content: Uint8Array): Buffer {
   return output;
 }
 
+/** The octets of a text in UTF-8. */
+function* octetLengthOf(text: string): Steps<number> {
+  let length = 0;
+  for (const piece of textPieces(text)) {
+    if (length > 0) yield 'pause';
+    length += Buffer.byteLength(piece);
+  }
+  return length;
+}
+
+/** The octets of a line in base64. */
+const BASE64_LINE_OCTETS = (BASE64_LINE_LENGTH * 3) / 4;
+
+/** Encodes a text in base64, as `encodeBase64Lines` does. */
+function* encodeBase64(text: string): Steps<string> {
+  const lines: string[] = [];
+  let left: Buffer = Buffer.alloc(0);
+  for (const piece of textPieces(text)) {
+    const octets = Buffer.concat([left, Buffer.from(piece)]);
+    const whole = octets.length - (octets.length % BASE64_LINE_OCTETS);
+    if (whole > 0) lines.push(encodeBase64Lines(octets.subarray(0, whole)).toString('latin1'));
+    left = octets.subarray(whole);
+    yield 'pause';
+  }
+  if (left.length > 0) lines.push(left.toString('base64'));
+  return lines.join('\r\n');
+}
+
 /**
  * Encodes a text body for servers that may support only 7 bits: as it is when it is ASCII with lines that fit, else in
- * quoted-printable or base64, whichever is shorter. Line ends become CRLF (RFC 2046 section 4.1.1).
+ * quoted-printable or base64, whichever is shorter. Line ends become CRLF (RFC 2046 section 4.1.1). A long text is
+ * encoded with pauses.
  */
-export function encodeTextBody(text: string): EncodedBody {
-  const octetLength = Buffer.byteLength(text, 'utf8');
+export function* encodeTextBody(text: string): Steps<EncodedBody> {
+  const octetLength = yield* octetLengthOf(text);
   const isAscii = octetLength === text.length;
-  if (isAscii && !text.includes('\0')) {
-    const lines = toLineFeeds(text);
-    if (linesFit(lines)) {
-      return { encoding: '7bit', content: toNetworkLines(lines) };
-    }
+  const lines = yield* toLineFeeds(text);
+  if (isAscii && !text.includes('\0') && (yield* linesFit(lines))) {
+    return { encoding: '7bit', content: yield* toNetworkLines(lines) };
   }
   // Octets beyond ASCII are at most twice what UTF-8 adds to the length; each costs two more characters in
   // quoted-printable, while base64 makes everything a third longer.
   const octetsBeyondAscii = 2 * (octetLength - text.length);
   if (octetsBeyondAscii * 6 <= octetLength) {
-    return { encoding: 'quoted-printable', content: encodeQuotedPrintable(text) };
+    return { encoding: 'quoted-printable', content: yield* encodeQuotedPrintable(lines) };
   }
-  const canonical = toNetworkLines(toLineFeeds(text));
-  return { encoding: 'base64', content: encodeBase64Lines(Buffer.from(canonical, 'utf8')).toString('latin1') };
+  return { encoding: 'base64', content: yield* encodeBase64(yield* toNetworkLines(lines)) };
 }

@@ -1,4 +1,5 @@
 import { isHeaderName, isProtectedHeader } from '../../../pure/emails/message-headers.ts';
+import { finish, type Steps } from '../../../pure/steps.ts';
 import type { RawMessage } from '../../smtp/data-content.ts';
 import { toWireAddress } from '../../smtp/wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
@@ -41,6 +42,8 @@ export interface MessageComposer {
    * @throws UnsendableAddressError when the address of the recipient has no ASCII form
    */
   compose(content: MessageContent): RawMessage;
+  /** Does the same with pauses, for a message of megabytes. */
+  composeSteps(content: MessageContent): Steps<RawMessage>;
 }
 
 /** Header lines by lower-case name, in the order of their first occurrence. */
@@ -150,9 +153,9 @@ function isShownInline(attachment: OutgoingAttachment): boolean {
  * Encodes the body: multipart/mixed around the attachments, multipart/alternative around text and HTML,
  * multipart/related around the HTML and its inline files (RFC 2046, RFC 2387), each only where needed.
  */
-function encodeBody(content: MessageContent): Pieces {
-  const text = content.text === '' && content.html !== '' ? undefined : encodeTextBody(content.text);
-  const html = content.html === '' ? undefined : encodeTextBody(content.html);
+function* encodeBody(content: MessageContent): Steps<Pieces> {
+  const text = content.text === '' && content.html !== '' ? undefined : yield* encodeTextBody(content.text);
+  const html = content.html === '' ? undefined : yield* encodeTextBody(content.html);
   const bodies = [text, html].filter((body) => body !== undefined);
   const seed = content.messageId.replace(/[^A-Za-z0-9]/g, '').slice(0, 56);
   const attachments = content.attachments ?? [];
@@ -229,26 +232,26 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
     return text;
   }
 
-  return {
-    compose(content) {
-      const header =
-        fromLine +
-        encodeMailboxHeader('To', content.to) +
-        encodeHeader('Subject', content.subject) +
-        encodeDate(content.date) +
-        encodeMessageId(content.messageId) +
-        customHeaders(content.headers) +
-        MIME_VERSION;
-      return join([header, ...encodeBody(content)]);
-    },
-  };
+  function* composeSteps(content: MessageContent): Steps<RawMessage> {
+    const header =
+      fromLine +
+      encodeMailboxHeader('To', content.to) +
+      encodeHeader('Subject', content.subject) +
+      encodeDate(content.date) +
+      encodeMessageId(content.messageId) +
+      customHeaders(content.headers) +
+      MIME_VERSION;
+    return join([header, ...(yield* encodeBody(content))]);
+  }
+
+  return { compose: (content) => finish(composeSteps(content)), composeSteps };
 }
 
 /**
- * Composes one message (RFC 5322, MIME) as {@link MessageComposer.compose} does.
+ * Composes one message (RFC 5322, MIME) as {@link MessageComposer.composeSteps} does.
  *
  * @throws UnsendableAddressError when an address has no ASCII form
  */
-export function composeMessage({ from, replyTo, ...content }: OutgoingMessage): RawMessage {
-  return createMessageComposer({ from, replyTo }).compose(content);
+export function composeSteps({ from, replyTo, ...content }: OutgoingMessage): Steps<RawMessage> {
+  return createMessageComposer({ from, replyTo }).composeSteps(content);
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 import { parseExpression, type Operand } from './expression.ts';
-import { finish, TAGS_PER_STEP, type Steps } from './steps.ts';
+import { finish, TAGS_PER_STEP, type Steps } from '../../steps.ts';
 import type { BlockKind, Token } from './tokenizer.ts';
 
 /** `{{ … }}`: the first operand that has a value is printed. */

@@ -1,7 +1,7 @@
 import { textPieces } from '../../text-pieces.ts';
 import { TemplateSyntaxError } from './errors.ts';
 import { parseSteps, type TemplateNode } from './parser.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from '../../steps.ts';
 import type { Token } from './tokenizer.ts';
 
 /** Converts HTML into plain text. Never throws. */

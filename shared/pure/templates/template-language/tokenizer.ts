@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
-import { finish, TAGS_PER_STEP, type Steps } from './steps.ts';
+import { finish, TAGS_PER_STEP, type Steps } from '../../steps.ts';
 
 export type BlockKind = 'if' | 'unless' | 'each';
 

@@ -1,7 +1,7 @@
-/** Work on a template with pauses, at each of which the driver may do other work. */
+/** Work with pauses, at each of which the driver may do other work. */
 export type Steps<Result> = Generator<'pause', Result, unknown>;
 
-/** The tags between two pauses: a few milliseconds of work at most. */
+/** The tags of a template between two pauses: a few milliseconds of work at most. */
 export const TAGS_PER_STEP = 1_000;
 
 /** Runs all steps at once. */
