@@ -8,8 +8,12 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /** Whether there is exactly one Host header with characters of a host (RFC 9112 section 3.2); HTTP/1.0 needs none. */
 function hasOneHost(req: Request): boolean {
-  const hosts = req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
-  return hosts.length <= 1 && (req.httpVersion === '1.0' || hosts.length === 1) && HOST.test(req.headers.host ?? '');
+  let count = 0;
+  for (let index = 0; index < req.rawHeaders.length; index += 2) {
+    const name = req.rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count <= 1 && (req.httpVersion === '1.0' || count === 1) && HOST.test(req.headers.host ?? '');
 }
 
 /** Refuses requests with an invalid request line or Host header. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
@@ -15,7 +15,7 @@ export interface ProjectKeys {
 
 /** SHA-256 of a key, hex: the form in which a secret key is stored and looked up. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** A new pair of keys: `pk_` and `sk_`, each with 64 hex digits (32 random bytes). */
