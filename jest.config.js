@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** @type {import('jest').Config} */
 export default {
   rootDir: import.meta.dirname,
@@ -18,8 +20,8 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
-  // One more than the two cores of CI: the tests of whole processes mostly wait.
-  maxWorkers: 3,
+  // The tests of whole processes mostly wait, so three files at a time suit two cores. Each may take 2 GB of memory.
+  maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2) + 1),
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   watchman: false,
