@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest, type AppError } from '../../shared/pure/app-error.ts';
+import { isHighSurrogate } from '../../shared/pure/text-pieces.ts';
 import type { LargeText } from './json-scanner.ts';
 import type { Octets } from './octets.ts';
 
@@ -50,10 +51,6 @@ async function* piecesOf(octets: Octets, { start, end }: LargeText, pace: Pace):
     position = next;
     await pace();
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
 
 /**

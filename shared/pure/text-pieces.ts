@@ -1,6 +1,7 @@
 const PIECE_LENGTH = 262_144;
 
-function isHighSurrogate(code: number): boolean {
+/** Whether a UTF-16 code unit is the first half of a character. */
+export function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 

@@ -1,6 +1,6 @@
 import type { Steps } from '../../../pure/steps.ts';
 import { textPieces } from '../../../pure/text-pieces.ts';
-import { mapLines, toLineFeeds } from '../text-pieces.ts';
+import { mapLines, toLineFeeds } from '../line-ends.ts';
 
 const LINE_LENGTH_HARD = 998;
 const QUOTED_LINE_LENGTH = 76;

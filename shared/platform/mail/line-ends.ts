@@ -1,14 +1,11 @@
 import type { Steps } from '../../pure/steps.ts';
+import { isHighSurrogate } from '../../pure/text-pieces.ts';
 
 /**
  * Longer texts are converted piece by piece, with pauses. The converters split and join texts: the result of a
  * replacement is a chain of all its parts, and millions of them take seconds to walk.
  */
 const PIECE_LENGTH = 131_072;
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
 
 function* mapPieces(
   text: string,

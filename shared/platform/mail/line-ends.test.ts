@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { finish } from '../../pure/steps.ts';
 import { toDataParts } from '../smtp/data-content.ts';
 import { encodeTextBody } from './mime/body-encoding.ts';
-import { mapLines, toLineFeeds } from './text-pieces.ts';
+import { mapLines, toLineFeeds } from './line-ends.ts';
 
 const filler = fc.constantFrom('', 'x'.repeat(262_140), 'x\n'.repeat(131_070), '\r'.repeat(262_143));
 const ends = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a', 'ß'), maxLength: 12 });
