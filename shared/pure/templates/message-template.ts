@@ -1,5 +1,5 @@
 import {
-  compileTemplate,
+  compileTemplateSteps,
   sanitizeHeaderText,
   type CompiledTemplate,
   type RenderMeter,
@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { convertOnce, createRenderMeter } from './template-language/meter.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
 import { markSteps, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
-import type { Steps } from '../steps.ts';
+import { finish, type Steps } from '../steps.ts';
 import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
@@ -64,7 +64,7 @@ export function* compileMessageSteps(
 ): CompileSteps<CompiledMessageTemplate> {
   const subjectTemplate = compileTextPart('subject', subject);
   yield 'pause';
-  const ownText = typeof text === 'string' ? compileTextPart('text', text) : undefined;
+  const ownText = typeof text === 'string' ? yield* textPartSteps('text', text) : undefined;
   yield 'pause';
   const body = yield* compileBody(html, sentHtml, ownText ? undefined : htmlToText);
   return {
@@ -146,7 +146,12 @@ function cutSubject(subject: string): string {
  * @throws TemplateSyntaxError, TemplateLimitError
  */
 export function compileTextPart(part: Exclude<MessagePart, 'html'>, source: string): CompiledTemplate {
-  const { render } = inPart(part, () => compileTemplate(source, 'text'));
+  return finish(textPartSteps(part, source));
+}
+
+/** Does the same as `compileTextPart`, with pauses. */
+function* textPartSteps(part: Exclude<MessagePart, 'html'>, source: string): Steps<CompiledTemplate> {
+  const { render } = yield* stepsInPart(part, compileTemplateSteps(source, 'text'));
   return { render: (scope, meter) => inPart(part, () => render(scope, meter)) };
 }
 

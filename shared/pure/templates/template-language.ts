@@ -1,8 +1,8 @@
-import { compileNodes, type OutputEncoding, type RenderTemplate } from './template-language/compiler.ts';
+import { finish, type Steps } from '../steps.ts';
+import { compileSteps, type OutputEncoding, type RenderTemplate } from './template-language/compiler.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
-import { parseSteps, parseTokens } from './template-language/parser.ts';
-import type { Steps } from '../steps.ts';
-import { tokenize } from './template-language/tokenizer.ts';
+import { parseSteps } from './template-language/parser.ts';
+import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 export { escapeHtml } from './template-language/escape-html.ts';
 export { TemplateLimitError, TemplateSyntaxError } from './template-language/errors.ts';
@@ -30,16 +30,20 @@ const ENCODINGS: Readonly<Record<TemplateMode, OutputEncoding>> = {
  * @throws TemplateLimitError for too many tags
  */
 export function compileTemplate(source: string, mode: TemplateMode): CompiledTemplate {
-  const tokens = tokenize(source, { decodesEntities: mode === 'html' });
+  return finish(compileTemplateSteps(source, mode));
+}
+
+/** Does the same as `compileTemplate`, with pauses. */
+export function* compileTemplateSteps(source: string, mode: TemplateMode): Steps<CompiledTemplate> {
+  const tokens = yield* tokenizeSteps(source, { decodesEntities: mode === 'html' });
   if (tokens.every((token) => token.type === 'text')) return { render: () => source };
-  return { render: compileNodes(parseTokens(tokens, source), ENCODINGS[mode]) };
+  const nodes = yield* parseSteps(tokens, source);
+  return { render: yield* compileSteps(nodes, ENCODINGS[mode]) };
 }
 
 /** Checks, with pauses, whether a template compiles. Throws the errors of `compileTemplate`. */
 export function* checkTemplateSteps(source: string, mode: TemplateMode): Steps<void> {
-  const tokens = tokenize(source, { decodesEntities: mode === 'html' });
-  yield 'pause';
-  yield* parseSteps(tokens, source);
+  yield* parseSteps(yield* tokenizeSteps(source, { decodesEntities: mode === 'html' }), source);
 }
 
 /** Removes the characters that could end a header line: CR, LF, NUL, U+2028 and U+2029 (RFC 5322 section 2.2). */

@@ -4,7 +4,7 @@ import type { Operand } from './expression.ts';
 import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
 import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
 import { descend, isSafeName, type Path } from './path.ts';
-import { finish, TAGS_PER_STEP, type Steps } from '../../steps.ts';
+import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
 
 /** The values that a template can read. Every path begins with a name of the scope. */
 export interface RenderScope {
@@ -44,20 +44,13 @@ interface Program {
   price: number;
 }
 
-/** Turns a tree into a function that renders it, up to `lengthMax` characters. The function accepts any data. */
-export function compileNodes(
-  nodes: readonly TemplateNode[],
-  encoding: OutputEncoding,
-  lengthMax: number = LIMITS.renderedLength,
-): RenderTemplate {
-  return finish(compileSteps(nodes, encoding, lengthMax));
-}
-
-/** Does the same as `compileNodes`, with pauses. */
+/**
+ * Turns a tree into a function that renders it, up to `lengthMax` characters, with pauses. The function accepts any data.
+ */
 export function* compileSteps(
   nodes: readonly TemplateNode[],
   encoding: OutputEncoding,
-  lengthMax: number,
+  lengthMax: number = LIMITS.renderedLength,
 ): Steps<RenderTemplate> {
   const { steps, price } = yield* programSteps(nodes, { encoding, compiledCount: 0 }, false);
   return (scope, meter = createRenderMeter()) => {

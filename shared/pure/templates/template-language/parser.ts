@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 import { parseExpression, type Operand } from './expression.ts';
-import { finish, TAGS_PER_STEP, type Steps } from '../../steps.ts';
+import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
 import type { BlockKind, Token } from './tokenizer.ts';
 
 /** `{{ … }}`: the first operand that has a value is printed. */
@@ -29,16 +29,11 @@ interface OpenBlock {
 }
 
 /**
- * Builds the tree of a template. The offsets of the tokens refer to `source`.
+ * Builds the tree of a template, with pauses. The offsets of the tokens refer to `source`.
  * @throws TemplateSyntaxError for a block that is not closed, closed by another name, nested too deeply, or has two
  * {{else}}
  * @throws TemplateLimitError for more names and texts than a template may hold
  */
-export function parseTokens(tokens: readonly Token[], source: string): TemplateNode[] {
-  return finish(parseSteps(tokens, source));
-}
-
-/** Does the same as `parseTokens`, with pauses. */
 export function* parseSteps(
   tokens: readonly Token[],
   source: string,

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
-import { finish, TAGS_PER_STEP, type Steps } from '../../steps.ts';
+import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
 
 export type BlockKind = 'if' | 'unless' | 'each';
 
@@ -114,15 +114,10 @@ interface TokenizeOptions {
 }
 
 /**
- * Splits a template into text and tags.
+ * Splits a template into text and tags, with pauses.
  * @throws TemplateSyntaxError for a block that is not if, unless or each
  * @throws TemplateLimitError for too many tags, or a tag that is too long
  */
-export function tokenize(source: string, options: TokenizeOptions): Token[] {
-  return finish(tokenizeSteps(source, options));
-}
-
-/** Does the same as `tokenize`, with pauses. */
 export function* tokenizeSteps(
   source: string,
   { decodesEntities, tagsMax = LIMITS.templateTags }: TokenizeOptions,
