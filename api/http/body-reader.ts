@@ -74,6 +74,8 @@ function watchSpeed(req: Request, patience: Patience, onTooSlow: () => void): No
 export function createBodyReader(req: Request, res: Response, consume: (chunk: Buffer) => void): BodyReader {
   const decoder = createDecoder(req);
   const source: Readable = decoder ?? req;
+  // A connection keeps its last request, with these functions, so they must let go of what they have read.
+  let taker: typeof consume | undefined = consume;
   let bytes = 0;
   let bytesMax = 0;
   let isStarted = false;
@@ -88,6 +90,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
 
   function fail(error: unknown): void {
     failure ??= error instanceof Error ? error : new Error(String(error));
+    taker = undefined;
     source.off('data', take);
     source.pause();
     if (decoder) {
@@ -104,7 +107,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
       return;
     }
     try {
-      consume(chunk);
+      taker?.(chunk);
     } catch (error) {
       fail(error);
       return;
@@ -127,6 +130,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
     decoder?.on('error', () => fail(badRequest('The request body does not match its Content-Encoding')));
     source.on('end', () => {
       if (failure === undefined) isComplete = true;
+      taker = undefined;
       finish();
     });
     source.on('data', take);
