@@ -33,6 +33,7 @@ export const LIMITS = {
   customHeaderValueLength: 998,
   /** A stored template, subject or body. */
   templateLength: 2_000_000,
+  textSourceLength: 4_000_000,
   /** The preview text of an email, both as written and as rendered. */
   preheaderLength: 500,
   /** Placeholders and blocks of one template, whether stored or in a request. */

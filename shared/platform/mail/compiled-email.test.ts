@@ -174,7 +174,7 @@ describe('a large body', () => {
     expect(message.text.startsWith('Ann\n\nSome words.')).toBe(true);
   });
 
-  it('has no text part when that would be longer than a template', async () => {
+  it('has no derived text part when it is too long', async () => {
     const html = `<p>{{name}}</p>${'<p>Some words.</p>'.repeat(300_000)}`;
     const message = await render(html, { name: 'Ann' });
     expect([message.html.length, message.text]).toEqual([html.length - 5, '']);

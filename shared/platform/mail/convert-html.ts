@@ -51,8 +51,7 @@ async function convertInThread(
 
 /**
  * Converts HTML into text as `htmlToText` does. A large document is converted in a thread, because that may take much
- * of a second. If its layout fails, only its tags are stripped; if that fails too, or if the text is longer than
- * `LIMITS.templateLength`, the text is empty.
+ * of a second. If its layout fails, only its tags are stripped; if that fails too, the text is empty.
  * @param pieces the document, in its order
  */
 export async function convertHtml(pieces: readonly string[]): Promise<string> {

@@ -1,11 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { LIMITS } from '../../pure/limits.ts';
 import { htmlToText, htmlToTextQuickly } from './html-to-text.ts';
-
-/** Nobody reads a text of megabytes, and copies of it would take much memory. */
-function leaveOutLong(text: string): string {
-  return text.length > LIMITS.templateLength ? '' : text;
-}
 
 let pieces: string[] = [];
 
@@ -17,5 +11,5 @@ parentPort?.on('message', (message: string | { isQuick: boolean }) => {
   }
   const html = pieces.join('');
   pieces = [];
-  parentPort?.postMessage(leaveOutLong(message.isQuick ? htmlToTextQuickly(html) : htmlToText(html)));
+  parentPort?.postMessage(message.isQuick ? htmlToTextQuickly(html) : htmlToText(html));
 });

@@ -13,7 +13,7 @@ import { convertOnce, createRenderMeter } from './template-language/meter.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
 import { markSteps, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
 import { finish, type Steps } from '../steps.ts';
-import { tokenizeSteps } from './template-language/tokenizer.ts';
+import { tokenizeSteps, type Token } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
   subject: string;
@@ -83,7 +83,10 @@ interface CompiledBody {
   renderText: RenderTemplate;
 }
 
-/** Compiles the body. Without `htmlToText` the author has written the text part, and `renderText` prints nothing. */
+/**
+ * Compiles the body. Without `htmlToText` the author has written the text part, and `renderText` prints nothing. No text
+ * is derived from many megabytes, because that takes several times as much memory, and nobody reads it.
+ */
 function* compileBody(
   html: string,
   sentHtml: string | undefined,
@@ -96,9 +99,8 @@ function* compileBody(
   const compileHtml = (tree: TemplateNode[]) =>
     compileSteps(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
   let renderText: RenderTemplate = () => '';
-  if (htmlToText) {
-    const marked = yield* markSteps(tokens, html);
-    const textNodes = marked && (yield* unmarkSteps(yield { convert: marked.pieces }, marked, html));
+  if (htmlToText && html.length <= LIMITS.textSourceLength) {
+    const textNodes = yield* textNodesOf(tokens, html);
     yield 'pause';
     renderText = textNodes
       ? yield* compileText(textNodes, htmlToText, lengthMax)
@@ -111,6 +113,12 @@ function* compileBody(
   const sentNodes = yield* parseSteps(sentTokens, sentHtml, { operandsMax: Infinity });
   yield 'pause';
   return { renderHtml: yield* compileHtml(sentNodes), renderText };
+}
+
+/** The tree of the derived text part, if there is one. The marked HTML is free again when it returns. */
+function* textNodesOf(tokens: readonly Token[], html: string): CompileSteps<TemplateNode[] | undefined> {
+  const marked = yield* markSteps(tokens, html);
+  return marked && (yield* unmarkSteps(yield { convert: marked.pieces }, marked.tags, html));
 }
 
 function compileText(nodes: TemplateNode[], htmlToText: HtmlToText, lengthMax: number): Steps<RenderTemplate> {

@@ -42,7 +42,7 @@ export function* markSteps(tokens: readonly Token[], source: string): Steps<Mark
  */
 export function* unmarkSteps(
   converted: string,
-  { tags }: MarkedHtml,
+  tags: readonly Token[],
   source: string,
 ): Steps<TemplateNode[] | undefined> {
   const text = converted.replace(BLOCK_ONLY_LINE, (_line, blocks: string) => blocks.replace(/[ \t>]/g, ''));
