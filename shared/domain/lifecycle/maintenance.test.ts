@@ -7,6 +7,8 @@ import { createMaintenanceActivities } from '../../../activities/maintenance/mai
 import { testConfig } from '../../../tests/support/config.ts';
 import { createJob, endJob } from '../jobs/jobs.ts';
 import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
+import { healthKey } from '../../pure/emails/health-key.ts';
+import { exchangeProviderStates } from '../emails/provider-states.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql, SqlFragment } from '../database/sql.ts';
 
@@ -165,4 +167,27 @@ it('the clean-up deletes trace contexts after a day', async () => {
   );
   expect(await cleanUp()).toMatchObject({ traceContexts: 2 });
   expect(await query(em(), sql`select from trace_context`)).toHaveLength(1);
+});
+
+it('the clean-up deletes states of providers that no worker has reported for a day', async () => {
+  const report = {
+    ...{ workerId: 'w', total: 10, accepted: 0, refused: 10, slowed: 0 },
+    ...{ hard: [], suspects: [], reason: '554 listed', probe: null, wantsProbe: false },
+  };
+  const providers = ['now.test', 'today.test', 'gone.test'];
+  const keys = providers.map((provider) => healthKey('relay:25', provider));
+  await exchangeProviderStates(em(), ['relay:25'], new Map(keys.map((key) => [key, report])));
+  const makeOlder = (provider: string, hours: number) =>
+    query(
+      em(),
+      sql`
+        update provider_health
+        set state = jsonb_set(state, '{workers,w}', to_jsonb((state #>> '{workers,w}')::float8 - ${hours}::int * 3600000))
+        where provider = ${provider}`,
+    );
+  await makeOlder('today.test', 23);
+  await makeOlder('gone.test', 25);
+  expect(await cleanUp()).toMatchObject({ providerStates: 1 });
+  const { states } = await exchangeProviderStates(em(), ['relay:25'], new Map());
+  expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });

@@ -21,6 +21,7 @@ export interface CleanUpReport {
   webhookDeliveries: number;
   erasedContacts: number;
   providerDays: number;
+  providerStates: number;
   traceContexts: number;
 }
 
@@ -56,6 +57,8 @@ export function retentionOf(config: Config): Retention {
 const REFUSAL_DAYS = 30;
 /** Longer than the 7 days of complaint rates. */
 const PROVIDER_DAYS = 9;
+/** Workers report a provider every second while they have email for it, and no pause is nearly as long. */
+const PROVIDER_STATE_DAYS = 1;
 /** Rows of one kind that are removed at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
 /** A sweep may read a large table to find its chunk. */
@@ -258,6 +261,18 @@ function sweepProviderDays(em: Em): Promise<number> {
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
+/**
+ * Deletes states of providers and relays that no worker has reported for a day, such as the pause of a provider that
+ * nobody has email for any more. Workers read all states every second, and report only those that they send to.
+ */
+function sweepProviderStates(em: Em): Promise<number> {
+  const old = sql`
+    select relay, provider from provider_health where coalesce((
+      select max(at_ms::float8) from jsonb_each_text(state -> 'workers') as w (worker_id, at_ms)
+    ), 0) < extract(epoch from now() - ${PROVIDER_STATE_DAYS}::int * interval '1 day') * 1000`;
+  return deleteChunk(em, sql`provider_health`, sql`(relay, provider)`, old);
+}
+
 /** Deletes traces that are a day old: work that waited longer in the outbox begins a trace of its own. */
 function sweepTraceContexts(em: Em): Promise<number> {
   const old = sql`select subject_id from trace_context where created_at ${olderThan(1)}`;
@@ -301,6 +316,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   webhookDeliveries: unlessKept('webhookDeliveries', sweepWebhookDeliveries),
   erasedContacts: unlessKept('erasedContacts', fromStart(sweepErasedContacts)),
   providerDays: fromStart(sweepProviderDays),
+  providerStates: fromStart(sweepProviderStates),
   traceContexts: fromStart(sweepTraceContexts),
 };
 
