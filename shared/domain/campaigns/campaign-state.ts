@@ -2,6 +2,8 @@ import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
 
 /** What the workflow needs to know to decide what comes next. */
@@ -32,16 +34,25 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
 }
 
 /**
- * Changes a campaign from SCHEDULED to SENDING if it is due. One that has got a later time stays SCHEDULED.
+ * Changes a campaign from SCHEDULED to SENDING if it is due. One that has got a later time stays SCHEDULED. Between the
+ * request and this moment the project may have lost the sender domain. In this case the campaign ends with the reason.
  * @param asOf the clock of the workflow
  */
 export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
-  await query(
-    em,
-    sql`
-      update campaign set status = 'SENDING', updated_at = now()
-      where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}`,
-  );
+  await inTransaction(em, async (tx) => {
+    const begun = await queryOne<{ projectId: string; from: string }>(
+      tx,
+      sql`
+        update campaign set status = 'SENDING', updated_at = now()
+        where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}
+        returning project_id as "projectId", from_address as "from"`,
+    );
+    if (!begun) return;
+    const refusal = (await findRefusedSenders(tx, begun.projectId, [begun.from])).get(begun.from);
+    if (!refusal) return;
+    const reason = `${refusal.message}. Correct that, and send a copy of the campaign.`;
+    await markCampaignCancelled(tx, campaignId, reason);
+  });
 }
 
 /** The columns that an update resets when a campaign ends. */
