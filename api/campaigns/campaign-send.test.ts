@@ -92,6 +92,26 @@ describe('POST /campaigns/:id/send', () => {
     expect(await app.read(campaign.id)).toEqual(campaign);
   });
 
+  it('answers 400 when a segment whose members are excluded was deleted', async () => {
+    const outside = (segmentId: string) =>
+      filterCondition({ field: `segment.${segmentId}`, operator: 'notMemberOfSegment' });
+    const excluded = await app.createSegment();
+    const others = await app.api('POST', '/segments', {
+      body: { name: 'Others', type: 'DYNAMIC', condition: outside(excluded) },
+    });
+    const drafts = await Promise.all([
+      app.createCampaign({ audienceType: 'FILTERED', audienceCondition: outside(excluded) }),
+      app.createCampaign({ audienceType: 'SEGMENT', segmentId: others.body.id }),
+    ]);
+    expect((await app.api('DELETE', `/segments/${excluded}`)).status).toBe(204);
+    for (const draft of drafts) {
+      const reply = await app.sendCampaign(draft.id);
+      expect([reply.status, reply.body.error?.details]).toEqual([400, { segmentId: excluded }]);
+      expect((await app.call('POST', draft.id, '/check')).status).toBe(400);
+      expect([await app.read(draft.id), await app.outboxRows(draft.id)]).toEqual([draft, 0]);
+    }
+  });
+
   describe('without recipients', () => {
     const nobody = filterCondition({ field: 'data.plan', operator: 'equals', value: 'none' });
     const create = () => app.createCampaign({ audienceType: 'FILTERED', audienceCondition: nobody });
