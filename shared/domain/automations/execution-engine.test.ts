@@ -135,6 +135,30 @@ describe('an execution engine', () => {
   });
 });
 
+describe('a step that sends an email', () => {
+  it('fails when the message has more octets than it may have, in fewer characters', async () => {
+    const content = { name: 'T', subject: 'S', from: 'a@example.com', type: 'TRANSACTIONAL' } as const;
+    const large = await createTemplate(em(), projectId, { ...content, body: '€'.repeat(200_000) });
+    const step = (type: GraphStep['type']): GraphStep => ({
+      ...{ id: uuidV7(), type, name: type, config: {} },
+      templateId: type === 'SEND_EMAIL' ? large.id : null,
+    });
+    const steps = [step('TRIGGER'), step('SEND_EMAIL')] as const;
+    const graph = {
+      steps: [...steps],
+      transitions: [{ fromStepId: steps[0].id, toStepId: steps[1].id, branch: null }],
+    };
+    const { event } = await createAutomation(graph);
+    const executionId = await enter(event, await createContact());
+    await engineOn(() => false).advance(executionId, optionsAt(Date.now()));
+    const row = await queryOne(
+      em(),
+      sql`select status, exit_reason as reason from automation_execution where id = ${executionId}`,
+    );
+    expect(row).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('larger than 1000000 bytes') });
+  });
+});
+
 describe('a wait and its event', () => {
   const waiting: AutomationGraph = (() => {
     const step = (type: GraphStep['type'], config = {}): GraphStep => ({

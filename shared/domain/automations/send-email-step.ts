@@ -4,6 +4,7 @@ import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { Brand } from '../../pure/brand.ts';
+import { sizeOf } from '../../pure/emails/encoded-size.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
@@ -118,7 +119,7 @@ export async function sendEmailStep(
     brand: template.brand,
   });
   const message = email.render({ contact, urls, event: state.context });
-  if (message.html.length + message.text.length > deps.messageBytesMax) {
+  if (sizeOf(message.html).encodedBytes + sizeOf(message.text).encodedBytes > deps.messageBytesMax) {
     throw new StepError(`The message is larger than ${deps.messageBytesMax} bytes`);
   }
   const headersOf = createMessageHeaders({

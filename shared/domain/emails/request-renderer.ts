@@ -1,8 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge, validationError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
-import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import { BASE64_FACTOR, sizeOf } from '../../pure/emails/encoded-size.ts';
 import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/message-headers.ts';
 import { findForeignSyntax, foreignSyntaxSteps } from '../../pure/templates/foreign-syntax.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
@@ -28,15 +28,6 @@ export interface RequestRenderer {
    * @throws AppError VALIDATION_ERROR naming body, headers or to
    */
   render: (recipient: Mailbox, contact: UpsertedContact) => RenderedEmail & { bytes: number };
-}
-
-/** Base64 and its line ends make four octets of three, and a little more. */
-const BASE64_FACTOR = 1.37;
-
-/** The octets of a text, and about as many as it takes in the message: text beyond ASCII is encoded as Base64. */
-function sizeOf(text: string): { bytes: number; encodedBytes: number } {
-  const bytes = utf8Bytes(text);
-  return { bytes, encodedBytes: bytes === text.length ? bytes : bytes * BASE64_FACTOR };
 }
 
 function templateFault(error: unknown, field: string): unknown {
