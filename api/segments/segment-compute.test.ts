@@ -93,6 +93,22 @@ describe('POST /segments/:id/compute', () => {
 });
 
 describe('membership of another segment', () => {
+  it('changes nothing once that segment was deleted', async () => {
+    const owner = await app.createProject();
+    await createContact(owner, 'a@x.test', { plan: 'pro' });
+    const excluded = await createSegment(owner, { condition: isPro });
+    const others = await createSegment(owner, {
+      condition: filters({ field: `segment.${excluded.id}`, operator: 'notMemberOfSegment' }),
+      trackMembership: true,
+    });
+    const compute = () => owner.api('POST', `/segments/${others.id}/compute`);
+    expect((await compute()).body).toMatchObject({ added: 0, total: 0 });
+    await owner.api('DELETE', `/segments/${excluded.id}`);
+    const { status, body } = await compute();
+    expect([status, body.error?.details]).toEqual([400, { segmentId: excluded.id }]);
+    expect(await segmentEventsOf(app.em(), owner)).toEqual([]);
+  });
+
   it('reads a tracked segment as computed, and one never computed live', async () => {
     const owner = await app.createProject();
     const id = await createContact(owner, 'a@x.test', { plan: 'pro' });

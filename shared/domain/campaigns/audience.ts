@@ -1,12 +1,11 @@
-import { AppError, badRequest } from '../../pure/app-error.ts';
+import { AppError } from '../../pure/app-error.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { collectReferences } from '../../pure/filters/filter-target.ts';
 import type { Em } from '../database/em.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
-import { inlinedSegment, loadReferencedSegments, type SegmentForFilter } from '../filters/segment-references.ts';
+import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -29,22 +28,6 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   if (campaign.audienceType === 'FILTERED') return campaign.audienceCondition ?? undefined;
   if (campaign.audienceType === 'SEGMENT' && campaign.segmentId) return membershipOf(campaign.segmentId);
   return undefined;
-}
-
-/**
- * Checks that conditions refer to segments that exist. A deleted segment has no members, so a condition that excludes
- * its members would match them.
- * @throws AppError BAD_REQUEST naming a segment that was deleted
- */
-function assertSegmentsExist(conditions: FilterCondition[], segments: ReadonlyMap<string, SegmentForFilter>): void {
-  for (const condition of conditions) {
-    const missing = collectReferences(condition).segments.find((id) => !segments.has(id));
-    if (missing === undefined) continue;
-    throw badRequest(`The segment ${missing}, which the audience depends on, was deleted`, {
-      details: { segmentId: missing },
-      suggestion: 'Remove it from the condition of the campaign, or of the segment that refers to it',
-    });
-  }
 }
 
 /** Whether a contact `c` may get email of a type. */
@@ -71,9 +54,7 @@ export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, 
       rootPath: ROOT_PATH,
     });
     // An audience that is itself a deleted segment is empty.
-    const own = campaign.audienceType === 'SEGMENT' ? [] : [condition];
-    const inlined = [...segments.values()].flatMap((segment) => inlinedSegment(segment) ?? []);
-    assertSegmentsExist([...own, ...inlined], segments);
+    assertSegmentsExist(campaign.audienceType === 'SEGMENT' ? undefined : condition, segments);
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,

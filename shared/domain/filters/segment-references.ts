@@ -1,4 +1,4 @@
-import { tooLarge } from '../../pure/app-error.ts';
+import { badRequest, tooLarge } from '../../pure/app-error.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
@@ -55,6 +55,27 @@ export async function loadReferencedSegments(
     throw tooLarge(rootPath, `A condition may refer to at most ${LIMITS.segmentsReached} segments`);
   }
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Checks that a condition, and the conditions that are evaluated with it, refer to segments that exist. A deleted
+ * segment has no members, so a condition that excludes its members would match them.
+ * @param segments as `loadReferencedSegments` returns them
+ * @throws AppError BAD_REQUEST naming a segment that was deleted
+ */
+export function assertSegmentsExist(
+  condition: FilterCondition | undefined,
+  segments: ReadonlyMap<string, SegmentForFilter>,
+): void {
+  const inlined = [...segments.values()].map(inlinedSegment);
+  for (const each of [condition, ...inlined]) {
+    const missing = each && collectReferences(each).segments.find((id) => !segments.has(id));
+    if (missing === undefined) continue;
+    throw badRequest(`The segment ${missing}, which the condition depends on, was deleted`, {
+      details: { segmentId: missing },
+      suggestion: 'Remove it from the condition, or from that of the segment that refers to it',
+    });
+  }
 }
 
 /** The filters of a condition that name a segment. */

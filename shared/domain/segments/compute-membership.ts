@@ -129,7 +129,7 @@ function chunkOf(rows: { id: string; exists: boolean }[]): Chunk {
 }
 
 async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
-  const predicate = await segmentPredicate(em, segment, asOf);
+  const predicate = await segmentPredicate(em, segment, asOf, { isStored: true });
   // The lock keeps a concurrent deletion of a contact from leaving its membership behind.
   const rows = await query<{ id: string; exists: boolean }>(
     em,
@@ -150,7 +150,7 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
 }
 
 async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
-  const predicate = await segmentPredicate(em, segment, asOf);
+  const predicate = await segmentPredicate(em, segment, asOf, { isStored: true });
   // The contacts are looked up member by member. A join would read all contacts for each chunk when many leave.
   const rows = await query<{ id: string; exists: boolean }>(
     em,
