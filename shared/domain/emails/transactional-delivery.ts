@@ -53,7 +53,8 @@ function belongsTo(deliveryId: string): SqlFragment {
 /**
  * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left without a
  * result. If the older attempt is still alive, the token keeps it from recording anything. An email to a suppressed
- * address becomes SUPPRESSED instead, with an event; an email of a deleted contact becomes CANCELLED.
+ * address becomes SUPPRESSED instead, with an event. An email of a deleted contact becomes CANCELLED, as does one whose
+ * content was erased with another contact.
  * @returns the claimed emails, with their size in memory
  */
 export async function claimEmails(
@@ -72,7 +73,8 @@ export async function claimEmails(
           delivery_due_at = case w.verdict when 'claimed' then e.delivery_due_at end
         from (
           select w.id, s.reason,
-            case when w.to_address is null or w.contact_id is not null and c.id is null then 'cancelled'
+            case when w.to_address is null or w.contact_id is not null and c.id is null
+                or not exists (select from email_content b where b.email_id = w.id) then 'cancelled'
               when s.reason is null then 'claimed' else 'suppressed' end as verdict
           from email w left join contact c on c.id = w.contact_id
             ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}

@@ -102,6 +102,61 @@ it('erasing a contact clears its emails and those to its address, and cancels qu
   expect(await emailRow(other)).toMatchObject({ to_address: 'other@mail.test', status: 'PENDING' });
 });
 
+/** Adds an execution of a contact with a step that queued an email. */
+async function addExecution(contactId: string, emailId: string): Promise<void> {
+  const id = randomUUID();
+  await query(
+    em(),
+    sql`
+      insert into automation_execution
+        (id, project_id, automation_id, graph_id, contact_id, is_first, started_at, created_at, updated_at)
+      values (${id}, ${projectId}, ${randomUUID()}, ${randomUUID()}, ${contactId}, true, now(), now(), now())`,
+  );
+  await query(
+    em(),
+    sql`
+      insert into step_execution (id, execution_id, step_number, step_id, status, output, started_at)
+      values (${randomUUID()}, ${id}, 1, ${randomUUID()}, 'COMPLETED', jsonb_build_object('emailId', ${emailId}::text), now())`,
+  );
+}
+
+it('erasing a contact clears what emails of its executions tell others, who keep the record', async () => {
+  const contactId = await addContact('subject@mail.test');
+  const colleague = await addContact('colleague@mail.test');
+  const address = 'colleague@mail.test';
+  const told = await addEmail({ contactId: colleague, address, status: 'SENT' });
+  const queued = await addEmail({ contactId: colleague, address, status: 'PENDING' });
+  const underWay = await addEmail({ contactId: colleague, address, status: 'SENDING' });
+  const unknown = await addEmail({ address: 'team@mail.test', status: 'SENT' });
+  const unrelated = await addEmail({ contactId: colleague, address, status: 'SENT' });
+  const ids = [told, queued, underWay, unknown];
+  for (const id of ids) await addExecution(contactId, id);
+  await query(
+    em(),
+    sql`
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select everpost_uuid_v7(), project_id, contact_id, id, 'email.sent', '{"subject": "Hello", "to": "x"}', now()
+      from email where id = any(${[told, unknown, unrelated]}::uuid[])`,
+  );
+  await deleteAndErase(contactId);
+
+  const rows = await Promise.all(ids.map(emailRow));
+  expect(rows.map((row) => [row?.['status'], row?.['to_address'], row?.['subject']])).toEqual([
+    ['SENT', address, null],
+    ['CANCELLED', address, null],
+    ['SENDING', address, null],
+    ['SENT', 'team@mail.test', null],
+  ]);
+  expect(await count('email_content', sql`email_id = any(${ids}::uuid[])`)).toBe(0);
+  expect(await count('event', sql`email_id = any(${ids}::uuid[]) and data = '{"to": "x"}'`)).toBe(2);
+  expect(await emailRow(unrelated)).toMatchObject({ status: 'SENT', subject: 'Hello' });
+  expect(await count('event', sql`email_id = ${unrelated} and data ->> 'subject' = 'Hello'`)).toBe(1);
+
+  // The attempt that was sending one of them died, or has to repeat it.
+  expect(await claimEmails(em(), [underWay], { deliveryId: underWay, claimToken: randomUUID() })).toEqual([]);
+  expect(await emailRow(underWay)).toMatchObject({ status: 'CANCELLED', delivery_due_at: null });
+});
+
 it('emails of a deleted contact are not claimed before they are cleared', async () => {
   const contactId = await addContact('unclaimed@mail.test');
   const id = await addEmail({ contactId, address: 'unclaimed@mail.test', status: 'PENDING' });

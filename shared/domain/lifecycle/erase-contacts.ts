@@ -58,8 +58,9 @@ async function erasePart(em: Em, projectId: string, contactIds?: string[]): Prom
     const contacts = await takeDue(tx, projectId, contactIds);
     if (contacts.length === 0) return { contacts: 0, rows: 0 };
     const ids = contacts.map((contact) => contact.id);
-    const executions = await eraseExecutions(tx, ids);
+    const { count: executions, emailIds } = await eraseExecutions(tx, ids);
     const emails = await eraseEmails(tx, projectId, contacts);
+    await eraseEmailsToOthers(tx, emailIds);
     // Events come after emails: a transaction that records an event of an email locks the email, and now finds it
     // erased.
     const events = await eraseEvents(tx, ids);
@@ -106,8 +107,11 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
   );
 }
 
-/** Clears executions, except for their ids, states and times, and cancels those that are active. */
-async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
+/**
+ * Clears executions, except for their ids, states and times, and cancels those that are active.
+ * @returns how many, and the emails that their steps have queued
+ */
+async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: number; emailIds: string[] }> {
   const executions = await query<{ id: string; isActive: boolean }>(
     tx,
     sql`
@@ -115,20 +119,25 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
       where contact_id = any(${contactIds}::uuid[]) and not is_stripped
       order by id limit ${EXECUTIONS_MAX} for update`,
   );
-  if (executions.length === 0) return 0;
+  if (executions.length === 0) return { count: 0, emailIds: [] };
   const active = executions.filter((execution) => execution.isActive).map((execution) => execution.id);
   if (active.length > 0) await cancelExecutions(tx, active, 'contact deleted');
   const ids = executions.map((execution) => execution.id);
-  await query(
+  const queued = await queryOne<{ emailIds: string[] | null }>(
     tx,
     sql`
-      with steps as (delete from step_execution where execution_id = any(${ids}::uuid[])),
-      waits as (delete from event_wait where execution_id = any(${ids}::uuid[]))
-      update automation_execution set context = '{}', is_stripped = true,
-        exit_reason = case when exit_reason = 'contact deleted' then exit_reason end
-      where id = any(${ids}::uuid[])`,
+      with steps as (
+        delete from step_execution where execution_id = any(${ids}::uuid[]) returning output ->> 'emailId' as email_id
+      ),
+      waits as (delete from event_wait where execution_id = any(${ids}::uuid[])),
+      stripped as (
+        update automation_execution set context = '{}', is_stripped = true,
+          exit_reason = case when exit_reason = 'contact deleted' then exit_reason end
+        where id = any(${ids}::uuid[])
+      )
+      select array_agg(email_id) filter (where email_id is not null) as "emailIds" from steps`,
   );
-  return executions.length;
+  return { count: executions.length, emailIds: queued?.emailIds ?? [] };
 }
 
 /**
@@ -182,6 +191,36 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
     );
   }
   return cleared.ids.length;
+}
+
+/**
+ * Clears what emails say that executions of the contacts have sent to other addresses, such as a note to a colleague,
+ * because it was rendered with the data of the contacts. Their recipients stay. An email that was not sent yet is
+ * cancelled: one that is being sent finds no content if it has to be tried again.
+ */
+async function eraseEmailsToOthers(tx: Em, emailIds: string[]): Promise<void> {
+  if (emailIds.length === 0) return;
+  await query(
+    tx,
+    sql`
+      with target as materialized (
+        select id, contact_id, status = 'PENDING' as is_queued from email
+        where id = any(${emailIds}::uuid[]) and to_address is not null order by id for no key update
+      ),
+      cleared as (
+        update email e set subject = null,
+          status = case when t.is_queued then 'CANCELLED' else e.status end,
+          delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
+        from target t where e.id = t.id
+      ),
+      content as (delete from email_content c using target t where c.email_id = t.id),
+      known as (
+        update event v set data = v.data - 'subject' from target t
+        where v.contact_id = t.contact_id and v.name like 'email.%' and v.email_id = t.id
+      )
+      update event v set data = v.data - 'subject' from target t
+      where t.contact_id is null and v.contact_id is null and v.email_id = t.id`,
+  );
 }
 
 async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
