@@ -90,7 +90,7 @@ export async function findFirstRecipient(
 }
 
 /**
- * Checks the audience as a caller states it. A segment that is deleted later counts as empty.
+ * Checks the audience as a caller states it. An audience that is itself a segment is empty once that is deleted.
  * @throws AppError BAD_REQUEST with the path in the condition, SEGMENT_NOT_FOUND
  */
 export async function assertAudience(em: Em, campaign: StatedAudience): Promise<void> {

@@ -190,7 +190,8 @@ function membersOf(segmentIds: string[]): FilterCondition {
 }
 
 /**
- * Deletes a segment with its memberships; contacts stay. Conditions that refer to it remain, and no longer match.
+ * Deletes a segment with its memberships; contacts stay. Conditions that refer to it remain: campaigns cannot be sent
+ * by them, and tracked segments keep their members.
  * @throws AppError SEGMENT_NOT_FOUND, CONFLICT while a scheduled or running campaign uses it
  */
 export async function deleteSegment(em: Em, projectId: string, segmentId: string): Promise<void> {
