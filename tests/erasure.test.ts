@@ -138,6 +138,12 @@ async function sendEmails(): Promise<void> {
       type: 'SEND_EMAIL',
       templateId,
       config: { recipient: { type: 'CUSTOM', customEmail: '{{email}}' } },
+      next: 'Colleague',
+    },
+    Colleague: {
+      type: 'SEND_EMAIL',
+      templateId,
+      config: { recipient: { type: 'CUSTOM', customEmail: 'colleague@team.test' } },
       next: 'Note',
     },
     Note: { type: 'UPDATE_CONTACT', config: { data: { seen: '{{name}}' } }, next: 'Ask' },
