@@ -3,12 +3,13 @@ import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/autom
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
 import { likePattern, literalList } from '../database/sql.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
+import { findAutomationsOfSteps, type AutomationRef } from '../usage/step-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
-import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
+import { changeDefinition, findAutomation, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
 import { assertBelowLimit } from '../database/row-limit.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -153,7 +154,7 @@ export async function updateAutomation(
     const trigger = triggerOf(definition);
     if (patch.triggerEvent !== undefined && trigger) trigger.config = { eventName: patch.triggerEvent };
   });
-  return (await findDefinition(em, projectId, automationId)).automation;
+  return findAutomation(em, projectId, automationId);
 }
 
 async function assertRunnable(em: Em, definition: AutomationDefinition): Promise<void> {
@@ -173,7 +174,7 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
 export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for update`);
-    await findDefinition(tx, projectId, automationId);
+    await findAutomation(tx, projectId, automationId);
     const active = await queryOne<{ count: number }>(
       tx,
       sql`
@@ -194,11 +195,6 @@ export async function deleteAutomation(em: Em, projectId: string, automationId: 
   });
 }
 
-export interface AutomationRef {
-  id: string;
-  name: string;
-}
-
 interface EventUser extends AutomationRef {
   triggerEvent: string;
   type: 'TRIGGER' | 'WAIT_FOR_EVENT' | 'CONDITION';
@@ -217,16 +213,15 @@ export async function findAutomationsUsingEvent(
   projectId: string,
   eventName: string,
 ): Promise<AutomationRef[]> {
-  const steps = await query<EventUser>(
+  return findAutomationsOfSteps<EventUser>(
     em,
     sql`
       select a.id, a.name, a.trigger_event as "triggerEvent", s.type, s.config
       from automation a join automation_step s on s.automation_id = a.id
       where a.project_id = ${projectId} and s.type in ('TRIGGER', 'WAIT_FOR_EVENT', 'CONDITION')
       order by a.created_at, a.id`,
+    (step) => usesEvent(step, eventName),
   );
-  const users = steps.filter((step) => usesEvent(step, eventName));
-  return [...new Map(users.map(({ id, name }) => [id, { id, name }])).values()].slice(0, LIMITS.listedNames);
 }
 
 export interface TemplateUse {

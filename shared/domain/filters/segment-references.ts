@@ -82,13 +82,31 @@ export function assertSegmentsExist(
 const MEMBER_FILTERS = '$.**.filters[*] ? (@.operator == "memberOfSegment" || @.operator == "notMemberOfSegment")';
 
 /** The segments that a stored condition names, as rows `target`. */
-function referencesOf(condition: SqlFragment): SqlFragment {
+export function referencesOf(condition: SqlFragment): SqlFragment {
   return sql`
     select named.id::uuid as target from (
       select coalesce(substring(f ->> 'field' from '^segment[.](.*)$'), f ->> 'value') as id
       from jsonb_path_query(${condition}, ${MEMBER_FILTERS}::jsonpath) f
     ) named
     where named.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
+}
+
+/** The references between the segments of a project, for a materialized CTE: `id` names `target`. */
+function referencesBetween(projectId: string): SqlFragment {
+  return sql`
+    select s.id, r.target from segment s cross join lateral (${referencesOf(sql`s.condition`)}) r
+    where s.project_id = ${projectId}`;
+}
+
+/** CTEs of which `dependent` has the id of a segment and of all segments that reach it. */
+export function dependentSegments(projectId: string, segmentId: string): SqlFragment {
+  return sql`
+    recursive reference as materialized (${referencesBetween(projectId)}),
+    dependent (id) as (
+      select ${segmentId}::uuid
+      union
+      select reference.id from dependent join reference on reference.target = dependent.id
+    )`;
 }
 
 /**
@@ -99,10 +117,7 @@ export async function countSegmentsAbove(em: Em, projectId: string, segmentId: s
   const row = await queryOne<{ level: number }>(
     em,
     sql`
-      with recursive reference as materialized (
-        select s.id, r.target from segment s cross join lateral (${referencesOf(sql`s.condition`)}) r
-        where s.project_id = ${projectId}
-      ), above (id, level) as (
+      with recursive reference as materialized (${referencesBetween(projectId)}), above (id, level) as (
         select ${segmentId}::uuid, 0
         union
         select reference.id, above.level + 1 from above join reference on reference.target = above.id

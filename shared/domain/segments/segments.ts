@@ -1,14 +1,18 @@
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
-import { countSegmentsAbove, loadReferencedSegments } from '../filters/segment-references.ts';
+import {
+  countSegmentsAbove,
+  dependentSegments,
+  loadReferencedSegments,
+  referencesOf,
+} from '../filters/segment-references.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -148,45 +152,23 @@ export async function updateSegment(
   });
 }
 
-interface ActiveCampaign {
-  id: string;
-  name: string;
-  segmentId: string | null;
-  condition: FilterCondition | null;
-}
-
-function segmentsOf(campaign: ActiveCampaign): string[] {
-  const direct = campaign.segmentId === null ? [] : [campaign.segmentId];
-  return campaign.condition ? [...direct, ...collectReferences(campaign.condition).segments] : direct;
-}
-
 /**
  * Active campaigns whose audience depends on the segment: as their audience, in a condition, or through other segments.
  */
 async function findActiveUsers(em: Em, projectId: string, segmentId: string): Promise<{ id: string; name: string }[]> {
-  const campaigns = await query<ActiveCampaign>(
+  return query(
     em,
     sql`
-      select id, name,
-        case audience_type when 'SEGMENT' then segment_id end as "segmentId",
-        case audience_type when 'FILTERED' then audience_condition end as condition
-      from campaign
-      where project_id = ${projectId} and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
-        and audience_type in ('SEGMENT', 'FILTERED') order by created_at, id`,
+      with ${dependentSegments(projectId, segmentId)}
+      select c.id, c.name from campaign c
+      where c.project_id = ${projectId} and c.status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
+        and case c.audience_type
+          when 'SEGMENT' then c.segment_id in (select id from dependent)
+          when 'FILTERED' then exists (
+            select from (${referencesOf(sql`c.audience_condition`)}) r where r.target in (select id from dependent))
+        end
+      order by c.created_at, c.id`,
   );
-  const users: { id: string; name: string }[] = [];
-  for (const campaign of campaigns) {
-    const named = segmentsOf(campaign);
-    const reached = await loadReferencedSegments(em, projectId, membersOf(named), { isLive: false });
-    if (named.includes(segmentId) || reached.has(segmentId)) users.push({ id: campaign.id, name: campaign.name });
-  }
-  return users;
-}
-
-/** A condition that refers to segments. */
-function membersOf(segmentIds: string[]): FilterCondition {
-  const filters = segmentIds.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' as const }));
-  return { logic: 'AND', groups: [{ filters }] };
 }
 
 /**

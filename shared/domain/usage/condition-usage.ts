@@ -2,7 +2,8 @@ import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import { readLargeRows } from '../database/large-rows.ts';
+import { sql } from '../database/sql.ts';
 
 export interface ConditionUsage {
   usedInSegments: { id: string; name: string }[];
@@ -15,27 +16,24 @@ export async function findConditionUsage(
   projectId: string,
   matches: (condition: FilterCondition) => boolean,
 ): Promise<ConditionUsage> {
-  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
+  const usedInSegments = await readLargeRows(
     em,
     sql`
       select id, name, condition from segment
       where project_id = ${projectId} and condition is not null order by created_at, id`,
+    ({ condition, ...segment }: { id: string; name: string; condition: FilterCondition }) =>
+      matches(condition) ? segment : undefined,
+    LIMITS.listedNames,
   );
-  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
+  const usedInCampaigns = await readLargeRows(
     em,
     sql`
       select id, name, status, audience_condition as condition from campaign
       where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
       order by created_at, id`,
+    ({ condition, ...campaign }: { id: string; name: string; status: CampaignStatus; condition: FilterCondition }) =>
+      matches(condition) ? campaign : undefined,
+    LIMITS.listedNames,
   );
-  return {
-    usedInSegments: segments
-      .filter((segment) => matches(segment.condition))
-      .slice(0, LIMITS.listedNames)
-      .map(({ id, name }) => ({ id, name })),
-    usedInCampaigns: campaigns
-      .filter((campaign) => matches(campaign.condition))
-      .slice(0, LIMITS.listedNames)
-      .map(({ id, name, status }) => ({ id, name, status })),
-  };
+  return { usedInSegments, usedInCampaigns };
 }

@@ -12,6 +12,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 import { dataValue } from '../filters/filter-predicates.ts';
+import { findAutomationsOfSteps, type AutomationRef } from './step-usage.ts';
 import { isoText, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
 
@@ -122,7 +123,7 @@ export async function listFieldValues(em: Em, projectId: string, field: NamedFie
 }
 
 export interface FieldUsage extends ConditionUsage {
-  usedInWorkflows: { id: string; name: string }[];
+  usedInWorkflows: AutomationRef[];
   /** Contacts that have a value. */
   contactCount: number;
 }
@@ -132,9 +133,7 @@ function reads(condition: FilterCondition, field: string): boolean {
   return collectReferences(condition).fields.some((name) => name === field || name.startsWith(`${field}.`));
 }
 
-interface ReferringStep {
-  id: string;
-  name: string;
+interface ReferringStep extends AutomationRef {
   type: 'CONDITION' | 'UPDATE_CONTACT';
   config: StoredConfig;
 }
@@ -148,16 +147,16 @@ function uses({ type, config }: ReferringStep, field: string): boolean {
 /** The segments, campaigns and automations that refer to a field, oldest first, and the number of its contacts. */
 export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
   const usage = await findConditionUsage(em, projectId, (condition) => reads(condition, field.name));
-  const steps = await query<ReferringStep>(
+  const usedInWorkflows = await findAutomationsOfSteps<ReferringStep>(
     em,
     sql`
       select a.id, a.name, s.type, s.config from automation a join automation_step s on s.automation_id = a.id
       where a.project_id = ${projectId} and s.type in ('CONDITION', 'UPDATE_CONTACT') order by a.created_at, a.id`,
+    (step) => uses(step, field.name),
   );
-  const workflows = new Map(steps.filter((step) => uses(step, field.name)).map(({ id, name }) => [id, { id, name }]));
   return {
     ...usage,
-    usedInWorkflows: [...workflows.values()].slice(0, LIMITS.listedNames),
+    usedInWorkflows,
     contactCount: await countHolders(em, projectId, field),
   };
 }
