@@ -10,7 +10,7 @@ import {
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
-import { joinSql, json, query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
+import { joinSql, json, query, queryOne, sql, literalList } from '../database/sql.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
@@ -50,18 +50,17 @@ export interface StepExecution {
   completedAt: Date | null;
 }
 
-/** A step of a graph `g`, as `StepRef`. */
-function stepInGraph(stepId: SqlFragment): SqlFragment {
-  return sql`
-    (select jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type)
-     from jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text) where s.id = ${stepId}::text)`;
-}
+/** The current step of an execution `x` in its graph `g`, as `StepRef`. */
+const CURRENT_STEP = sql`
+  (select jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type)
+   from jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text) where s.id = x.current_step_id::text
+  )`;
 
 const EXECUTION_COLUMNS = sql`
   x.id, x.automation_id as "automationId", x.contact_id as "contactId", x.status, x.current_step_id as "currentStepId",
   x.exit_reason as "exitReason", x.context, x.temporal_run_id as "temporalRunId", x.started_at as "startedAt",
   x.completed_at as "completedAt", x.created_at as "createdAt", x.updated_at as "updatedAt", c.email as "contactEmail",
-  ${stepInGraph(sql`x.current_step_id`)} as "currentStep"`;
+  ${CURRENT_STEP} as "currentStep"`;
 
 const EXECUTION_TABLES = sql`
   automation_execution x left join contact c on c.id = x.contact_id left join automation_graph g on g.id = x.graph_id`;
@@ -193,11 +192,15 @@ export async function listStepExecutions(em: Em, executionId: string): Promise<S
   return query<StepExecution>(
     em,
     sql`
-      select r.id, r.step_id as "stepId", ${stepInGraph(sql`r.step_id`)} as step, r.status,
-        ${OUTPUT_WITH_EMAIL} as output, r.error,
+      with steps as materialized (
+        select s.id, jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) as step
+        from automation_execution x join automation_graph g on g.id = x.graph_id,
+          jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text)
+        where x.id = ${executionId}
+      )
+      select r.id, r.step_id as "stepId", s.step, r.status, ${OUTPUT_WITH_EMAIL} as output, r.error,
         r.started_at as "startedAt", r.completed_at as "completedAt"
-      from step_execution r
-      join automation_execution x on x.id = r.execution_id left join automation_graph g on g.id = x.graph_id
+      from step_execution r left join steps s on s.id = r.step_id::text
       left join email e on e.id = (r.output ->> 'emailId')::uuid and e.execution_id = r.execution_id
       where r.execution_id = ${executionId} order by r.step_number`,
   );
