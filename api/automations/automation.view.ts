@@ -120,6 +120,8 @@ export function definitionView(
   templates: ReadonlyMap<string, string>,
 ): z.infer<typeof definitionSchema> {
   const views = transitions.map(transitionView);
+  const outgoing = Map.groupBy(views, (transition) => transition.fromStepId);
+  const incoming = Map.groupBy(views, (transition) => transition.toStepId);
   return {
     ...workflowView(automation),
     steps: steps.map((step) => {
@@ -127,8 +129,8 @@ export function definitionView(
       return {
         ...stepView(step),
         template: step.templateId && name !== undefined ? { id: step.templateId, name } : null,
-        outgoingTransitions: views.filter((transition) => transition.fromStepId === step.id),
-        incomingTransitions: views.filter((transition) => transition.toStepId === step.id),
+        outgoingTransitions: outgoing.get(step.id) ?? [],
+        incomingTransitions: incoming.get(step.id) ?? [],
       };
     }),
     transitions: views,

@@ -102,13 +102,13 @@ export interface GraphProblem {
 export function findGraphProblems(graph: AutomationGraph): GraphProblem[] {
   const trigger = triggerStep(graph);
   const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
+  const leading = new Set(graph.transitions.map((transition) => transition.fromStepId));
   const problems: GraphProblem[] = [];
   for (const step of graph.steps) {
     const add = (message: string) => problems.push({ stepId: step.id, message: `"${step.name}" ${message}` });
     if (!reached.has(step.id)) add('cannot be reached from the trigger');
     if (step.type === 'SEND_EMAIL' && step.templateId === null) add('has no template');
-    const leadsOn = graph.transitions.some((transition) => transition.fromStepId === step.id);
-    if (step.type === 'CONDITION' && !leadsOn) add('has no branches');
+    if (step.type === 'CONDITION' && !leading.has(step.id)) add('has no branches');
   }
   return problems;
 }
