@@ -37,6 +37,17 @@ async function expectCheap(run: () => Promise<unknown>): Promise<void> {
 }
 
 const megabyte = 1024 * 1024;
+
+/** A condition of 50 levels, each with 20 groups whose filter has no field. */
+function faultyCondition(): object {
+  let condition: object | undefined;
+  for (let level = 0; level < 50; level++) {
+    const groups: object[] = Array.from({ length: 19 }, () => ({ filters: [{}] }));
+    condition = { logic: 'X', groups: [...groups, { filters: [{}], conditions: condition }] };
+  }
+  return condition ?? {};
+}
+
 const bomb = `[${'[],'.repeat(19_700_000)}0]`;
 
 describe('a caller with a key', () => {
@@ -123,6 +134,27 @@ describe('a caller with a key', () => {
       () => JSON.stringify({ scheduledFor: '1'.repeat(4 * megabyte) }),
       {},
       [400, 404],
+    ],
+    [
+      'a date of 4 MB that is none',
+      '/campaigns/01890000-0000-7000-8000-000000000000/send',
+      () => JSON.stringify({ scheduledFor: 'a@'.repeat(2 * megabyte) }),
+      {},
+      [400],
+    ],
+    [
+      'a thousand faults in 50 levels of a condition',
+      '/segments',
+      () => JSON.stringify({ name: 'S', condition: faultyCondition() }),
+      {},
+      [422],
+    ],
+    [
+      '4.5 MB of keys',
+      '/contacts/bulk-delete',
+      () => `{${Array.from({ length: 14_000 }, (_, n) => `"${n}${'k'.repeat(300)}":"v"`).join()}}`,
+      {},
+      [413],
     ],
     [
       'more than 64 kB with the public key',

@@ -46,9 +46,9 @@ class IgnoredKeys {
   }
 
   #searchKeys({ shape }: z.ZodObject, value: object, path: string, depth: number): void {
-    for (const [key, inner] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
       if (this.paths.length >= IGNORED_FIELDS_MAX) return;
-      if (Object.hasOwn(shape, key)) this.search(shape[key], inner, `${path}${key}.`, depth + 1);
+      if (Object.hasOwn(shape, key)) this.search(shape[key], Reflect.get(value, key), `${path}${key}.`, depth + 1);
       else if (SHOWN_FIELD.test(key)) this.paths.push(path + key);
     }
   }

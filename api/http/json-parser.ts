@@ -8,7 +8,7 @@ import type { Octets } from './octets.ts';
 import { textFault } from './storable.ts';
 
 /** The most octets outside of large texts. JSON.parse reads them at once. */
-const REST_BYTES_MAX = 5 * 1024 * 1024;
+const REST_BYTES_MAX = 3.5 * 1024 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 type Holder = Record<string, unknown>;

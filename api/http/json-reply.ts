@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { createTurns } from '../../shared/platform/turns.ts';
+import { textPieces } from '../../shared/pure/text-pieces.ts';
 
 /** Small parts are joined until they have this length in characters. */
 const PART_LENGTH = 64 * 1024;
@@ -10,9 +11,27 @@ function stringify(value: unknown): string {
   return text ?? 'null';
 }
 
-/** The JSON of a value in parts: one for each item of the arrays in its three upper levels. */
+function isLongText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > PART_LENGTH;
+}
+
+function hasLongText(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.values(value).some(isLongText);
+}
+
+function* partsOfText(text: string): Generator<string> {
+  yield '"';
+  for (const piece of textPieces(text)) yield JSON.stringify(piece).slice(1, -1);
+  yield '"';
+}
+
+/** The JSON of a value in parts: one for each item of the arrays in its three upper levels, more for long texts. */
 function* partsOf(value: unknown, depth = 0): Generator<string> {
-  if (depth > 2 || typeof value !== 'object' || value === null || 'toJSON' in value) {
+  if (isLongText(value)) {
+    yield* partsOfText(value);
+    return;
+  }
+  if ((depth > 2 && !hasLongText(value)) || typeof value !== 'object' || value === null || 'toJSON' in value) {
     yield stringify(value);
     return;
   }
@@ -22,7 +41,7 @@ function* partsOf(value: unknown, depth = 0): Generator<string> {
     if (!isArray && item === undefined) continue;
     yield isArray ? separator : `${separator}${JSON.stringify(key)}:`;
     separator = ',';
-    if (isArray) yield stringify(item);
+    if (isArray && !hasLongText(item)) yield stringify(item);
     else yield* partsOf(item, depth + 1);
   }
   if (separator !== ',') yield separator;

@@ -74,6 +74,13 @@ describe('a body', () => {
     expect(reply.body.error.details).toEqual({ limitBytes: 5 * 1024 * 1024 });
   });
 
+  it('over 3.5 MiB outside of long texts is a 413 that says the limit', async () => {
+    const text = `"${'x'.repeat(60 * 1024)}"`;
+    const reply = await post(contactWith(`{"a":[${Array(61).fill(text).join()}]}`));
+    expectError(reply, 413, 'PAYLOAD_TOO_LARGE');
+    expect(reply.body.error.details).toEqual({ limitBytes: 3.5 * 1024 * 1024 });
+  });
+
   it.each([
     ['arrays', '[', ']'],
     ['objects', '{"a":', '}'],

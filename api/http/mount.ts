@@ -2,6 +2,7 @@ import type { Express, Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
+import { createTurns } from '../../shared/platform/turns.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
@@ -116,13 +117,16 @@ function assertInputStorable({ definition, req, body }: Incoming): void {
 async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
   const { definition, caller, req, res, body } = incoming;
   let em: Em | undefined;
+  const turn = createTurns();
   try {
     const params = parseParams(definition, req.params);
     assertInputStorable(incoming);
+    await turn();
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
     const ignored = ignoredFields(definition, { body, query: req.query });
     if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
+    await turn();
     const context: RequestContext<unknown, unknown, unknown> = {
       project: caller.project,
       params,

@@ -12,6 +12,12 @@ export interface SuppressionFile {
 }
 
 const WORDS_LENGTH_MAX = 500;
+/** Of a longer cell, the rest is not read: a cell may have megabytes. */
+const CELL_LENGTH_MAX = 10_000;
+
+function readCell(cells: string[], column: number): string {
+  return (cells[column] ?? '').slice(0, CELL_LENGTH_MAX);
+}
 
 function columnOf(header: string[], name: string): number {
   return header.findIndex((cell) => cell.trim().toLowerCase() === name);
@@ -35,8 +41,8 @@ export async function readSuppressionFile(content: Buffer): Promise<SuppressionF
     }
     if (isBlank(cells)) return;
     file.totalRows += 1;
-    const address = normalizeAddress(cells[columns.email] ?? '');
-    const words = (cells[columns.words] ?? '').trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
+    const address = normalizeAddress(readCell(cells, columns.email));
+    const words = readCell(cells, columns.words).trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
     if (isEmailAddress(address)) {
       file.suppressed.push({ address, words: words === '' ? null : words });
       return;

@@ -12,9 +12,9 @@ function faultsOf(input: unknown): string[] {
   return result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.code}`);
 }
 
-function nested(levels: number): unknown {
-  let condition: unknown = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'exists' }] }] };
-  for (let level = 1; level < levels; level += 1) {
+function nested(levels: number, deepest?: unknown): unknown {
+  let condition = deepest ?? only({ field: 'email', operator: 'exists' });
+  for (let level = deepest === undefined ? 1 : 0; level < levels; level += 1) {
     condition = { logic: 'OR', groups: [{ filters: [], conditions: condition }] };
   }
   return condition;
@@ -58,6 +58,18 @@ describe('filterConditionSchema', () => {
     ],
   ])('refuses %s', (_what, input, faults) => {
     expect(faultsOf(input)).toEqual(faults);
+  });
+
+  it.each([3, 20])('names the faults of a condition %i levels deep once each', (level) => {
+    const path = 'groups.0.conditions.'.repeat(level);
+    const deepest = { logic: 'and', groups: [{ filters: [{}], conditions: 7 }, {}] };
+    expect(faultsOf(nested(level, deepest))).toEqual([
+      `${path}logic invalid_value`,
+      `${path}groups.0.filters.0.field invalid_type`,
+      `${path}groups.0.filters.0.operator invalid_value`,
+      `${path}groups.0.conditions invalid_type`,
+      `${path}groups.1.filters invalid_type`,
+    ]);
   });
 
   it.each(['within', 'olderThan', 'triggeredWithin', 'triggeredOlderThan', 'notTriggeredWithin'])(

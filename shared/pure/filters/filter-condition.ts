@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
+import { CHECKS } from '../schema-messages.ts';
 
 export const FILTER_OPERATORS = [
   'equals',
@@ -148,11 +149,13 @@ const LOGIC_FAULT =
   'Must be AND or OR. A condition has the form ' +
   '{ "logic": "AND", "groups": [{ "filters": [{ "field": "email", "operator": "exists" }] }] }';
 
+const logicSchema = z
+  .enum(['AND', 'OR'], { error: LOGIC_FAULT })
+  .meta({ description: 'Whether all groups must hold, or one of them' });
+
 const conditionSchema: z.ZodType<FilterCondition> = z
   .object({
-    logic: z
-      .enum(['AND', 'OR'], { error: LOGIC_FAULT })
-      .meta({ description: 'Whether all groups must hold, or one of them' }),
+    logic: logicSchema,
     groups: z.array(groupSchema).min(1).meta({ description: 'What `logic` joins' }),
   })
   .meta({ id: 'FilterCondition', description: 'Groups of filters, joined by `logic`; they nest' });
@@ -164,17 +167,31 @@ function listOf(value: unknown, key: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-interface TooLarge {
-  path: Path;
-  maximum: number;
-  message: string;
+/** The recursive schema copies each fault at every level above it, so faults below this level are found without it. */
+const COPIED_LEVELS = 5;
+/** A condition without those nested in it. */
+const levelSchema = z.object({
+  logic: logicSchema,
+  groups: z.array(z.object({ filters: z.array(filterSchema), conditions: z.object({}).optional() })).min(1),
+});
+
+type Issue = Parameters<z.RefinementCtx['addIssue']>[0];
+
+function tooBig(path: Path, maximum: number, message: string): Issue[] {
+  return [{ code: 'too_big', origin: 'array', inclusive: true, input: undefined, path, maximum, message }];
+}
+
+function faultsOfLevel(condition: unknown, path: Path): Issue[] {
+  const { error } = levelSchema.safeParse(condition, CHECKS);
+  return (error?.issues ?? []).map((issue) => ({ ...issue, path: [...path, ...issue.path] }) as Issue);
 }
 
 /**
- * Finds the first path at which a tree of any shape goes beyond a limit. It has a stack of its own, so no tree is too
- * deep for it. It stops at the first excess, so the recursive schema only sees small trees.
+ * Finds the first path at which a tree of any shape goes beyond a limit, or the faults of the first condition deep in
+ * the tree that has any. It has a stack of its own, so no tree is too deep for it. The recursive schema only sees trees
+ * that are small, and sound below the upper levels.
  */
-function findExcess(root: unknown): TooLarge | undefined {
+function findFaults(root: unknown): Issue[] {
   const pending: { condition: unknown; path: Path; level: number }[] = [{ condition: root, path: [], level: 1 }];
   let filterCount = 0;
   let groupCount = 0;
@@ -182,19 +199,19 @@ function findExcess(root: unknown): TooLarge | undefined {
     const { condition, path, level } = next;
     if (level > LIMITS.filterDepth) {
       const message = `A filter condition may be nested at most ${LIMITS.filterDepth} levels deep`;
-      return { path, maximum: LIMITS.filterDepth, message };
+      return tooBig(path, LIMITS.filterDepth, message);
     }
     const groups = listOf(condition, 'groups');
     groupCount += groups.length;
     if (groupCount > LIMITS.filterCount) {
       const message = `A filter condition may hold at most ${LIMITS.filterCount} groups`;
-      return { path: [...path, 'groups'], maximum: LIMITS.filterCount, message };
+      return tooBig([...path, 'groups'], LIMITS.filterCount, message);
     }
     for (const [index, group] of groups.entries()) {
       filterCount += listOf(group, 'filters').length;
       if (filterCount > LIMITS.filterCount) {
         const message = `A filter condition may hold at most ${LIMITS.filterCount} filters`;
-        return { path: [...path, 'groups', index, 'filters'], maximum: LIMITS.filterCount, message };
+        return tooBig([...path, 'groups', index, 'filters'], LIMITS.filterCount, message);
       }
       const nested: unknown =
         typeof group === 'object' && group !== null ? Reflect.get(group, 'conditions') : undefined;
@@ -202,8 +219,10 @@ function findExcess(root: unknown): TooLarge | undefined {
         pending.push({ condition: nested, path: [...path, 'groups', index, 'conditions'], level: level + 1 });
       }
     }
+    const faults = level > COPIED_LEVELS ? faultsOfLevel(condition, path) : [];
+    if (faults.length > 0) return faults;
   }
-  return undefined;
+  return [];
 }
 
 /**
@@ -212,12 +231,9 @@ function findExcess(root: unknown): TooLarge | undefined {
  * a field is checked by `assertFilterSemantics`, because a fault there has another status.
  */
 export const filterConditionSchema = z.preprocess((input, context) => {
-  const excess = findExcess(input);
-  if (excess !== undefined) {
-    context.addIssue({ code: 'too_big', origin: 'array', inclusive: true, input: undefined, ...excess });
-    return z.NEVER;
-  }
-  return input;
+  const faults = findFaults(input);
+  for (const fault of faults) context.addIssue(fault);
+  return faults.length === 0 ? input : z.NEVER;
 }, conditionSchema);
 
 /**
