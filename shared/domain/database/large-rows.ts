@@ -7,16 +7,18 @@ import { inTransaction } from './transaction.ts';
 const FETCHED_ROWS = 8;
 const FETCH = new SqlFragment(`fetch ${FETCHED_ROWS} from large_rows`);
 
+/** Takes what is needed from a row; undefined skips the row. */
+type ReadRow<Row, Taken> = (row: Row) => Taken | undefined;
+
 /**
  * Reads a select whose rows may be large, a few rows at a time, so that other work of the event loop runs in between.
  * All of them together may be larger than the memory of the process.
- * @param read takes what is needed from a row; undefined skips the row
  * @returns what was taken, at most `max` of it
  */
 export async function readLargeRows<Row, Taken>(
   em: Em,
   select: SqlFragment,
-  read: (row: Row) => Taken | undefined,
+  read: ReadRow<Row, Taken>,
   max: number,
 ): Promise<Taken[]> {
   return inTransaction(em, async (tx) => {

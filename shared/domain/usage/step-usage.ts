@@ -8,6 +8,8 @@ export interface AutomationRef {
   name: string;
 }
 
+type Matches<Step> = (step: Step) => boolean;
+
 /**
  * The automations with a step for which `matches` is true, in the order of `steps`.
  * @param steps a select of steps with the id and the name of their automation
@@ -15,7 +17,7 @@ export interface AutomationRef {
 export async function findAutomationsOfSteps<Step extends AutomationRef>(
   em: Em,
   steps: SqlFragment,
-  matches: (step: Step) => boolean,
+  matches: Matches<Step>,
 ): Promise<AutomationRef[]> {
   const found = new Set<string>();
   return readLargeRows(

@@ -183,7 +183,7 @@ function tooBig(path: Path, maximum: number, message: string): Issue[] {
 
 function faultsOfLevel(condition: unknown, path: Path): Issue[] {
   const { error } = levelSchema.safeParse(condition, CHECKS);
-  return (error?.issues ?? []).map((issue) => ({ ...issue, path: [...path, ...issue.path] }) as Issue);
+  return (error?.issues ?? []).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
 /**
