@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type { Config } from '../../shared/platform/config.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -10,6 +11,9 @@ import { LOOP_WATCH, type LoopReport } from './everpost-process.ts';
 /** A busy machine starts a process slowly. */
 const START_MS_MAX = 60_000;
 const HEAP_MEGABYTES = 256;
+/** The longest turn of the event loop that one request may cause, in milliseconds of CPU time. */
+export const TURN_MAX_MS = 50;
+const RSS_GROWTH_MAX = 120 * 1024 * 1024;
 
 export interface HostileApi {
   process: ApiProcess;
@@ -67,13 +71,25 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
 const ROUNDS_MAX = 3;
 
 /**
- * The longest turn of an attack, in milliseconds of CPU time. An attack whose turn is not below `turnMaxMs` is repeated: a
- * garbage collection also takes a turn, but seldom at the same request again.
+ * The longest turn of an attack, in milliseconds of CPU time. An attack whose turn is not below `TURN_MAX_MS` is
+ * repeated: a garbage collection also takes a turn, but seldom at the same request again.
  */
-export async function longestTurnOf(app: HostileApi, run: () => Promise<unknown>, turnMaxMs: number): Promise<number> {
+export async function longestTurnOf(app: HostileApi, run: () => Promise<unknown>): Promise<number> {
   let longestTurnMs = Infinity;
-  for (let round = 0; round < ROUNDS_MAX && longestTurnMs >= turnMaxMs; round++) {
+  for (let round = 0; round < ROUNDS_MAX && longestTurnMs >= TURN_MAX_MS; round++) {
     ({ longestTurnMs } = await app.attack(run));
   }
   return longestTurnMs;
+}
+
+/** Checks that an attack causes only turns below `turnMaxMs`, and that the memory of the process hardly grows by it. */
+export async function expectCheap(
+  app: HostileApi,
+  run: () => Promise<unknown>,
+  turnMaxMs = TURN_MAX_MS,
+): Promise<void> {
+  const before = await app.process.ask('report');
+  const { longestTurnMs, rssBytes } = await app.attack(run);
+  expect(longestTurnMs).toBeLessThan(turnMaxMs);
+  expect(rssBytes - before.rssBytes).toBeLessThan(RSS_GROWTH_MAX);
 }
