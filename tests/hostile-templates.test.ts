@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectTooBig } from './support/api.ts';
 import { longestTurnOf, startHostileApi, TURN_MAX_MS, type HostileApi } from './support/hostile-api.ts';
 
 let app: HostileApi;
@@ -54,10 +55,7 @@ describe.each(Object.entries(TAGS))('one tag with %s', (_name, tag) => {
     await expectShortTurns(async () => {
       const to = path === 'steps' ? `/workflows/${workflowId}/steps` : path;
       const reply = await app.attacker.api('POST', to, { body: given });
-      expect([reply.status, reply.body.error.errors]).toEqual([
-        422,
-        [expect.objectContaining({ field, code: 'too_big' })],
-      ]);
+      expectTooBig(reply, field);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAutomation } from './support/automations.ts';
-import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
+import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -13,11 +13,6 @@ const allOf = (filters: Filter[]) => ({ logic: 'AND', groups: [{ filters }] });
 const memberOf = (id: string): Filter => ({ field: 'segment', operator: 'memberOfSegment', value: id });
 const create = (condition: object, name = 'S') => app.api('POST', '/segments', { body: { name, condition } });
 const createId = async (condition: object): Promise<string> => (await create(condition)).body.id;
-
-function expectTooBig(reply: TestReply, field: string): void {
-  expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
-  expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
-}
 
 /** Creates a chain of segments, in which each refers to the one before. @returns their ids in this order */
 async function createChain(length: number): Promise<string[]> {

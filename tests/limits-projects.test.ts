@@ -2,18 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { json, query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { createAutomation } from './support/automations.ts';
-import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
+import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
 
 let app: TestApi;
 beforeAll(async () => {
   app = await startTestApi({ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 } });
 });
 afterAll(() => app.stop());
-
-function expectTooBig(reply: TestReply, field: string): void {
-  expect([reply.status, reply.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
-  expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
-}
 
 describe('a project', () => {
   it('may have 100 sender domains, and the next is refused with its field', async () => {

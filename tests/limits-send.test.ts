@@ -6,7 +6,7 @@ import { linkSignerOf } from '../shared/platform/links.ts';
 import { TEST_BRAND } from './support/brand.ts';
 import { createEmailCompiler, type EmailSource } from '../shared/platform/mail/compiled-email.ts';
 import { createGate } from '../shared/platform/turns.ts';
-import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
+import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
 
 /** Far longer than one part of the work, and far shorter than all of it. */
 const TURN_CPU_MS_MAX = 100;
@@ -39,11 +39,6 @@ const mail = (change: object) => ({ to: 'a@x.test', subject: 'S', body: 'B', fro
 const send = (change: object) => app.api('POST', '/v1/send', { body: mail(change) });
 const recipients = (count: number) => Array.from({ length: count }, (_, index) => `r${index}@x.test`);
 
-function expectRefused(reply: TestReply, field: string): void {
-  expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
-  expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
-}
-
 const counts = () =>
   queryOne<object>(
     app.em(),
@@ -55,14 +50,14 @@ const counts = () =>
 describe('a body', () => {
   it('may have 20,000 tags, in a request and when it is stored', async () => {
     expect((await send({ body: '{{a}} '.repeat(20_000) })).status).toBe(200);
-    expectRefused(await send({ body: '{{a}} '.repeat(20_001) }), 'body');
+    expectTooBig(await send({ body: '{{a}} '.repeat(20_001) }), 'body');
     const content = { name: 'T', subject: 'S', from: 'a@example.com', type: 'TRANSACTIONAL' };
     const tooMany = { ...content, body: '{{a}}'.repeat(20_001) };
-    expectRefused(await app.api('POST', '/templates', { body: tooMany }), 'body');
-    expectRefused(await app.api('POST', '/campaigns', { body: { ...tooMany, audienceType: 'ALL' } }), 'body');
+    expectTooBig(await app.api('POST', '/templates', { body: tooMany }), 'body');
+    expectTooBig(await app.api('POST', '/campaigns', { body: { ...tooMany, audienceType: 'ALL' } }), 'body');
     const { body } = await app.api('POST', '/templates', { body: { ...content, body: 'B' } });
-    expectRefused(await app.api('PATCH', `/templates/${body.id}`, { body: { body: tooMany.body } }), 'body');
-    expectRefused(await app.api('PATCH', `/templates/${body.id}`, { body: { body: 'x'.repeat(2_000_001) } }), 'body');
+    expectTooBig(await app.api('PATCH', `/templates/${body.id}`, { body: { body: tooMany.body } }), 'body');
+    expectTooBig(await app.api('PATCH', `/templates/${body.id}`, { body: { body: 'x'.repeat(2_000_001) } }), 'body');
   });
 
   it('with fewer tags may have megabytes', async () => {
@@ -79,29 +74,29 @@ describe('a body', () => {
 
 describe('headers', () => {
   it('must keep their limits when they are rendered', async () => {
-    expectRefused(await send({ headers: { 'X-Long': '{{long}}' }, data: { long: 'x'.repeat(999) } }), 'headers.X-Long');
+    expectTooBig(await send({ headers: { 'X-Long': '{{long}}' }, data: { long: 'x'.repeat(999) } }), 'headers.X-Long');
     const headers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-${index}`, '{{text}}']));
-    expectRefused(await send({ headers, data: { text: 'x'.repeat(900) } }), 'headers');
+    expectTooBig(await send({ headers, data: { text: 'x'.repeat(900) } }), 'headers');
   });
 
   it('count for the steps of rendering like the body', async () => {
     const loop = '{{#each list}}{{a.b.c.d}}{{a.b.c.d}}{{/each}}';
     const headers = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`X-${index}`, loop]));
-    expectRefused(await send({ headers, data: { list: { value: Array(9_000).fill(0), persistent: false } } }), 'body');
+    expectTooBig(await send({ headers, data: { list: { value: Array(9_000).fill(0), persistent: false } } }), 'body');
   });
 });
 
 describe('a request to many', () => {
   it('is refused and changes nothing when all its bodies together are too large', async () => {
     const before = await counts();
-    expectRefused(await send({ to: recipients(1_000), body: 'x'.repeat(100_000) }), 'to');
+    expectTooBig(await send({ to: recipients(1_000), body: 'x'.repeat(100_000) }), 'to');
     expect(await counts()).toEqual(before);
   });
 
   it('is refused when rendering takes too long in total', async () => {
     const body = `{{#each list}}${'{{this.a}}'.repeat(20)}{{/each}}`;
     const data = { list: { value: Array(1_000).fill({ a: 1 }), persistent: false } };
-    expectRefused(await send({ to: recipients(1_000), body, data }), 'to');
+    expectTooBig(await send({ to: recipients(1_000), body, data }), 'to');
     expect((await send({ to: recipients(20), body, data })).status).toBe(200);
   });
 

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from '@jest/globals';
 import type { RequestHandler } from 'express';
 import { createApp } from '../../api/app.ts';
 import { createAuthenticatorOrm } from '../../api/http/authenticator.ts';
@@ -106,6 +107,12 @@ export async function createTestProject(em: Em, url: string): Promise<TestProjec
   const { project, keys } = await createProject(em, 'Test');
   await trustDomain(em, project.id, TEST_DOMAIN);
   return { project, keys, api: callsTo(url, keys) };
+}
+
+/** Checks that a request was refused because this field, and no other, is beyond a limit. */
+export function expectTooBig(reply: TestReply, field: string): void {
+  expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
+  expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
 }
 
 async function stopServer(server: Server): Promise<void> {
