@@ -5,6 +5,7 @@ import { recordComplaint, recordReply, recordSoftBounce } from '../shared/domain
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
+import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 /** All data of the person contains one of these texts, and no other data does. */
@@ -86,15 +87,8 @@ async function post(path: string, body: object, headers: Record<string, string> 
 }
 
 async function importRows(): Promise<void> {
-  const form = new FormData();
   const rows = [`${ADDRESS},Quagmiremark,true`, `${ADDRESS},x,neither`];
-  form.append('file', new Blob([`email,name,subscribed\n${rows.join('\n')}\n`]), 'contacts.csv');
-  const reply = await fetch(`${stack.url}/contacts/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${stack.keys.secretKey}` },
-    body: form,
-  });
-  const { jobId } = (await reply.json()) as { jobId: string };
+  const jobId = await uploadContacts(stack, `email,name,subscribed\n${rows.join('\n')}\n`);
   await untilCompleted(`/contacts/import/${jobId}`);
 }
 

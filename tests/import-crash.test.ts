@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
@@ -39,15 +40,6 @@ async function createExisting(): Promise<void> {
   );
 }
 
-async function upload(): Promise<string> {
-  const form = new FormData();
-  form.append('file', new Blob([csvFile()]), 'contacts.csv');
-  const headers = { authorization: `Bearer ${stack.keys.secretKey}` };
-  const response = await fetch(`${stack.url}/contacts/import`, { method: 'POST', headers, body: form });
-  const { jobId } = (await response.json()) as { jobId: string };
-  return jobId;
-}
-
 async function positionOf(jobId: string): Promise<number> {
   return (
     (await queryOne<{ position: number }>(stack.em(), sql`select position from job where id = ${jobId}`))?.position ?? 0
@@ -72,7 +64,7 @@ async function killInTheMiddle(jobId: string): Promise<number> {
 describe('a worker that is killed twice during an import of 50,000 rows', () => {
   it('leaves exactly the right contacts, counts and events', async () => {
     await createExisting();
-    const jobId = await upload();
+    const jobId = await uploadContacts(stack, csvFile());
     const first = await killInTheMiddle(jobId);
     const polled = await stack.api('GET', `/contacts/import/${jobId}`);
     expect(polled.body).toMatchObject({ state: 'active', progress: Math.floor((100 * first) / ROWS), result: null });

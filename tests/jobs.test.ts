@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import type { TestProject, TestReply } from './support/api.ts';
+import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -9,19 +10,6 @@ beforeAll(async () => {
   stack = await startTestStack();
 });
 afterAll(() => stack.stop());
-
-async function upload(owner: TestProject, content: string | Buffer): Promise<string> {
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(Buffer.from(content))]), 'contacts.csv');
-  const response = await fetch(`${stack.url}/contacts/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${owner.keys.secretKey}` },
-    body: form,
-  });
-  expect(response.status).toBe(202);
-  const { jobId } = (await response.json()) as { jobId: string };
-  return jobId;
-}
 
 function untilEnded(owner: TestProject, kind: 'import' | 'bulk', jobId: string): Promise<TestReply['body']> {
   return eventually(async () => {
@@ -31,7 +19,7 @@ function untilEnded(owner: TestProject, kind: 'import' | 'bulk', jobId: string):
 }
 
 async function importFile(owner: TestProject, content: string | Buffer): Promise<TestReply['body']> {
-  return untilEnded(owner, 'import', await upload(owner, content));
+  return untilEnded(owner, 'import', await uploadContacts(owner, content));
 }
 
 async function contactsOf(owner: TestProject): Promise<unknown[]> {
@@ -55,7 +43,7 @@ describe('an import', () => {
     await owner.api('POST', '/contacts', { body: { email: 'old@x.test', data: { plan: 'free', keep: 1 } } });
     await owner.api('POST', '/contacts', { body: { email: 'gone@x.test', subscribed: false } });
     await owner.api('POST', '/contacts', { body: { email: 'same@x.test', subscribed: false } });
-    const jobId = await upload(
+    const jobId = await uploadContacts(
       owner,
       '\uFEFFPlan,plan,Email,Subscribed,age\r\n' +
         'A,pro,OLD@x.test,no,\r\n' +

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { jobWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject, TestReply } from './support/api.ts';
+import { uploadContacts } from './support/csv-files.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -62,14 +63,7 @@ describe('reconciliation of jobs', () => {
   it('runs an import whose workflow was terminated before it began', async () => {
     const owner = await stack.createProject();
     await stack.stopWorkers();
-    const form = new FormData();
-    form.append('file', new Blob(['email\na@x.test\nb@x.test\n']), 'contacts.csv');
-    const response = await fetch(`${stack.url}/contacts/import`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${owner.keys.secretKey}` },
-      body: form,
-    });
-    const { jobId } = (await response.json()) as { jobId: string };
+    const jobId = await uploadContacts(owner, 'email\na@x.test\nb@x.test\n');
     await loseJob(jobId);
     await stack.startWorkers();
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/domain/database/sql.ts';
-import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { csvForm } from '../../tests/support/csv-files.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -9,21 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-function form(content: string | Uint8Array<ArrayBuffer>, field = 'file'): FormData {
-  const data = new FormData();
-  data.append('note', 'a field that nobody asked for');
-  data.append(field, new Blob([content], { type: 'text/csv' }), 'contacts.csv');
-  return data;
-}
-
-async function upload(body: FormData | string, headers: Record<string, string> = {}): Promise<TestReply> {
-  const response = await fetch(`${app.url}/contacts/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${app.keys.secretKey}`, ...headers },
-    body,
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
-}
+const upload = (raw: FormData) => app.api('POST', '/contacts/import', { raw });
 
 async function outboxOf(jobId: string): Promise<unknown[]> {
   return query(app.em(), sql`select kind from outbox where subject_id = ${jobId}`);
@@ -95,7 +82,10 @@ describe.each(['subscribe', 'unsubscribe', 'delete'])('POST /contacts/bulk-%s', 
 describe('POST /contacts/import', () => {
   it('queues a job with its file', async () => {
     const content = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0x2c]);
-    const reply = await upload(form(new Uint8Array(content)));
+    const form = new FormData();
+    form.append('note', 'a field that nobody asked for');
+    form.append('file', new Blob([content]), 'contacts.csv');
+    const reply = await upload(form);
     expect([reply.status, reply.body]).toEqual([202, { message: expect.any(String), jobId: expect.any(String) }]);
     const { jobId } = reply.body;
     const [file] = await query<{ content: Buffer }>(
@@ -111,30 +101,33 @@ describe('POST /contacts/import', () => {
 
   it('takes a file of 5 MB and not a byte more', async () => {
     const bytes = 5 * 1024 * 1024;
-    expect((await upload(form('x'.repeat(bytes)))).status).toBe(202);
-    const reply = await upload(form('x'.repeat(bytes + 1)));
+    expect((await upload(csvForm('x'.repeat(bytes)))).status).toBe(202);
+    const reply = await upload(csvForm('x'.repeat(bytes + 1)));
     expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expect(reply.body.error.details).toEqual({ limitBytes: bytes });
   });
 
   it('refuses a form without the file', async () => {
-    for (const body of [form('email\n', 'other'), new FormData()]) {
+    for (const body of [csvForm('email\n', 'other'), new FormData()]) {
       const reply = await upload(body);
       expect([reply.status, reply.body.error.errors?.[0].field]).toEqual([422, 'file']);
     }
   });
 
   it('refuses a body that is no form, and a malformed form', async () => {
-    const json = await upload('{}', { 'content-type': 'application/json' });
+    const json = await app.api('POST', '/contacts/import', { raw: '{}' });
     expect([json.status, json.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
-      const reply = await upload('--x\r\nnonsense', { 'content-type': type });
+      const reply = await app.api('POST', '/contacts/import', {
+        raw: '--x\r\nnonsense',
+        headers: { 'content-type': type },
+      });
       expect([type, reply.status, reply.body.error.code]).toEqual([type, 400, 'BAD_REQUEST']);
     }
   });
 
   it('checks the key before it reads the file', async () => {
-    const reply = await upload(form('email\n'), { authorization: `Bearer ${app.keys.publicKey}` });
+    const reply = await app.api('POST', '/contacts/import', { key: 'public', raw: csvForm('email\n') });
     expect([reply.status, reply.body.error.code]).toEqual([401, 'INVALID_API_KEY']);
   });
 });
@@ -144,7 +137,7 @@ describe.each(['import', 'bulk'])('GET /contacts/%s/:jobId', (kind) => {
     const stranger = await app.createProject();
     const reply =
       kind === 'import'
-        ? await upload(form('email\n'))
+        ? await upload(csvForm('email\n'))
         : await app.api('POST', '/contacts/bulk-delete', { body: { contactIds: [randomUUID()] } });
     for (const [api, id] of [
       [app.api, randomUUID()],

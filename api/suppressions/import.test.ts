@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
+import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
+import { csvForm } from '../../tests/support/csv-files.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -7,20 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function upload(
-  owner: TestProject,
-  content: string | Uint8Array<ArrayBuffer>,
-  field = 'file',
-): Promise<Pick<TestReply, 'status' | 'body'>> {
-  const body = new FormData();
-  body.append(field, new Blob([content]), 'suppressions.csv');
-  const response = await fetch(`${app.url}/suppressions/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${owner.keys.secretKey}` },
-    body,
-  });
-  return { status: response.status, body: await response.json() };
-}
+const upload = (owner: TestProject, content: string | Buffer, field = 'file') =>
+  owner.api('POST', '/suppressions/import', { raw: csvForm(content, field) });
 
 const listed = async (owner: TestProject) =>
   (await owner.api('GET', '/suppressions')).body.suppressions.map(({ email, words }: Record<string, string>) => [
@@ -34,7 +23,8 @@ describe('POST /suppressions/import', () => {
     await owner.api('POST', '/suppressions', { body: { emails: ['there@mail.test'], words: 'before' } });
     const file =
       '\uFEFFName,EMAIL,words\r\nAda,Ada@mail.test,"asked, twice"\r\nBob,nobody,\r\n,,\r\n,ada@mail.test,again\r\nC,,x\r\n"D",there@mail.test,now\r\n';
-    expect(await upload(owner, file)).toEqual({
+    const { status, body } = await upload(owner, file);
+    expect({ status, body }).toEqual({
       status: 200,
       body: {
         totalRows: 5,
@@ -68,10 +58,10 @@ describe('POST /suppressions/import', () => {
     expect((await upload(owner, `email\n${rows}\n`)).body).toMatchObject({ totalRows: 10_050, added: 10_050 });
   });
 
-  it.each<[string, string | Uint8Array<ArrayBuffer>]>([
+  it.each<[string, string | Buffer]>([
     ['has no column email', 'address\na@mail.test\n'],
     ['is empty', ''],
-    ['is not UTF-8', new Uint8Array([0x65, 0xff, 0xfe])],
+    ['is not UTF-8', Buffer.from([0x65, 0xff, 0xfe])],
     ['breaks off in a quoted cell', 'email\n"a@mail.test\n'],
   ])('answers 422 and names the field when the file %s', async (_name, content) => {
     const reply = await upload(app, content);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, erasureWorkflowId, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { uploadContacts } from '../support/csv-files.ts';
 import { storeHistory } from '../support/histories.ts';
 import { eventually, startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -20,16 +21,8 @@ async function recordJob(jobId: string, name: string): Promise<void> {
 }
 
 it('records jobs', async () => {
-  const form = new FormData();
   const rows = Array.from({ length: ROWS }, (_, index) => `row${index}@mail.test,${index}`);
-  form.append('file', new Blob([`email,number\n${rows.join('\n')}\n`]), 'contacts.csv');
-  const reply = await fetch(`${stack.url}/contacts/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${stack.keys.secretKey}` },
-    body: form,
-  });
-  const { jobId } = (await reply.json()) as { jobId: string };
-  await recordJob(jobId, 'import');
+  await recordJob(await uploadContacts(stack, `email,number\n${rows.join('\n')}\n`), 'import');
 
   const { body } = await stack.api('GET', '/contacts?limit=100');
   const contactIds = (body.data as { id: string }[]).map((contact) => contact.id);

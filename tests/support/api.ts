@@ -30,8 +30,8 @@ interface TestRequest {
   key?: 'secret' | 'public' | (string & {}) | null;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent unchanged instead of `body`. */
-  raw?: string | Uint8Array<ArrayBuffer>;
+  /** Sent unchanged instead of `body`, with the type of JSON unless it is a form. */
+  raw?: string | Uint8Array<ArrayBuffer> | FormData;
   headers?: Record<string, string>;
 }
 
@@ -85,7 +85,7 @@ async function send(url: string, keys: ProjectKeys, method: string, request: Tes
     headers.set('authorization', `Bearer ${token}`);
   }
   const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
-  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (body !== undefined && !(body instanceof FormData)) headers.set('content-type', 'application/json');
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
   const response = await fetch(url, { method, headers, body, redirect: 'manual' });
   const text = await response.text();

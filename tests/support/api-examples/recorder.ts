@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../api/http/endpoint.ts';
 import { createEndpoints } from '../../../api/routes.ts';
 import { callsTo, type TestProject } from '../api.ts';
 import { testConfig } from '../config.ts';
+import { csvForm } from '../csv-files.ts';
 
 export interface ExampleCall {
   params?: Record<string, string>;
@@ -35,14 +36,6 @@ function pathOf({ path }: Endpoint, params: Record<string, string>, query: Recor
   return search === '' ? filled : `${filled}?${search}`;
 }
 
-/** A file as the field of a form, with its headers. */
-async function formOf(field: string, text: string): Promise<{ raw: Uint8Array<ArrayBuffer>; type: string }> {
-  const form = new FormData();
-  form.append(field, new Blob([text], { type: 'text/csv' }), `${field}.csv`);
-  const response = new Response(form);
-  return { raw: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type') ?? '' };
-}
-
 /** Calls the API with the keys of a project, and keeps requests and answers. */
 export function createRecorder(url: string, project: TestProject): ExampleRecorder {
   const kept = new Map<string, ApiExample[]>();
@@ -51,11 +44,10 @@ export function createRecorder(url: string, project: TestProject): ExampleRecord
     const definition = endpoints.find((endpoint) => endpoint.operationId === operationId);
     if (!definition) throw new Error(`there is no operation ${operationId}`);
     const { params = {}, query = {}, body, headers = {}, as: name = 'example', key = definition.key } = call;
-    const form = definition.multipart && (await formOf(definition.multipart.field, String(body)));
     const reply = await callsTo(url, project.keys)(definition.method, pathOf(definition, params, query), {
       key,
-      headers: { ...headers, ...(form && { 'content-type': form.type }) },
-      ...(form ? { raw: form.raw } : { body }),
+      headers,
+      ...(definition.multipart ? { raw: csvForm(String(body), definition.multipart.field) } : { body }),
     });
     const request = definition.multipart ? { [definition.multipart.field]: body } : body;
     const { status } = reply;
