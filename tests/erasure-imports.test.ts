@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
-import { eventually } from './support/stack.ts';
+import { untilBlocked } from './support/database.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -49,13 +49,7 @@ it('an import that waits for a deletion does not restore the contact', async () 
   await deleting.begin();
   await deleteContacts(deleting, app.project.id, [id]);
   const imported = importRow('waits@mail.test', queuedAt);
-  await eventually(async () => {
-    const waiting = await query(
-      app.em(),
-      sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return waiting.length === 1;
-  });
+  await untilBlocked(app.em, 1);
   await deleting.commit();
   expect(await imported).toMatchObject({ createdCount: 0 });
   expect(await isThere('waits@mail.test')).toBe(false);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { untilBlocked } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
@@ -25,14 +26,7 @@ describe('an error that nothing catches', () => {
         key: 'public',
         body: { email: 'ada@example.com', event: 'under way' },
       });
-      await eventually(async () => {
-        const waiting = await query(
-          database.orm.em.fork(),
-          sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return waiting.length > 0;
-      });
+      await untilBlocked(() => database.orm.em.fork());
       await app.process.ask(fault);
       await eventually(() =>
         fetch(`${app.url}/health`).then(

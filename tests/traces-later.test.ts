@@ -3,6 +3,7 @@ import { query, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createAutomation, createTemplate, executionsOf } from './support/automations.ts';
 import { campaignContent } from './support/campaigns.ts';
+import { untilBlocked } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { expectChain, newCaller, traceWith } from './support/trace-chains.ts';
 import { startTraceCollector, type TraceCollector } from './support/trace-collector.ts';
@@ -41,11 +42,6 @@ async function createCampaign(): Promise<string> {
   return body.data.id;
 }
 
-async function countWaiting(): Promise<number> {
-  const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return (await query(stack.em(), waiting)).length;
-}
-
 it('a trace continues after a delay, and the trace of an event shows the wait that it ended', async () => {
   const id = await createAutomation(stack, 'joined', {
     Later: { type: 'DELAY', config: { amount: 0.02, unit: 'minutes' }, next: 'Buys' },
@@ -72,7 +68,7 @@ it('a trace shows steps that were too slow for their task, and the attempt after
   await query(holder, sql`lock table step_execution in share row exclusive mode`);
   const { traceId, spanId } = await track('grace@mail.test', 'slowed');
   // The attempt within the task is still waiting when the next attempt begins.
-  await eventually(async () => (await countWaiting()) >= 2, 30_000);
+  await untilBlocked(stack.em, 2, 30_000);
   await holder.rollback();
 
   const trace = await traceWith(collector, traceId, [...DELIVERY, 'workflow automationExecution']);

@@ -9,7 +9,7 @@ import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { testEnvironment } from '../../tests/support/environment.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
@@ -76,17 +76,6 @@ async function stateOf({ emailId, campaignId }: Sent) {
   return { status, engagements: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
 }
 
-/** Waits until this many statements wait for a lock. */
-async function waitForLocks(count: number): Promise<void> {
-  await eventually(async () => {
-    const rows = await query(
-      app.em(),
-      sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length === count;
-  });
-}
-
 describe('opens and clicks without PostgreSQL', () => {
   it('are served, and counted once it is back, each once and at the time it happened', async () => {
     const mails = [await sentEmail(), await sentEmail(), await sentEmail()];
@@ -123,12 +112,12 @@ describe('opens and clicks without PostgreSQL', () => {
     await holder.begin();
     await query(holder, sql`select from email where id = ${mail.emailId} for update`);
     const served = Promise.all([open(mail), click(mail)]);
-    await waitForLocks(1);
+    await untilBlocked(app.em, 1);
     // The server does not notice that nobody waits for the statement any more, and will complete it.
     await proxy.cut();
     await proxy.restore();
     expect(await served).toEqual([200, 302]);
-    await waitForLocks(2);
+    await untilBlocked(app.em, 2);
     await holder.commit();
     await eventually(async () => (await stateOf(mail)).status === 'CLICKED');
     const after = await sentEmail();

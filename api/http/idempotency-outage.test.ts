@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { createApiProcess } from '../../tests/support/api-process.ts';
 import { callsTo, startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/stack.ts';
@@ -48,12 +48,6 @@ async function holdContact(): Promise<() => Promise<void>> {
   return () => holder.rollback();
 }
 
-async function someoneWaits(): Promise<void> {
-  const waiting = sql`
-    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await eventually(async () => (await queryOne(app.em(), waiting)) !== undefined);
-}
-
 describe('a request under an Idempotency-Key', () => {
   it('that waits too long for a lock is a 503, and succeeds under the same key once the lock is released', async () => {
     const release = await holdContact();
@@ -69,7 +63,7 @@ describe('a request under an Idempotency-Key', () => {
   it('that loses its connection is a 503, and succeeds under the same key as soon as PostgreSQL is back', async () => {
     const release = await holdContact();
     const interrupted = track();
-    await someoneWaits();
+    await untilBlocked(app.em);
     await proxy.cut();
     expect((await interrupted).status).toBe(503);
     expect((await track()).status).toBe(503);
@@ -82,7 +76,7 @@ describe('a request under an Idempotency-Key', () => {
   it('that gets no answer from PostgreSQL is a 503, and succeeds under the same key after the silence', async () => {
     const release = await holdContact();
     const interrupted = track();
-    await someoneWaits();
+    await untilBlocked(app.em);
     proxy.freeze();
     await release();
     expect((await interrupted).status).toBe(503);
@@ -106,7 +100,7 @@ describe('a killed API process', () => {
     await eventually(async () => (await fetch(`${child.url}/ready`)).ok);
     const release = await holdContact();
     const interrupted = track(callsTo(child.url, app.keys)).catch(() => undefined);
-    await someoneWaits();
+    await untilBlocked(app.em);
     await child.kill();
     await interrupted;
     await release();

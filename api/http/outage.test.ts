@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/domain/database/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
-import { eventually } from '../../tests/support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 4;
@@ -60,9 +59,7 @@ describe('the API without PostgreSQL', () => {
     await blocker.begin();
     await query(blocker, sql`lock table event in exclusive mode`);
     const replies = Promise.all(Array.from({ length: 3 * POOL_SIZE }, () => track('interrupted')));
-    const waiting = sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await eventually(async () => (await query(database.orm.em.fork(), waiting)).length === SLOTS);
+    await untilBlocked(() => database.orm.em.fork(), SLOTS);
     await proxy.cut();
     for (const reply of await replies) expectUnavailable(reply);
     await blocker.rollback();

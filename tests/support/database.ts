@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import type { Em } from '../../shared/domain/database/em.ts';
-import { queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';
 import { eventually } from './eventually.ts';
@@ -71,9 +71,11 @@ export function useTestDatabase(): { em: () => Em } {
   return { em: () => database.orm.em.fork() };
 }
 
-/** Waits until a session of the database waits for a lock. */
-export async function untilBlocked(em: () => Em): Promise<void> {
-  await eventually(() =>
-    queryOne(em(), sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-  );
+/** Waits until a session of the database waits for a lock, or until `count` sessions do. */
+export async function untilBlocked(em: () => Em, count?: number, timeoutMs?: number): Promise<void> {
+  const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await eventually(async () => {
+    const { length } = await query(em(), waiting);
+    return count === undefined ? length > 0 : length === count;
+  }, timeoutMs);
 }
