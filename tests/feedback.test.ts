@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTransport } from 'nodemailer';
-import { linkSignerOf } from '../shared/platform/links.ts';
-import { createLogger } from '../shared/platform/logger.ts';
+import { INBOUND_DOMAIN, startStackInbound, type StackInbound } from './support/inbound.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
-import { startInbound } from '../worker/inbound/start-inbound.ts';
-import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-const INBOUND_DOMAIN = 'in.everpost.test';
 const READERS = ['opener', 'clicker', 'leaver', 'bouncer', 'quiet'];
 
 let stack: TestStack;
-let inbound: InboundServer;
+let inbound: StackInbound;
 beforeAll(async () => {
   stack = await startTestStack({ config: { INBOUND_DOMAIN, INBOUND_SMTP_PORT: 0, DELIVERY_RETRY_SECONDS: [0.5] } });
-  const { config } = stack;
-  const links = linkSignerOf(config);
-  const logger = createLogger({ level: 'silent', name: 'test' });
-  const smtp = { send: () => Promise.reject(new Error('nobody writes to the operator here')) };
-  const started = await startInbound({ config, orm: stack.orm, logger, links, smtp, wakeDispatcher: () => undefined });
-  inbound = started!;
+  inbound = await startStackInbound(stack);
 });
 afterAll(async () => {
   await inbound.close();
@@ -39,28 +29,6 @@ function messageTo(name: string): ReceivedMessage {
 
 async function htmlOf(message: ReceivedMessage): Promise<string> {
   return (await message.parsed()).html || '';
-}
-
-async function bounce(message: ReceivedMessage): Promise<void> {
-  const raw = [
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    'Message-ID: <report-1@mx.test>',
-    '',
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.test',
-    '',
-    `Final-Recipient: rfc822; ${message.to[0]}`,
-    'Action: failed',
-    'Status: 5.1.1',
-    'Diagnostic-Code: smtp; 550 5.1.1 No such user',
-    '',
-    '--b--',
-  ].join('\r\n');
-  const transport = createTransport({ host: '127.0.0.1', port: inbound.port, ignoreTLS: true });
-  await transport.sendMail({ envelope: { from: '', to: message.from }, raw });
-  transport.close();
 }
 
 async function sendCampaign(body: object): Promise<any> {
@@ -106,7 +74,7 @@ describe('the feedback of a campaign', () => {
       body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
     });
     expect(left.status).toBe(200);
-    for (let i = 0; i < 2; i++) await bounce(messageTo('bouncer'));
+    for (let i = 0; i < 2; i++) await inbound.report(messageTo('bouncer'));
 
     const { body: stats } = await stack.api('GET', `/campaigns/${campaign.id}/stats`);
     expect(stats).toMatchObject({

@@ -1,30 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTransport } from 'nodemailer';
-import { createLinkSigner } from '../shared/platform/links.ts';
-import { createLogger } from '../shared/platform/logger.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
+import { INBOUND_DOMAIN, startStackInbound, type StackInbound } from './support/inbound.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
-import { startInbound } from '../worker/inbound/start-inbound.ts';
-import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-const INBOUND_DOMAIN = 'in.everpost.test';
+const SUCCESS = { status: '2.0.0', diagnostic: 'smtp; 250 2.0.0 Accepted' };
 
 let dns: DnsServer;
 let stack: TestStack;
-let inbound: InboundServer;
+let inbound: StackInbound;
 beforeAll(async () => {
   dns = await createDnsServer();
   stack = await startTestStack({
     config: { DNS_SERVERS: [dns.address], INBOUND_DOMAIN, INBOUND_SMTP_PORT: 0 },
     sink: { dsn: true },
   });
-  const { config } = stack;
-  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
-  const logger = createLogger({ level: 'silent', name: 'test' });
-  const smtp = { send: () => Promise.reject(new Error('nobody writes to the operator here')) };
-  const started = await startInbound({ config, orm: stack.orm, logger, links, smtp, wakeDispatcher: () => undefined });
-  inbound = started!;
+  inbound = await startStackInbound(stack);
 });
 afterAll(async () => {
   await inbound.close();
@@ -70,27 +61,6 @@ async function sendCampaign(from: string, to: string): Promise<{ campaignId: str
   return { campaignId: body.data.id, message };
 }
 
-async function report(message: ReceivedMessage, action: string, status: string): Promise<void> {
-  const raw = [
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    `Message-ID: <report-${message.to[0]}>`,
-    '',
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.test',
-    '',
-    `Final-Recipient: rfc822; ${message.to[0]}`,
-    `Action: ${action}`,
-    `Status: ${status}`,
-    '',
-    '--b--',
-  ].join('\r\n');
-  const transport = createTransport({ host: '127.0.0.1', port: inbound.port, ignoreTLS: true });
-  await transport.sendMail({ envelope: { from: '', to: message.from }, raw });
-  transport.close();
-}
-
 async function activityOf(contactEmail: string): Promise<string[]> {
   const { body } = await stack.api('GET', '/activity?types=email.delivered,email.bounced');
   return body.data.filter((item: any) => item.contactEmail === contactEmail).map((item: any) => item.type);
@@ -103,12 +73,12 @@ describe('the envelope sender of mail from a domain that DNS has verified', () =
     await verifyDomain('shop.example');
     const sent = await send('hello@shop.example', 'one@mail.test');
     expect(sent.message.from).toMatch(new RegExp(`^${TOKEN}@bounce\\.shop\\.example$`));
-    await report(sent.message, 'failed', '5.1.1');
+    await inbound.report(sent.message);
     expect(await activityOf('one@mail.test')).toEqual(['email.bounced']);
 
     const campaign = await sendCampaign('News@Shop.example', 'two@mail.test');
     expect(campaign.message.from).toMatch(new RegExp(`^${TOKEN}@bounce\\.shop\\.example$`));
-    await report(campaign.message, 'relayed', '2.0.0');
+    await inbound.report(campaign.message, { ...SUCCESS, action: 'relayed' });
     expect(await activityOf('two@mail.test')).toEqual(['email.delivered']);
     const { body: stats } = await stack.api('GET', `/campaigns/${campaign.campaignId}/stats`);
     expect(stats).toMatchObject({ deliveredCount: 1, bouncedCount: 0 });
@@ -120,7 +90,7 @@ describe('the envelope sender of mail from a domain that DNS has verified', () =
     expect(message.raw.toString('latin1')).toMatch(/^DKIM-Signature:/m);
     // The other server may convert the name back to Unicode.
     expect(message.from).toMatch(new RegExp(`^${TOKEN}@bounce\\.(?:xn--bcher-kva|bücher)\\.example$`));
-    await report(message, 'failed', '5.1.1');
+    await inbound.report(message);
     expect(await activityOf('three@mail.test')).toEqual(['email.bounced']);
   });
 });
@@ -148,7 +118,7 @@ describe('a receipt of the delivery', () => {
     expect(sent.message.receipt).toEqual({ id: sent.emailId, ...asked });
     const campaign = await sendCampaign('news@example.com', 'seven@mail.test');
     expect(campaign.message.receipt).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), ...asked });
-    for (const { message } of [sent, campaign]) await report(message, 'delivered', '2.0.0');
+    for (const { message } of [sent, campaign]) await inbound.report(message, { ...SUCCESS, action: 'delivered' });
     expect(await activityOf('six@mail.test')).toEqual(['email.delivered']);
     expect(await activityOf('seven@mail.test')).toEqual(['email.delivered']);
   });

@@ -6,16 +6,19 @@ import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { createProject } from '../../shared/domain/projects/projects.ts';
 import { listSuppressions } from '../../shared/domain/suppressions/suppressions.ts';
-import { createLinkSigner, type LinkSigner } from '../../shared/platform/links.ts';
+import { createLinkSigner, linkSignerOf, type LinkSigner } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createVerp, type Verp } from '../../shared/platform/mail/verp.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import type { ReceivedMessage } from './received-messages.ts';
+import type { TestStack } from './stack.ts';
 import { createInboundMail, type InboundMailDeps } from '../../worker/inbound/inbound-mail.ts';
 import {
   startInboundServer,
   type InboundServer,
   type InboundServerOptions,
 } from '../../worker/inbound/inbound-server.ts';
+import { startInbound } from '../../worker/inbound/start-inbound.ts';
 
 export const INBOUND_DOMAIN = 'in.everpost.test';
 const appSecret = 'a secret of at least 32 characters';
@@ -114,8 +117,33 @@ export async function startTestInbound(): Promise<TestInbound> {
   };
 }
 
+export interface StackInbound {
+  /** Sends a report on a message to its envelope sender. Repeated, it is the same report. */
+  report: (message: ReceivedMessage, fields?: DsnFields) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** The listener for inbound mail of a stack whose configuration has an `INBOUND_DOMAIN`. */
+export async function startStackInbound({ config, orm }: TestStack): Promise<StackInbound> {
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  const smtp = { send: () => Promise.reject(new Error('nobody writes to the operator here')) };
+  const links = linkSignerOf(config);
+  const server = (await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: () => undefined }))!;
+  return {
+    async report({ to: [recipient = ''], from }, fields) {
+      const raw = dsn({ recipient, id: recipient.replace('@', '.'), ...fields });
+      const reply = await deliverTo(server.port, from, raw, '');
+      if (!reply.startsWith('250')) throw new Error(reply);
+    },
+    close: () => server.close(),
+  };
+}
+
+type DsnFields = Parameters<typeof dsn>[0];
+
 /** A report of a mail server (RFC 3464). */
 export function dsn({
+  recipient = 'somebody@mail.test',
   action = 'failed',
   status = '5.1.1',
   diagnostic = 'smtp; 550 5.1.1 No such user',
@@ -137,7 +165,7 @@ export function dsn({
     '',
     'Reporting-MTA: dns; mx.test',
     '',
-    'Final-Recipient: rfc822; somebody@mail.test',
+    `Final-Recipient: rfc822; ${recipient}`,
     `Action: ${action}`,
     `Status: ${status}`,
     `Diagnostic-Code: ${diagnostic}`,
