@@ -165,7 +165,7 @@ describe('the domain checks', () => {
     );
     expect(isDone).toBe(false);
     await running;
-    expect(performance.now() - startedAt).toBeLessThan(12_000);
+    expect(performance.now() - startedAt).toBeLessThan(40_000);
     expect(await statusOf('unfinished.example')).toEqual({ verified: false, checked: true });
     expect(await statusOf('dead14.silent.test')).toEqual({ verified: false, checked: true });
   });

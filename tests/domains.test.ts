@@ -291,7 +291,9 @@ describe('GET /domains/:id/verify', () => {
     dns.behave('silent.example', { drop: true });
     const startedAt = performance.now();
     expect((await check(id)).status).toBe('VERIFIED');
-    expect(performance.now() - startedAt).toBeLessThan(5_500);
+    const durationMs = performance.now() - startedAt;
+    expect(durationMs).toBeGreaterThan(1_000);
+    expect(durationMs).toBeLessThan(20_000);
   });
 
   it('leaves a trusted domain verified whatever DNS says', async () => {

@@ -165,6 +165,8 @@ describe('a stranger', () => {
     socket.write(data);
     const startedAt = performance.now();
     await ended;
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    const durationMs = performance.now() - startedAt;
+    expect(durationMs).toBeGreaterThan(1_000);
+    expect(durationMs).toBeLessThan(40_000);
   });
 });

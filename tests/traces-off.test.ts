@@ -48,7 +48,7 @@ it('tracing delays no request and ends no process when the collector hangs or is
   const collector = await startTraceCollector({ hangs: true });
   const nowhere = `http://127.0.0.1:${await findFreePort(0)}`;
   const stack = await startTracedStack({
-    api: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    api: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' },
     worker: { OTEL_EXPORTER_OTLP_ENDPOINT: nowhere },
   });
   try {
@@ -58,10 +58,10 @@ it('tracing delays no request and ends no process when the collector hangs or is
     const { api, worker } = stack.processes;
     expect(api.output() + worker.output()).toContain(SDK_LOADED);
     await eventually(async () => worker.output().includes('tracing has a problem'), 30_000);
-    // The exporter alone would try for ten seconds.
+    // The exporter alone would try for a minute.
     const beganAt = performance.now();
     expect(await api.terminate()).toBe(0);
-    expect(performance.now() - beganAt).toBeLessThan(8_000);
+    expect(performance.now() - beganAt).toBeLessThan(30_000);
     expect(await worker.terminate()).toBe(0);
   } finally {
     await stack.stop();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { testConfig } from '../../tests/support/config.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { createEndpoints } from '../routes.ts';
 import { createNearestPaths } from './nearest-path.ts';
 
@@ -43,11 +44,12 @@ describe('the nearest paths', () => {
     expect(nearestPaths('GET', '/contacts'.repeat(99))).toEqual([]);
   });
 
-  it('are found in little time, whatever was asked for', () => {
-    const startedAt = performance.now();
-    for (const word of ['c', 'contact', 'segments'.repeat(4)])
-      for (let parts = 1; parts < 50; parts += 1) nearestPaths('GET', `/${word}`.repeat(parts));
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  it('are found in little time, whatever was asked for', async () => {
+    const cpuMs = await cpuMsOf(() => {
+      for (const word of ['c', 'contact', 'segments'.repeat(4)])
+        for (let parts = 1; parts < 50; parts += 1) nearestPaths('GET', `/${word}`.repeat(parts));
+    });
+    expect(cpuMs).toBeLessThan(1_500);
   });
 });
 

@@ -5,6 +5,7 @@ import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import {
   answer,
@@ -325,9 +326,10 @@ describe('the listener', () => {
       dsn({ action: 'delayed' }).replace('Final-Recipient', `${'A: b\r\n\r\n'.repeat(30_000)}Final-Recipient`),
       complaint('Return-Path: <bounce+'.repeat(20_000), 'other'),
     ];
-    const started = performance.now();
-    for (const raw of hostile) await deliver(inbound.verp.returnPath(mail.emailId), raw);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const cpuMs = await cpuMsOf(async () => {
+      for (const raw of hostile) await deliver(inbound.verp.returnPath(mail.emailId), raw);
+    });
+    expect(cpuMs).toBeLessThan(10_000);
     expect(await stateOf(mail)).toMatchObject({ status: 'SENT', subscribed: true, events: [] });
   });
 

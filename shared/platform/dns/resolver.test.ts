@@ -2,11 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createDnsServer, type DnsServer } from '../../../tests/support/dns-server.ts';
 import { createDnsResolver, type DnsResolver } from './resolver.ts';
 
+const TIMEOUT_MS = 400;
+
 let server: DnsServer;
 let resolver: DnsResolver;
 beforeAll(async () => {
   server = await createDnsServer();
-  resolver = createDnsResolver({ servers: [server.address], timeoutMs: 400 });
+  resolver = createDnsResolver({ servers: [server.address], timeoutMs: TIMEOUT_MS });
 });
 beforeEach(() => server.clear());
 afterAll(() => server.close());
@@ -55,7 +57,9 @@ describe('a DNS resolver', () => {
     expect(await resolver.mx('quick.example')).toMatchObject({ kind: 'found' });
     expect(isSilentDecided).toBe(false);
     expect(await silent).toEqual({ kind: 'failed', reason: 'ETIMEOUT' });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const durationMs = performance.now() - startedAt;
+    expect(durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 10);
+    expect(durationMs).toBeLessThan(10_000);
   });
 
   it('keeps no answers: a changed record is seen at once', async () => {
