@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
-import { campaignContent } from './support/campaigns.ts';
+import { addReaders, campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const CONTACTS = 14_000;
@@ -13,13 +13,7 @@ beforeAll(async () => {
   });
   // At a limited speed the audience is stored slowly.
   await query(stack.em(), sql`update project set emails_per_second = 5 where id = ${stack.project.id}`);
-  await query(
-    stack.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true, now(), now()
-      from generate_series(1, ${CONTACTS}::int) n`,
-  );
+  await addReaders(stack.em(), stack.project.id, CONTACTS);
 });
 afterAll(() => stack.stop());
 

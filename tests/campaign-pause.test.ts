@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
-import { campaignContent } from './support/campaigns.ts';
+import { addReaders, campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
@@ -16,13 +15,7 @@ beforeAll(async () => {
     config: { SMTP_CONNECTIONS: CONNECTIONS, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
     sink: { delayMs: 40, keepMessages: false },
   });
-  await query(
-    stack.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true, now(), now()
-      from generate_series(1, ${RECIPIENTS}::int) n`,
-  );
+  await addReaders(stack.em(), stack.project.id, RECIPIENTS);
   worker = startWorkerProcess(stack.config, stack.temporal);
 });
 afterAll(async () => {

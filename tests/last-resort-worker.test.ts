@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { addReaders } from './support/campaigns.ts';
 import { LOOP_WATCH } from './support/everpost-process.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
@@ -12,13 +12,7 @@ let worker: WorkerProcess | undefined;
 let next: WorkerProcess | undefined;
 beforeAll(async () => {
   stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 100, keepMessages: false } });
-  await query(
-    stack.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true, now(), now()
-      from generate_series(1, ${RECIPIENTS}::int) n`,
-  );
+  await addReaders(stack.em(), stack.project.id, RECIPIENTS);
 });
 afterAll(async () => {
   await worker?.kill();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, executionThatIs, track } from './support/automations.ts';
+import { addReaders } from './support/campaigns.ts';
 import { testEnvironment } from './support/environment.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
@@ -69,13 +70,7 @@ describe('while PostgreSQL is out of reach', () => {
       config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
     });
     databaseProxy = await startTcpProxy(stack.database.url);
-    await query(
-      stack.em(),
-      sql`
-        insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-        select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true, now(), now()
-        from generate_series(1, ${RECIPIENTS}::int) n`,
-    );
+    await addReaders(stack.em(), stack.project.id, RECIPIENTS);
     worker = startWorkerProcess(
       { ...stack.config, DATABASE_URL: databaseProxy.url, SMTP_CONNECTIONS: 5 },
       stack.temporal,

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { addReaders, sendToAll, type SentCampaign } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
@@ -32,23 +33,10 @@ const countOf = async (condition: ReturnType<typeof sql>) =>
   (await query(stack.em(), sql`select from email where ${condition}`)).length;
 
 /** A campaign to the same number of recipients at each domain, the domains in turns. */
-async function startCampaign(domains: string[]): Promise<{ id: string; read: () => Promise<any> }> {
+async function startCampaign(domains: string[]): Promise<SentCampaign> {
   const project = await stack.createProject();
-  for (const domain of domains) {
-    await query(
-      stack.em(),
-      sql`
-        insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-        select everpost_uuid_v7(), ${project.project.id}, 'reader' || n || '@' || ${domain}, true, now(), now()
-        from generate_series(1, ${RECIPIENTS}::int) n`,
-    );
-  }
-  const { body } = await project.api('POST', '/campaigns', {
-    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
-  });
-  const id: string = body.data.id;
-  await project.api('POST', `/campaigns/${id}/send`, { body: {} });
-  return { id, read: async () => (await project.api('GET', `/campaigns/${id}`)).body };
+  for (const domain of domains) await addReaders(stack.em(), project.project.id, RECIPIENTS, domain);
+  return sendToAll(project);
 }
 
 async function deliver(to: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { sendToAll, type SentCampaign } from './support/campaigns.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
@@ -28,7 +29,7 @@ afterAll(async () => {
   await other.close();
 });
 
-async function startCampaign(): Promise<{ id: string; read: () => Promise<any> }> {
+async function startCampaign(): Promise<SentCampaign> {
   const project = await stack.createProject();
   await query(
     stack.em(),
@@ -37,12 +38,7 @@ async function startCampaign(): Promise<{ id: string; read: () => Promise<any> }
       select everpost_uuid_v7(), ${project.project.id}, 'reader' || n || '@' || (${DOMAINS}::text[])[n % 4 + 1], true, now(), now()
       from generate_series(1, ${RECIPIENTS}::int) n`,
   );
-  const { body } = await project.api('POST', '/campaigns', {
-    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
-  });
-  const id: string = body.data.id;
-  await project.api('POST', `/campaigns/${id}/send`, { body: {} });
-  return { id, read: async () => (await project.api('GET', `/campaigns/${id}`)).body };
+  return sendToAll(project);
 }
 
 const labelOf = ({ port }: SmtpSink) => `127.0.0.1:${port}`;

@@ -3,6 +3,7 @@ import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
+import { addReaders, sendToAll } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const THROTTLED_CAMPAIGNS = 20;
@@ -28,19 +29,9 @@ async function startCampaign(emailsPerSecond: number, recipients: number): Promi
   const project = await stack.createProject();
   const domain = `t${++domainCount}.test`;
   await updateProject(stack.em(), project.project.id, { emailsPerSecond });
-  await query(
-    stack.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      select everpost_uuid_v7(), ${project.project.id}, n || '@' || ${domain}, true, now(), now()
-      from generate_series(1, ${recipients}::int) n`,
-  );
-  const { body } = await project.api('POST', '/campaigns', {
-    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
-  });
-  const campaignId: string = body.data.id;
-  await project.api('POST', `/campaigns/${campaignId}/send`, { body: {} });
-  return { project, domain, campaignId };
+  await addReaders(stack.em(), project.project.id, recipients, domain);
+  const { id } = await sendToAll(project);
+  return { project, domain, campaignId: id };
 }
 
 const sentOf = ({ domain }: Sending): number =>

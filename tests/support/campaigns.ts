@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
+import type { Em } from '../../shared/domain/database/em.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from './api.ts';
@@ -35,6 +36,33 @@ export const campaignContent = (change: Record<string, unknown> = {}) => ({
 export const filterCondition = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
 export const proPlan = filterCondition({ field: 'data.plan', operator: 'equals', value: 'pro' });
 export const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+/** Creates subscribed contacts with the addresses `reader1@<domain>`, `reader2@<domain>` and so on. */
+export async function addReaders(em: Em, projectId: string, count: number, domain = 'mail.test'): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+      select everpost_uuid_v7(), ${projectId}, 'reader' || n || '@' || ${domain}, true, now(), now()
+      from generate_series(1, ${count}::int) n`,
+  );
+}
+
+export interface SentCampaign {
+  id: string;
+  /** The campaign as the API shows it now. */
+  read: () => Promise<any>;
+}
+
+/** Creates a campaign to all contacts of a project, and sends it. */
+export async function sendToAll({ api }: TestProject): Promise<SentCampaign> {
+  const { body } = await api('POST', '/campaigns', {
+    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+  });
+  const id: string = body.data.id;
+  await api('POST', `/campaigns/${id}/send`, { body: {} });
+  return { id, read: async () => (await api('GET', `/campaigns/${id}`)).body };
+}
 
 export async function startCampaignApi(): Promise<CampaignApi> {
   const app = await startTestApi({ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 } });
