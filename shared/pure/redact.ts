@@ -9,7 +9,7 @@ const URLS = /\b([a-z][a-z\d+.-]{0,20}:\/\/)(?:[^\s/@"'<>]{0,300}@)?([^\s/?#"'<>
  * `list+ada=example.com@relay.test` (VERP), or `srs0=…=example.com=ada@relay.test`.
  */
 const ADDRESSES =
-  /(?:(?:[^\s@<>"'(),;:=[\]]{0,64}\+|\bsrs[01][=+-])[^\s@<>"'(),;:[\]]{1,128}|[^\s@<>"'(),;:=[\]]{1,128})(?:@|%40)[^\s@<>"'(),;:[\]]{1,255}/gi;
+  /(?:(?:[^\s@<>"'(),;:=+[\]]{0,64}\+|\bsrs[01][=+-])[^\s@<>"'(),;:[\]]{1,128}|[^\s@<>"'(),;:=[\]]{1,128})(?:@|%40)[^\s@<>"'(),;:[\]]{1,255}/gi;
 const KEYS = /\b(?:sk|pk|whsec)_[\w+/=-]+/g;
 /** A text of this length that is not a UUID is a token or a hash. */
 const TOKENS = /\b[\w-]{40,}\b/g;
