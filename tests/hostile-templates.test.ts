@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectTooBig } from './support/api.ts';
-import { longestTurnOf, startHostileApi, TURN_MAX_MS, type HostileApi } from './support/hostile-api.ts';
+import { expectShortTurns, startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
 let app: HostileApi;
 let workflowId: string;
@@ -12,10 +12,6 @@ beforeAll(async () => {
   for (let turn = 0; turn < 3; turn++) await app.attacker.api('POST', '/templates', { body: templateWith({}) });
 });
 afterAll(() => app.stop());
-
-async function expectShortTurns(attack: () => Promise<unknown>): Promise<void> {
-  expect(await longestTurnOf(app, attack)).toBeLessThan(TURN_MAX_MS);
-}
 
 const LENGTH = 1_900_000;
 const templateWith = (change: object) => ({ name: 'T', subject: 'S', body: 'B', from: 'a@example.com', ...change });
@@ -52,7 +48,7 @@ describe.each(Object.entries(TAGS))('one tag with %s', (_name, tag) => {
     ['a url of a step', 'steps', () => webhookWith({ url: `https://example.net/${tag(SHORT)}` }), 'config.url'],
   ])('is refused without effort in %s', async (_where, path, body, field) => {
     const given = body();
-    await expectShortTurns(async () => {
+    await expectShortTurns(app, async () => {
       const to = path === 'steps' ? `/workflows/${workflowId}/steps` : path;
       const reply = await app.attacker.api('POST', to, { body: given });
       expectTooBig(reply, field);
@@ -65,7 +61,7 @@ describe('a body of many megabytes', () => {
     ['letters', 'x'.repeat(38_000_000)],
     ['tags of HTML', '<p>abc</p>'.repeat(1_600_000)],
     ['tags of HTML, with a preheader', '<p>abc</p>'.repeat(3_800_000), { preheader: 'Hello' }],
-    ['placeholders', `{{a ?? "b"}}${'x'.repeat(1_880)}`.repeat(20_000)],
+    ['placeholders', `{{a ?? "b"}}${'x'.repeat(980)}`.repeat(20_000)],
     ['empty placeholders', '{{ }}'.repeat(3_000_000)],
     ['braces', 'x{} '.repeat(9_000_000)],
     ['marks of other template languages', '<% '.repeat(5_000_000)],
@@ -73,7 +69,7 @@ describe('a body of many megabytes', () => {
     ['letters beyond ASCII', 'ü€'.repeat(3_000_000)],
     ['empty lines', '\n'.repeat(8_000_000)],
   ])('of %s does not delay others, in a process with a small heap', async (_name, body, change = {}) => {
-    await expectShortTurns(async () => {
+    await expectShortTurns(app, async () => {
       const reply = await app.attacker.api('POST', '/v1/send', { body: emailWith({ body, ...change }) });
       expect(reply.status).toBe(200);
     });
@@ -87,7 +83,7 @@ describe('a template of the largest allowed size', () => {
     ['blocks', '{{#if a}}x{{/if}}'.repeat(10_000)],
     ['quotes', `it's "${"'".repeat(1_700_000)}\\`],
   ])('of %s does not delay others', async (_name, text) => {
-    await expectShortTurns(async () => {
+    await expectShortTurns(app, async () => {
       const { status, body } = await app.attacker.api('POST', '/templates', {
         body: templateWith({ body: text, text }),
       });

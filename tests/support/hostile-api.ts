@@ -82,6 +82,11 @@ export async function longestTurnOf(app: HostileApi, run: () => Promise<unknown>
   return longestTurnMs;
 }
 
+/** Checks that an attack, or its repetition, causes only turns below `TURN_MAX_MS`. */
+export async function expectShortTurns(app: HostileApi, run: () => Promise<unknown>): Promise<void> {
+  expect(await longestTurnOf(app, run)).toBeLessThan(TURN_MAX_MS);
+}
+
 /** Checks that an attack causes only turns below `turnMaxMs`, and that the memory of the process hardly grows by it. */
 export async function expectCheap(
   app: HostileApi,
