@@ -14,10 +14,32 @@ export type Judge = (answer: FuzzAnswer) => string | undefined;
 
 const ERROR_LENGTH_MAX = 16 * 1024;
 
+const parseSchema = (text: string): JsonSchema =>
+  JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as JsonSchema;
+
+/** The zod schemas of a document by their JSON. Most operations declare the same errors. */
+interface KnownSchemas {
+  $defs: JsonSchema;
+  byJson: Map<string, z.ZodType>;
+}
+const knownOf = new WeakMap<OpenApiDocument, KnownSchemas>();
+
+function knownSchemas(document: OpenApiDocument): KnownSchemas {
+  const known = knownOf.get(document) ?? {
+    $defs: parseSchema(JSON.stringify(document.components.schemas)),
+    byJson: new Map<string, z.ZodType>(),
+  };
+  knownOf.set(document, known);
+  return known;
+}
+
 /** A zod schema of a part of the document, with its references. */
 export function standalone(document: OpenApiDocument, schema: JsonSchema): z.ZodType {
-  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
-  return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
+  const { $defs, byJson } = knownSchemas(document);
+  const text = JSON.stringify(schema);
+  const known = byJson.get(text) ?? z.fromJSONSchema({ ...parseSchema(text), $defs } as never);
+  byJson.set(text, known);
+  return known;
 }
 
 function parse(text: string): unknown {
