@@ -11,11 +11,13 @@ export interface ContentHooks {
 }
 
 /** Longer content is written in parts, so that a stuck server can be distinguished from a slow one. */
+const WHOLE_OCTETS_MAX = 262_144;
+/** Other work of the event loop runs between two parts. */
 const PART_OCTETS = 65_536;
 
 /** Writes the content of a message after the reply to DATA. */
 export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
-  if (raw.length > PART_OCTETS) {
+  if (raw.length > WHOLE_OCTETS_MAX) {
     writeParts(socket, raw, hooks);
     return;
   }
