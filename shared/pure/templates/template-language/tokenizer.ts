@@ -42,8 +42,6 @@ const OPEN = '{{';
 const CLOSE = '}}';
 /** The characters that are searched between two pauses: a few milliseconds of work at most. */
 const SEARCHED_PER_STEP = 1_048_576;
-/** How far before its end a tag begins at most. */
-const TAG_SEARCHED = LIMITS.templateTagLength + OPEN.length + 1;
 
 const TAG_TOO_LONG = `A placeholder or block may have at most ${LIMITS.templateTagLength} characters`;
 
@@ -89,11 +87,9 @@ export function* findTags(source: string): Generator<Tag | 'pause'> {
     const close = firstOpen === -1 ? -1 : yield* searchSteps(source, CLOSE, firstOpen + OPEN.length);
     if (close === -1) return;
 
-    // The tag begins at the last `{{` before the `}}`, so a stray `{{` does not swallow a placeholder. Further back
-    // than a tag may be long, the first `{{` is as good, because such a tag is refused.
-    const searchedFrom = Math.max(firstOpen, close - TAG_SEARCHED);
-    const found = source.slice(searchedFrom, close).lastIndexOf(OPEN);
-    const open = found === -1 ? firstOpen : searchedFrom + found;
+    // The tag begins at the last `{{` before the `}}`, so a stray `{{` does not swallow a placeholder. The search back
+    // ends at `firstOpen`, so the whole loop takes linear time.
+    const open = source.lastIndexOf(OPEN, close - OPEN.length);
     const end = close + CLOSE.length;
     const content = source.slice(open + OPEN.length, close);
     const isRaw = open > position && source[open - 1] === '{' && source[end] === '}';
