@@ -83,7 +83,7 @@ export async function checkContent(
     await pause();
     const sent = email.render(scope);
     await pause();
-    const shown = text ? `${own.text}\n${await convertHtml([own.html])}` : own.text;
+    const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
     return {
       fault: null,
       htmlBytes: Buffer.byteLength(sent.html),

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { createTurns } from '../turns.ts';
 import { CONVERTED_AT_ONCE_MAX, htmlToText } from './html-to-text.ts';
 
 interface Thread {
@@ -25,26 +24,14 @@ function startThread(): Thread {
   return started;
 }
 
-/**
- * The pieces go to the thread with pauses in between.
- * @returns undefined when the document ended the thread, for example because memory ran out
- */
-async function convertInThread(
-  pieces: readonly string[],
-  { isQuick }: { isQuick: boolean },
-): Promise<string | undefined> {
+/** @returns undefined when the document ended the thread, for example because memory ran out */
+async function convertInThread(html: string, { isQuick }: { isQuick: boolean }): Promise<string | undefined> {
   const current = (thread ??= startThread());
   current.worker.ref();
-  const turn = createTurns();
-  const finished = new Promise<string | undefined>((resolve) => {
+  const text = await new Promise<string | undefined>((resolve) => {
     current.finish = resolve;
+    current.worker.postMessage({ html, isQuick });
   });
-  for (const piece of pieces) {
-    current.worker.postMessage(piece);
-    await turn();
-  }
-  current.worker.postMessage({ isQuick });
-  const text = await finished;
   current.worker.unref();
   return text;
 }
@@ -52,14 +39,12 @@ async function convertInThread(
 /**
  * Converts HTML into text as `htmlToText` does. A large document is converted in a thread, because that may take much
  * of a second. If its layout fails, only its tags are stripped; if that fails too, the text is empty.
- * @param pieces the document, in its order
  */
-export async function convertHtml(pieces: readonly string[]): Promise<string> {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length <= CONVERTED_AT_ONCE_MAX) return htmlToText(pieces.join(''));
+export async function convertHtml(html: string): Promise<string> {
+  if (html.length <= CONVERTED_AT_ONCE_MAX) return htmlToText(html);
   const conversion = last.then(async () => {
-    const text = await convertInThread(pieces, { isQuick: false });
-    return text ?? (await convertInThread(pieces, { isQuick: true })) ?? '';
+    const text = await convertInThread(html, { isQuick: false });
+    return text ?? (await convertInThread(html, { isQuick: true })) ?? '';
   });
   last = conversion;
   return conversion;

@@ -12,7 +12,7 @@ function compileAtOnce(
   const steps = compileMessageSteps(source, tools);
   for (let step = steps.next(); ;) {
     if (step.done) return step.value;
-    step = steps.next(step.value === 'pause' ? '' : tools.htmlToText(step.value.convert.join('')));
+    step = steps.next(step.value === 'pause' ? '' : tools.htmlToText(step.value.convert));
   }
 }
 

@@ -11,9 +11,9 @@ import { escapeHtml } from './template-language/escape-html.ts';
 import { LIMITS } from '../limits.ts';
 import { convertOnce, createRenderMeter } from './template-language/meter.ts';
 import { parseSteps, type TemplateNode } from './template-language/parser.ts';
-import { markSteps, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
+import { markTags, unmarkSteps, type HtmlToText } from './template-language/plain-text.ts';
 import { finish, type Steps } from '../steps.ts';
-import { tokenizeSteps, type Token } from './template-language/tokenizer.ts';
+import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
   subject: string;
@@ -44,10 +44,10 @@ export interface CompiledMessageTemplate {
 export const SUBJECT_LENGTH_MAX = 998;
 
 /**
- * What compiling yields to its driver: HTML in pieces that the driver converts into text, perhaps in another thread, or
- * a pause in which the driver may do other work.
+ * What compiling yields to its driver: HTML that the driver converts into text, perhaps in another thread, or a pause
+ * in which the driver may do other work.
  */
-export type CompileRequest = { convert: string[] } | 'pause';
+export type CompileRequest = { convert: string } | 'pause';
 
 /** The driver passes the text of a conversion to `next`; after a pause it passes any text. */
 export type CompileSteps<Result> = Generator<CompileRequest, Result, string>;
@@ -100,7 +100,8 @@ function* compileBody(
     compileSteps(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
   let renderText: RenderTemplate = () => '';
   if (htmlToText && html.length <= LIMITS.textSourceLength) {
-    const textNodes = yield* textNodesOf(tokens, html);
+    const marked = markTags(tokens, html);
+    const textNodes = marked && (yield* unmarkSteps(yield { convert: marked.html }, marked, html));
     yield 'pause';
     renderText = textNodes
       ? yield* compileText(textNodes, htmlToText, lengthMax)
@@ -113,12 +114,6 @@ function* compileBody(
   const sentNodes = yield* parseSteps(sentTokens, sentHtml, { operandsMax: Infinity });
   yield 'pause';
   return { renderHtml: yield* compileHtml(sentNodes), renderText };
-}
-
-/** The tree of the derived text part, if there is one. The marked HTML is free again when it returns. */
-function* textNodesOf(tokens: readonly Token[], html: string): CompileSteps<TemplateNode[] | undefined> {
-  const marked = yield* markSteps(tokens, html);
-  return marked && (yield* unmarkSteps(yield { convert: marked.pieces }, marked.tags, html));
 }
 
 function compileText(nodes: TemplateNode[], htmlToText: HtmlToText, lengthMax: number): Steps<RenderTemplate> {

@@ -1,4 +1,3 @@
-import { textPieces } from '../../text-pieces.ts';
 import { TemplateSyntaxError } from './errors.ts';
 import { parseSteps, type TemplateNode } from './parser.ts';
 import type { Steps } from '../../steps.ts';
@@ -11,8 +10,6 @@ export type HtmlToText = (html: string) => string;
 const OUTPUT_MARK = '\uFDD0';
 const BLOCK_MARK = '\uFDD1';
 const END_MARK = '\uFDD2';
-/** The pieces of a large document have at least this many characters. */
-const PIECE_LENGTH_MIN = 131_072;
 const MARKS = /[\uFDD0-\uFDD2]/g;
 const MARKED_TAG = /[\uFDD0\uFDD1](\d{1,9})\uFDD2/g;
 /** Lines that contain only block tags, quoted or not. Rendered, they would be empty lines. */
@@ -20,19 +17,18 @@ const BLOCK_ONLY_LINE = /^((?:[ \t>]*\uFDD1\d{1,9}\uFDD2)+)[ \t]*(?:\n|(?![^]))/
 
 /** HTML in which marks replace the template's tags. A mark contains the index of its tag in `tags`. */
 export interface MarkedHtml {
-  /** The HTML, in pieces: together they may have megabytes. */
-  pieces: string[];
+  html: string;
   tags: Token[];
 }
 
 /**
  * Replaces the tags of an HTML template by marks. After the conversion into text, `unmarkSteps` puts the tags back,
  * which gives the template of the text/plain part. Undefined if a loop may print the items of a numbered list: then the
- * text must be made from each rendered message. Pauses now and then.
+ * text must be made from each rendered message.
  */
-export function* markSteps(tokens: readonly Token[], source: string): Steps<MarkedHtml | undefined> {
+export function markTags(tokens: readonly Token[], source: string): MarkedHtml | undefined {
   const hasLoop = tokens.some((token) => token.type === 'open' && token.kind === 'each');
-  return hasLoop && /<ol[\s>]/i.test(source) ? undefined : yield* markAllSteps(tokens);
+  return hasLoop && /<ol[\s>]/i.test(source) ? undefined : markAll(tokens);
 }
 
 /**
@@ -42,7 +38,7 @@ export function* markSteps(tokens: readonly Token[], source: string): Steps<Mark
  */
 export function* unmarkSteps(
   converted: string,
-  tags: readonly Token[],
+  { tags }: MarkedHtml,
   source: string,
 ): Steps<TemplateNode[] | undefined> {
   const text = converted.replace(BLOCK_ONLY_LINE, (_line, blocks: string) => blocks.replace(/[ \t>]/g, ''));
@@ -56,20 +52,13 @@ export function* unmarkSteps(
 }
 
 /** Equal placeholders share a mark, so that the converter recognises a link whose text is its own address. */
-function* markAllSteps(tokens: readonly Token[]): Steps<MarkedHtml> {
+function markAll(tokens: readonly Token[]): MarkedHtml {
   const tags: Token[] = [];
   const knownOutputs = new Map<string, string>();
-  const pieces: string[] = [];
   let html = '';
   for (const token of tokens) {
     if (token.type === 'text') {
-      for (const piece of textPieces(token.text)) {
-        html += piece.replace(MARKS, '');
-        if (html.length < PIECE_LENGTH_MIN) continue;
-        pieces.push(html);
-        html = '';
-        yield 'pause';
-      }
+      html += token.text.replace(MARKS, '');
     } else if (token.type === 'output') {
       const identity = `${token.isRaw} ${token.expression}`;
       const mark = knownOutputs.get(identity) ?? `${OUTPUT_MARK}${tags.push(token) - 1}${END_MARK}`;
@@ -79,8 +68,7 @@ function* markAllSteps(tokens: readonly Token[]): Steps<MarkedHtml> {
       html += `${BLOCK_MARK}${tags.push(token) - 1}${END_MARK}`;
     }
   }
-  pieces.push(html);
-  return { pieces, tags };
+  return { html, tags };
 }
 
 function tokensOf(text: string, tags: readonly Token[]): Token[] {
