@@ -33,6 +33,7 @@ export const LIMITS = {
   customHeaderValueLength: 998,
   /** A stored template, subject or body. */
   templateLength: 2_000_000,
+  /** A body from which a text part is derived. */
   textSourceLength: 4_000_000,
   /** The preview text of an email, both as written and as rendered. */
   preheaderLength: 500,

@@ -6,7 +6,6 @@ import { tokenizeSteps } from './template-language/tokenizer.ts';
 
 export { escapeHtml } from './template-language/escape-html.ts';
 export { TemplateLimitError, TemplateSyntaxError } from './template-language/errors.ts';
-export type { Steps } from '../steps.ts';
 export { createRenderMeter, type RenderMeter } from './template-language/meter.ts';
 export type { RenderScope } from './template-language/compiler.ts';
 

@@ -4,7 +4,8 @@ import type { Operand } from './expression.ts';
 import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
 import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
 import { descend, isSafeName, type Path } from './path.ts';
-import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
+import type { Steps } from '../../steps.ts';
+import { TAGS_PER_STEP } from './tokenizer.ts';
 
 /** The values that a template can read. Every path begins with a name of the scope. */
 export interface RenderScope {

@@ -1,8 +1,8 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 import { parseExpression, type Operand } from './expression.ts';
-import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
-import type { BlockKind, Token } from './tokenizer.ts';
+import type { Steps } from '../../steps.ts';
+import { TAGS_PER_STEP, type BlockKind, type Token } from './tokenizer.ts';
 
 /** `{{ … }}`: the first operand that has a value is printed. */
 export interface OutputNode {

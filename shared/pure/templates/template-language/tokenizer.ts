@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
-import { TAGS_PER_STEP, type Steps } from '../../steps.ts';
+import type { Steps } from '../../steps.ts';
 
 export type BlockKind = 'if' | 'unless' | 'each';
 
@@ -40,6 +40,8 @@ export type Token = TextToken | OutputToken | BlockOpenToken | BlockElseToken | 
 
 const OPEN = '{{';
 const CLOSE = '}}';
+/** The tags between two pauses: a few milliseconds of work at most. */
+export const TAGS_PER_STEP = 1_000;
 /** The characters that are searched between two pauses: a few milliseconds of work at most. */
 const SEARCHED_PER_STEP = 1_048_576;
 
