@@ -1,6 +1,6 @@
 import { DATA, mailCommand, rcptCommand, RESET } from './commands.ts';
 import type { SmtpCapabilities, SmtpConnection } from './connect.ts';
-import { writeContent } from './content-writer.ts';
+import { writeContent, type ContentHooks } from './content-writer.ts';
 import { Deadline } from './deadline.ts';
 import { ConnectionFault, toFault } from './errors.ts';
 import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
@@ -264,7 +264,7 @@ export class Conversation<Message extends SmtpMessage> {
     const { block, transfer, content } = this.#timeouts;
     const endsAt = performance.now() + transfer;
     this.#deadline.set(block);
-    writeContent(this.#socket, transaction.message.raw, {
+    const hooks: ContentHooks = {
       announce,
       progressed: () => {
         if (this.#current === transaction) this.#deadline.set(Math.min(block, endsAt - performance.now()));
@@ -273,6 +273,10 @@ export class Conversation<Message extends SmtpMessage> {
         transaction.hasContentLeft = true;
         if (this.#current === transaction) this.#deadline.set(content);
       },
+    };
+    // A write wakes the server, which costs both sides as much as the write. Writes that follow each other wake it once.
+    setImmediate(() => {
+      if (this.#isAlive) writeContent(this.#socket, transaction.message.raw, hooks);
     });
   }
 
