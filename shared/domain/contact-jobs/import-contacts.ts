@@ -125,7 +125,8 @@ export async function importContacts(
 /**
  * Checks the contacts that this transaction has created with the address of an erased contact. If the erasure was after
  * the upload of the file, they are removed again. Otherwise they become successors of the erased contacts. This is a
- * statement of its own, so that it sees deletions for which the upsert had to wait.
+ * statement of its own, so that it sees deletions for which the upsert had to wait. Hashing the addresses takes a sixth of
+ * the time of an import, so a project without erased contacts is spared that.
  * @returns how many were removed
  */
 async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date): Promise<number> {
@@ -137,6 +138,7 @@ async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date)
         from contact c cross join ${ADDRESS_HASH_KEY}
         join erased_contact x on x.project_id = c.project_id and x.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}
         where c.project_id = ${projectId} and c.created_at = now()::timestamptz(3) and c.xmin = pg_current_xact_id()::xid
+          and exists (select from erased_contact where project_id = ${projectId})
         group by c.id
       ),
       removed as (delete from contact c using returned r where c.id = r.id and r.is_erased returning 1),
