@@ -31,6 +31,8 @@ interface Run {
   totalMs: number;
   /** From the request until the whole audience was stored. Sending begins before that. */
   freezeMs: number;
+  /** Emails a second after the first quarter, when the code of the worker is warm. */
+  steadyPerSecond: number;
   /** From the crash until the next result was recorded; undefined without a crash. */
   resumedAfterMs: number | undefined;
 }
@@ -86,14 +88,27 @@ async function measureRsaLimit(context: BenchContext): Promise<number> {
   return (JSON.parse(line) as { perSecond: number }).perSecond;
 }
 
+/** Measures the speed after the first quarter of the recipients. */
+function steadySpeed(recipients: number) {
+  let first: { decided: number; at: number } | undefined;
+  return {
+    note(decided: number, at: number): void {
+      if (decided >= recipients / 4) first ??= { decided, at };
+    },
+    perSecond: (endedAt: number): number =>
+      first ? ((recipients - first.decided) / (endedAt - first.at)) * 1000 : Number.NaN,
+  };
+}
+
 /**
  * Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts.
  */
 async function sendCampaign(context: BenchContext, stack: BenchStack, id: string, recipients: number): Promise<Run> {
-  const run: Run = { totalMs: 0, freezeMs: 0, resumedAfterMs: undefined };
+  const run: Run = { totalMs: 0, freezeMs: 0, steadyPerSecond: Number.NaN, resumedAfterMs: undefined };
   let killedAt: number | undefined;
   let decidedAtKill = 0;
   let decided = 0;
+  const steady = steadySpeed(recipients);
   let restarting: Promise<unknown> | undefined;
   const startedAt = performance.now();
   let progressedAt = startedAt;
@@ -104,11 +119,12 @@ async function sendCampaign(context: BenchContext, stack: BenchStack, id: string
     if (row?.isFrozen && run.freezeMs === 0) run.freezeMs = now - startedAt;
     if (row?.status === 'SENT') {
       await restarting;
-      return { ...run, totalMs: now - startedAt };
+      return { ...run, totalMs: now - startedAt, steadyPerSecond: steady.perSecond(now) };
     }
     if (row && row.decided !== decided) {
       decided = row.decided;
       progressedAt = now;
+      steady.note(decided, now);
     }
     if (killedAt !== undefined && run.resumedAfterMs === undefined && decided > decidedAtKill) {
       run.resumedAfterMs = now - killedAt;
@@ -226,6 +242,8 @@ export const bench: Bench = {
       unit: 'emails/s',
       limit: round(limit),
       ratio: round(figure / limit, 3),
+      steadyPerSecond: round(run.steadyPerSecond),
+      steadyRatio: round(run.steadyPerSecond / limit, 3),
       recipients,
       workers: workerPids.length,
       cores: availableParallelism(),
