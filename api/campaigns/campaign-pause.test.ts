@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
+import { trustDomain, untrustDomain } from '../../shared/domain/domains/sender-domains.ts';
+import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import { startCampaignApi, TIME, UNKNOWN_ID, type CampaignApi } from '../../tests/support/campaigns.ts';
 
 let app: CampaignApi;
@@ -30,6 +32,18 @@ describe('a campaign that is being sent', () => {
       expect(new Set(replies.map((reply) => reply.body.pausedAt)).size).toBe(1);
       expect(await app.outboxRows(id)).toBe(rows);
     }
+  });
+
+  it('stays paused while its sender domain is not verified', async () => {
+    const { id, from } = await app.campaignIn('SENDING');
+    await app.call('POST', id, '/pause');
+    await untrustDomain(app.em(), app.project.id, domainOf(from));
+    const refused = await app.call('POST', id, '/resume');
+    expect([refused.status, refused.body.error.details?.reason]).toEqual([403, 'DOMAIN_NOT_VERIFIED']);
+    expect(await app.read(id)).toMatchObject({ status: 'SENDING', paused: true });
+    expect(await app.outboxRows(id)).toBe(1);
+    await trustDomain(app.em(), app.project.id, domainOf(from));
+    expect((await app.call('POST', id, '/resume')).body).toMatchObject({ paused: false });
   });
 
   it('can be cancelled and deleted while it is paused, and is no longer paused then', async () => {

@@ -5,7 +5,12 @@ import { campaignSchema, campaignView } from './campaign.view.ts';
 import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
 
 /** The endpoint that pauses a campaign, or the one that resumes it. */
-function pausing(name: 'pause' | 'resume', summary: string, description: string): Endpoint {
+function pausing(
+  name: 'pause' | 'resume',
+  summary: string,
+  description: string,
+  errors: Endpoint['errors'] = [],
+): Endpoint {
   return endpoint({
     ...oneCampaign,
     operationId: `${name}Campaign`,
@@ -14,7 +19,7 @@ function pausing(name: 'pause' | 'resume', summary: string, description: string)
     summary,
     description,
     replies: { 200: { description: 'The campaign', schema: campaignSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', ...errors],
     subjects: (_campaign, { id }) => [id],
     async handle({ em, project, params, deps }) {
       const campaign = await setCampaignPaused(em, project.id, params.id, name === 'pause');
@@ -33,6 +38,7 @@ const resume = pausing(
   'resume',
   'Let a paused campaign go on',
   'The campaign goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.',
+  ['SENDER_DOMAIN_REFUSED'],
 );
 
 const resend = endpoint({

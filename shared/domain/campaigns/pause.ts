@@ -1,6 +1,7 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -9,7 +10,8 @@ import { findCampaign } from './campaigns.ts';
 /**
  * Pauses a campaign that is being sent, or lets it go on. After the commit of a pause no page and no message is begun;
  * messages that are being sent get their results. A repeated call changes nothing. Wake the dispatcher afterwards.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SENDING
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SENDING, SENDER_DOMAIN_REFUSED when it would go on without
+ *   its sender domain
  */
 export async function setCampaignPaused(
   em: Em,
@@ -27,8 +29,10 @@ export async function setCampaignPaused(
         returning id`,
     );
     const campaign = await findCampaign(tx, projectId, campaignId);
-    if (changed) await addToOutbox(tx, 'campaign', projectId, [campaignId]);
-    else if (campaign.status !== 'SENDING') {
+    if (changed) {
+      if (!isPaused) await assertSenderDomain(tx, projectId, campaign.from);
+      await addToOutbox(tx, 'campaign', projectId, [campaignId]);
+    } else if (campaign.status !== 'SENDING') {
       throw badRequest(`A campaign that is ${campaign.status} cannot be ${isPaused ? 'paused' : 'resumed'}`, {
         details: { status: campaign.status },
         suggestion: 'Only a campaign that is SENDING can be paused and resumed',
