@@ -129,6 +129,21 @@ describe('everpost project', () => {
     expect(row).toMatchObject({ publicKey: rotated.publicKey, secretKeyHash: hashKey(rotated.secretKey) });
   });
 
+  it('puts KEY_MARK into new keys', async () => {
+    const environment = { DATABASE_URL: database.url, KEY_MARK: 'eu1' };
+    const created = await runIn(environment, 'project', 'create', '--name', 'Marked', '--json');
+    const project = JSON.parse(created.out) as CreatedProject;
+    const rotated = await runIn(environment, 'project', 'keys', project.id, '--rotate', '--json');
+    for (const { publicKey, secretKey } of [project, JSON.parse(rotated.out) as CreatedProject]) {
+      expect([publicKey, secretKey]).toEqual([
+        expect.stringMatching(/^pk_eu1_[0-9a-f]{64}$/),
+        expect.stringMatching(/^sk_eu1_[0-9a-f]{64}$/),
+      ]);
+    }
+    const refused = await runIn({ ...environment, KEY_MARK: 'EU' }, 'project', 'create', '--name', 'Refused');
+    expect(refused).toMatchObject({ exitCode: 1, out: '', error: expect.stringMatching(/^KEY_MARK: takes 1 to 8/) });
+  });
+
   it('prints the key that webhooks are signed with, and replaces it', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Calling');
     const other = await runForJson<CreatedProject>('project', 'create', '--name', 'Not calling');

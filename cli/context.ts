@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Em } from '../shared/domain/database/em.ts';
 import { permanentFault } from '../shared/domain/schema/usable-database.ts';
 import { createOrm } from '../shared/domain/schema/orm.ts';
-import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl } from '../shared/platform/config.ts';
+import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl, readKeyMark } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
 import { readTemporalOptions, type TemporalConnectOptions } from '../shared/dispatch/temporal.ts';
@@ -22,6 +22,8 @@ export interface CliContext {
   environment: () => NodeJS.ProcessEnv;
   /** APP_SECRET and its earlier values, for sealed data; undefined when the environment does not name it. */
   appSecrets: () => AppSecrets | undefined;
+  /** KEY_MARK; undefined when the environment does not name it. @throws ConfigError */
+  keyMark: () => string | undefined;
   /** INBOUND_DOMAIN; undefined when the environment does not name it. */
   inboundDomain: () => string | undefined;
   /** DNS_SERVERS; an empty list means those of the system. */
@@ -107,6 +109,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     temporalOptions,
     environment: processEnvironment,
     appSecrets,
+    keyMark: () => readKeyMark(environment),
     inboundDomain,
     dnsServers,
     withDatabase,

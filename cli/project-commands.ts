@@ -179,7 +179,7 @@ function addCreate(project: Command, context: CliContext): void {
       const created = await context.withDatabase((connection) =>
         inTransaction(connection, async (em) => {
           const webhookSecrets = await webhookSecretsOf(context, em);
-          const { project: row, keys } = await createProject(em, name);
+          const { project: row, keys } = await createProject(em, name, context.keyMark());
           if (webhookSecrets !== PLAIN_WEBHOOK_SECRETS) await rotateWebhookSecret(em, row.id, webhookSecrets);
           for (const domain of trustedDomain) await trustDomain(em, row.id, domain);
           return { id: row.id, name: row.name, ...keys, domains: await listDomainNames(em, row.id) };
@@ -307,7 +307,7 @@ function addKeys(project: Command, context: CliContext): void {
         return;
       }
       const rotated = await context.withDatabase(async (em) => {
-        const { project: row, keys } = await rotateProjectKeys(em, parseProjectId(id));
+        const { project: row, keys } = await rotateProjectKeys(em, parseProjectId(id), context.keyMark());
         return { id: row.id, name: row.name, ...keys };
       });
       const text = formatFields({

@@ -4,7 +4,8 @@ import { hashKey } from '../../shared/domain/projects/projects.ts';
 export type KeyKind = 'secret' | 'public';
 
 const PREFIXES = { secret: 'sk_', public: 'pk_' } as const;
-const KEY_PATTERN = /^(?:sk|pk)_[0-9a-f]{64}$/;
+/** Keys with the mark of any installation (`KEY_MARK`), or without one. */
+const KEY_PATTERN = /^(?:sk|pk)_(?:[a-z0-9]{1,8}_)?[0-9a-f]{64}$/;
 const BEARER = /^bearer +(\S+)\s*$/i;
 
 function invalidKey(message: string, suggestion: string): AppError {
@@ -44,7 +45,10 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
     throw invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
   }
   if (!KEY_PATTERN.test(key)) {
-    throw invalidKey('The API key is not valid', `A key is ${wanted} followed by 64 hexadecimal digits`);
+    throw invalidKey(
+      'The API key is not valid',
+      `A key is ${wanted} and 64 hexadecimal digits, in some installations with a mark between them`,
+    );
   }
   return key;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { publicUrlWarning, readApiPort, readConfig, readDatabaseUrl } from './config.ts';
+import { publicUrlWarning, readApiPort, readConfig, readDatabaseUrl, readKeyMark } from './config.ts';
 
 it.each([
   ['https://mail.example.com', false],
@@ -29,6 +29,24 @@ describe('the port of the API', () => {
     const refused = 'PORT: Must be a number from 0 to 65535';
     expect(() => readApiPort({ PORT })).toThrow(refused);
     expect(() => readConfig({ ...required, PORT })).toThrow(refused);
+  });
+});
+
+describe('the mark of new keys', () => {
+  it.each([
+    [{}, undefined],
+    [{ KEY_MARK: '' }, undefined],
+    [{ KEY_MARK: 'eu1' }, 'eu1'],
+    [{ KEY_MARK: '12345678' }, '12345678'],
+  ])('in %j is %s', (environment, mark) => {
+    expect(readKeyMark(environment)).toBe(mark);
+    expect(readConfig({ ...required, ...environment }).KEY_MARK).toBe(mark);
+  });
+
+  it.each(['EU', 'eu_1', 'eu-1', ' eu', 'é', '123456789'])('cannot be %s', (KEY_MARK) => {
+    const refused = 'KEY_MARK: takes 1 to 8 lower-case letters and digits';
+    expect(() => readKeyMark({ KEY_MARK })).toThrow(refused);
+    expect(() => readConfig({ ...required, KEY_MARK })).toThrow(refused);
   });
 });
 

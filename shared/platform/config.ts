@@ -79,6 +79,11 @@ const environmentSchema = z.object({
   APP_SECRET: z
     .string({ error: 'is required: at least 32 random characters, it signs links' })
     .min(32, 'needs at least 32 characters'),
+  KEY_MARK: z
+    .string()
+    .regex(/^[a-z0-9]{1,8}$/, 'takes 1 to 8 lower-case letters and digits')
+    .optional()
+    .describe('mark in new keys, sk_<mark>_…, by which a router finds the installation of a request'),
   APP_SECRETS_PREVIOUS: z
     .string()
     .transform((text) => text.split(/(?<!\\),/).map((secret) => secret.replaceAll('\\,', ',').trim()))
@@ -319,6 +324,11 @@ export function readAppSecrets(
 ): Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS'> | undefined {
   if (!environment['APP_SECRET']) return undefined;
   return readPart(environmentSchema.pick({ APP_SECRET: true, APP_SECRETS_PREVIOUS: true }), environment);
+}
+
+/** Reads the mark of new keys; undefined without one. @throws ConfigError */
+export function readKeyMark(environment: NodeJS.ProcessEnv): string | undefined {
+  return readPart(environmentSchema.pick({ KEY_MARK: true }), environment).KEY_MARK;
 }
 
 /** Reads the address of the database. @throws ConfigError */

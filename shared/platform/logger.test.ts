@@ -105,6 +105,7 @@ describe('redactText', () => {
     ['postgres://u:p@db.test:5432/everpost', 'postgres://db.test:5432'],
     [`execution/${ID} of campaign/${ID}`, `execution/${ID} of campaign/${ID}`],
     ['key sk_0123456789abcdef', 'key [key]'],
+    ['keys sk_eu1_0123456789abcdef, pk_eu1_0123456789abcdef', 'keys [key], [key]'],
     [`link ${TOKEN}`, 'link [token]'],
     ['connect ECONNREFUSED 127.0.0.1:25', 'connect ECONNREFUSED 127.0.0.1:25'],
   ])('writes %j as %j', (text, expected) => expect(redactText(text)).toBe(expected));

@@ -18,14 +18,23 @@ export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** A new pair of keys: `pk_` and `sk_`, each with 64 hex digits (32 random bytes). */
-function generateKeys(): ProjectKeys {
-  return { publicKey: `pk_${randomBytes(32).toString('hex')}`, secretKey: `sk_${randomBytes(32).toString('hex')}` };
+/** A new pair of keys: `pk_` and `sk_`, the mark if there is one, and 64 hex digits (32 random bytes). */
+function generateKeys(keyMark: string | undefined): ProjectKeys {
+  const mark = keyMark === undefined ? '' : `${keyMark}_`;
+  const randomHex = () => randomBytes(32).toString('hex');
+  return { publicKey: `pk_${mark}${randomHex()}`, secretKey: `sk_${mark}${randomHex()}` };
 }
 
-/** Creates a project. Only the return value has the secret key; its hash is stored. */
-export async function createProject(em: Em, name: string): Promise<{ project: Project; keys: ProjectKeys }> {
-  const keys = generateKeys();
+/**
+ * Creates a project. Only the return value has the secret key; its hash is stored.
+ * @param keyMark the mark in its keys, if the installation has one
+ */
+export async function createProject(
+  em: Em,
+  name: string,
+  keyMark?: string,
+): Promise<{ project: Project; keys: ProjectKeys }> {
+  const keys = generateKeys(keyMark);
   const project = em.create(ProjectEntity, {
     name,
     publicKey: keys.publicKey,
@@ -47,10 +56,18 @@ export async function listProjects(em: Em): Promise<Project[]> {
   return em.find(ProjectEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
 }
 
-/** Replaces both keys at once; the old ones stop working with the commit. @throws AppError RESOURCE_NOT_FOUND */
-export async function rotateProjectKeys(em: Em, projectId: string): Promise<{ project: Project; keys: ProjectKeys }> {
+/**
+ * Replaces both keys at once; the old ones stop working with the commit.
+ * @param keyMark the mark in the new keys, if the installation has one
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
+export async function rotateProjectKeys(
+  em: Em,
+  projectId: string,
+  keyMark: string | undefined,
+): Promise<{ project: Project; keys: ProjectKeys }> {
   const project = await findProject(em, projectId);
-  const keys = generateKeys();
+  const keys = generateKeys(keyMark);
   project.publicKey = keys.publicKey;
   project.secretKeyHash = hashKey(keys.secretKey);
   await em.flush();
