@@ -47,7 +47,7 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
   if (!KEY_PATTERN.test(key)) {
     throw invalidKey(
       'The API key is not valid',
-      `A key is ${wanted} and 64 hexadecimal digits, in some installations with a mark between them`,
+      `A key is ${wanted} followed by 64 hexadecimal digits; a mark may stand between them`,
     );
   }
   return key;
