@@ -59,7 +59,7 @@ async function measureRun(context: BenchContext, stack: BenchStack, sink: Sink, 
 
 export const bench: Bench = {
   description: 'How well the model of docs/scaling.md predicts a campaign with 1, 2 and 4 workers on this machine.',
-  options: { recipients: { type: 'string', default: '20000' } },
+  options: { recipients: { type: 'string', default: '60000' } },
   async run(context) {
     const sink = await context.startSink();
     const stack = await context.startStack({ smtpUrl: sink.url });
