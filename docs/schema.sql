@@ -69,10 +69,14 @@ CREATE INDEX automation_execution_by_contact ON automation_execution USING btree
 CREATE INDEX automation_execution_by_creation ON automation_execution USING btree (automation_id, created_at, id);
 CREATE INDEX automation_execution_by_end ON automation_execution USING btree (project_id, updated_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_by_project ON automation_execution USING btree (project_id, started_at);
+CREATE INDEX automation_execution_by_status ON automation_execution USING btree (automation_id, status, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_due ON automation_execution USING btree (resume_at) WHERE (status = 'WAITING'::text);
 CREATE UNIQUE INDEX automation_execution_first ON automation_execution USING btree (automation_id, contact_id) WHERE is_first;
 CREATE INDEX automation_execution_running ON automation_execution USING btree (updated_at) WHERE (status = 'RUNNING'::text);
 CREATE INDEX automation_execution_to_strip ON automation_execution USING btree (project_id, completed_at) WHERE ((completed_at IS NOT NULL) AND (NOT is_stripped));
+CREATE TRIGGER execution_ended AFTER UPDATE OF completed_at ON automation_execution FOR EACH ROW WHEN (((old.completed_at IS NULL) AND (new.completed_at IS NOT NULL))) EXECUTE FUNCTION everpost_count_ended_execution();
+CREATE TRIGGER execution_inserted_ended AFTER INSERT ON automation_execution FOR EACH ROW WHEN ((new.completed_at IS NOT NULL)) EXECUTE FUNCTION everpost_count_ended_execution();
+CREATE TRIGGER executions_deleted AFTER DELETE ON automation_execution REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_deleted_executions();
 
 create table automation_graph (
   id uuid not null,
@@ -302,6 +306,14 @@ create table email_content (
   constraint email_content_email_id_fkey FOREIGN KEY (email_id) REFERENCES email(id) ON DELETE CASCADE
 );
 CREATE INDEX email_content_by_attachments ON email_content USING btree (attachment_set_id) WHERE (attachment_set_id IS NOT NULL);
+
+create table ended_execution_count (
+  id uuid not null default everpost_uuid_v7(),
+  automation_id uuid not null,
+  status text not null,
+  count bigint not null,
+  constraint ended_execution_count_pkey PRIMARY KEY (automation_id, id)
+);
 
 create table erased_contact (
   contact_id uuid not null,
@@ -669,6 +681,19 @@ create table webhook_endpoint (
 );
 CREATE INDEX webhook_endpoint_by_creation ON webhook_endpoint USING btree (project_id, created_at, id);
 
+CREATE OR REPLACE FUNCTION everpost_add_up_ended_executions(of_automation uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  with taken as (
+    delete from ended_execution_count where automation_id = of_automation and id = any(array(
+      select id from ended_execution_count where automation_id = of_automation for update skip locked))
+    returning status, count
+  )
+  insert into ended_execution_count (automation_id, status, count)
+  select of_automation, status, sum(count) from taken group by status having sum(count) <> 0;
+$function$;
+
 CREATE OR REPLACE FUNCTION everpost_address_hash(inner_pad bytea, outer_pad bytea, project_id uuid, address text)
  RETURNS bytea
  LANGUAGE sql
@@ -793,6 +818,29 @@ begin
     or (before is not null and bytes <= octet_length(before::text));
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION everpost_count_deleted_executions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into ended_execution_count (automation_id, status, count)
+  select automation_id, status, -count(*) from deleted where completed_at is not null group by automation_id, status;
+  perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from deleted) d;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION everpost_count_ended_execution()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into ended_execution_count (automation_id, status, count) values (new.automation_id, new.status, 1);
+  if random() < 0.002 then
+    perform everpost_add_up_ended_executions(new.automation_id);
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION everpost_depth_of_cause(p_name text, p_contact uuid, p_email uuid, p_data jsonb)
  RETURNS smallint

@@ -181,7 +181,9 @@ export const LISTS: Record<string, (side: Side) => string> = {
   events: () => '/events?limit=50',
   'events of a name': () => '/events?eventName=viewed-7&limit=50',
   'events of a contact': ({ history }) => `/events/contact/${history.contactId}?limit=50`,
+  workflows: () => '/workflows',
   'executions of a workflow': ({ history }) => `/workflows/${history.automationId}/executions`,
+  'executions in a rare state': ({ history }) => `/workflows/${history.automationId}/executions?status=FAILED`,
 };
 
 /** Figures over a period or a whole project, which grow with what they count. */

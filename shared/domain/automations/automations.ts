@@ -8,6 +8,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
+import { executionCount } from './execution-count.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findAutomation, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
@@ -53,7 +54,7 @@ export async function listAutomations(
     em,
     sql`
       select a.id, (select count(*) from automation_step s where s.automation_id = a.id) as steps,
-        (select count(*) from automation_execution e where e.automation_id = a.id) as executions
+        ${executionCount(sql`a.id`)} as executions
       from unnest(${automations.map((automation) => automation.id)}::uuid[]) as a (id)`,
   );
   const byId = new Map(counts.map((row) => [row.id, row]));

@@ -4,6 +4,7 @@ import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import {
   ACTIVE_EXECUTION_STATUSES,
+  hasEnded,
   type ExecutionStatus,
   type StepExecutionStatus,
 } from '../../pure/automations/automation-status.ts';
@@ -14,6 +15,7 @@ import { joinSql, json, query, queryOne, sql, literalList } from '../database/sq
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
+import { executionCount } from './execution-count.ts';
 import { cancelActiveExecutions } from './execution-jobs.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -152,8 +154,13 @@ export async function listExecutions(
   await findAutomation(em, projectId, automationId);
   const filters = [sql`x.automation_id = ${automationId}`];
   if (list.status) filters.push(sql`x.status = ${list.status}`);
+  // The index on the status has only ended executions.
+  if (list.status && hasEnded(list.status)) filters.push(sql`x.completed_at is not null`);
   const where = joinSql(filters, ' and ');
-  const total = await queryOne<{ count: number }>(em, sql`select count(*) from automation_execution x where ${where}`);
+  const total = await queryOne<{ count: number }>(
+    em,
+    sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`,
+  );
   const executions = await query<Execution>(
     em,
     sql`

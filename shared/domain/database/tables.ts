@@ -205,6 +205,12 @@ export interface Tables {
     attachmentSetId: string | null;
     createdAt: Date;
   };
+  ended_execution_count: {
+    id: string;
+    automationId: string;
+    status: string;
+    count: number;
+  };
   erased_contact: {
     contactId: string;
     projectId: string;

@@ -42,6 +42,7 @@ import { EmailsByOriginMigration } from './migrations/20261124100000-emails-by-o
 import { FormerAddressesMigration } from './migrations/20261125200000-former-addresses.ts';
 import { EmailsOfDeliveriesMigration } from './migrations/20261126000000-emails-of-deliveries.ts';
 import { TextPiecesMigration } from './migrations/20261127000000-text-pieces.ts';
+import { ExecutionCountsMigration } from './migrations/20261128000000-execution-counts.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -89,4 +90,5 @@ export const MIGRATIONS = [
   { name: '20261125200000-former-addresses', class: FormerAddressesMigration },
   { name: '20261126000000-emails-of-deliveries', class: EmailsOfDeliveriesMigration },
   { name: '20261127000000-text-pieces', class: TextPiecesMigration },
+  { name: '20261128000000-execution-counts', class: ExecutionCountsMigration },
 ];

@@ -24,6 +24,11 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 /** An execution in these statuses has not ended. The others are final. */
 export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
 
+/** Whether an execution in this status has ended. */
+export function hasEnded(status: ExecutionStatus): boolean {
+  return !(ACTIVE_EXECUTION_STATUSES as readonly string[]).includes(status);
+}
+
 /** The statuses that an execution may move to, by its status. */
 export const EXECUTION_TRANSITIONS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
   RUNNING: ['WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],
