@@ -836,7 +836,7 @@ CREATE OR REPLACE FUNCTION everpost_count_ended_execution()
 AS $function$
 begin
   insert into ended_execution_count (automation_id, status, count) values (new.automation_id, new.status, 1);
-  if random() < 0.002 then
+  if random() < 0.02 then
     perform everpost_add_up_ended_executions(new.automation_id);
   end if;
   return null;

@@ -29,7 +29,7 @@ $$;
 create function everpost_count_ended_execution() returns trigger language plpgsql as $$
 begin
   insert into ended_execution_count (automation_id, status, count) values (new.automation_id, new.status, 1);
-  if random() < 0.002 then
+  if random() < 0.02 then
     perform everpost_add_up_ended_executions(new.automation_id);
   end if;
   return null;
