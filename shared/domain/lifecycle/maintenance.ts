@@ -167,12 +167,14 @@ function sweepEmails(em: Em, { emails: days }: Retention, afterId?: string): Pro
 async function sweepEvents(em: Em, { events: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const swept = await deleteInOrder(em, { table: sql`event`, key: sql`id`, days }, afterId);
   if (swept.next === undefined && (afterId !== undefined || swept.removed > 0)) {
-    // Each name is looked up by an index. With `not exists`, PostgreSQL may read all events.
+    // Each name is looked up by an index. With `not exists`, PostgreSQL may read all events. The newest event is looked
+    // for, because the index still has the entries of those that were just deleted.
     await query(
       em,
       sql`
         delete from event_name n where (
-          select true from event e where e.project_id = n.project_id and e.name = n.name order by e.created_at limit 1
+          select true from event e where e.project_id = n.project_id and e.name = n.name
+          order by e.created_at desc limit 1
         ) is null`,
     );
   }
