@@ -74,9 +74,9 @@ CREATE INDEX automation_execution_due ON automation_execution USING btree (resum
 CREATE UNIQUE INDEX automation_execution_first ON automation_execution USING btree (automation_id, contact_id) WHERE is_first;
 CREATE INDEX automation_execution_running ON automation_execution USING btree (updated_at) WHERE (status = 'RUNNING'::text);
 CREATE INDEX automation_execution_to_strip ON automation_execution USING btree (project_id, completed_at) WHERE ((completed_at IS NOT NULL) AND (NOT is_stripped));
-CREATE TRIGGER execution_ended AFTER UPDATE OF completed_at ON automation_execution FOR EACH ROW WHEN (((old.completed_at IS NULL) AND (new.completed_at IS NOT NULL))) EXECUTE FUNCTION everpost_count_ended_execution();
-CREATE TRIGGER execution_inserted_ended AFTER INSERT ON automation_execution FOR EACH ROW WHEN ((new.completed_at IS NOT NULL)) EXECUTE FUNCTION everpost_count_ended_execution();
-CREATE TRIGGER executions_deleted AFTER DELETE ON automation_execution REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_deleted_executions();
+CREATE TRIGGER executions_deleted AFTER DELETE ON automation_execution REFERENCING OLD TABLE AS former FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
+CREATE TRIGGER executions_ended AFTER UPDATE ON automation_execution REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
+CREATE TRIGGER executions_inserted AFTER INSERT ON automation_execution REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
 
 create table automation_graph (
   id uuid not null,
@@ -308,7 +308,7 @@ create table email_content (
 CREATE INDEX email_content_by_attachments ON email_content USING btree (attachment_set_id) WHERE (attachment_set_id IS NOT NULL);
 
 create table ended_execution_count (
-  id uuid not null default everpost_uuid_v7(),
+  id uuid not null default gen_random_uuid(),
   automation_id uuid not null,
   status text not null,
   count bigint not null,
@@ -819,25 +819,27 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION everpost_count_deleted_executions()
+CREATE OR REPLACE FUNCTION everpost_count_ended_executions()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into ended_execution_count (automation_id, status, count)
-  select automation_id, status, -count(*) from deleted where completed_at is not null group by automation_id, status;
-  perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from deleted) d;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION everpost_count_ended_execution()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into ended_execution_count (automation_id, status, count) values (new.automation_id, new.status, 1);
-  if random() < 0.02 then
-    perform everpost_add_up_ended_executions(new.automation_id);
+  if tg_op = 'DELETE' then
+    insert into ended_execution_count (automation_id, status, count)
+    select automation_id, status, -count(*) from former where completed_at is not null group by automation_id, status;
+    perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from former) f;
+    return null;
+  end if;
+  if tg_op = 'UPDATE' then
+    insert into ended_execution_count (automation_id, status, count)
+    select c.automation_id, c.status, count(*) from changed c join former f using (id)
+    where c.completed_at is not null and f.completed_at is null group by c.automation_id, c.status;
+  else
+    insert into ended_execution_count (automation_id, status, count)
+    select automation_id, status, count(*) from changed where completed_at is not null group by automation_id, status;
+  end if;
+  if found and random() < 0.01 then
+    perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from changed) c;
   end if;
   return null;
 end $function$;

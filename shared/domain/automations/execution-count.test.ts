@@ -92,14 +92,19 @@ describe('the number of executions', () => {
   });
 
   it('is exact when many executions end and are deleted at the same time, and takes few rows', async () => {
-    const [running, past] = [await store('RUNNING', 8_000), await store('FAILED', 2_000)];
-    const chunk = (ids: string[], index: number) => ids.slice(index * 500, (index + 1) * 500);
+    const [running, past] = [await store('RUNNING', 3_000), await store('FAILED', 1_500)];
+    const chunk = (ids: string[], index: number) => ids.slice(index * 250, (index + 1) * 250);
+    const endEach = async (ids: string[]) => {
+      for (const id of ids) await end([id], 'COMPLETED');
+    };
     await Promise.all([
-      ...Array.from({ length: 12 }, (_, index) => end(chunk(running, index), index % 2 ? 'COMPLETED' : 'EXITED')),
+      ...Array.from({ length: 8 }, (_, index) => endEach(chunk(running, index))),
+      ...Array.from({ length: 3 }, (_, index) => end(chunk(running, 8 + index), 'EXITED')),
       ...Array.from({ length: 3 }, (_, index) => remove(chunk(past, index))),
     ]);
     expect(await totals()).toEqual(await counted());
-    expect(await rowCount()).toBeLessThan(7_000);
+    // One statement in a hundred adds up the rows of those before it.
+    expect(await rowCount()).toBeLessThan(1_900);
   });
 
   it('leaves no row when all executions are deleted', async () => {

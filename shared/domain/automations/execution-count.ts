@@ -3,8 +3,8 @@ import { literalList, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
  * The number of executions of an automation, or of those in one status, as an SQL expression. Executions that have ended
- * are not read: the database function `everpost_count_ended_execution` counted each when it ended, and
- * `everpost_count_deleted_executions` subtracts those that are deleted. So the cost grows with the active ones only.
+ * are not read: the database function `everpost_count_ended_executions` counts them when they end, and subtracts those
+ * that are deleted. So the cost grows with the active executions only.
  */
 export function executionCount(automationId: SqlFragment, status?: ExecutionStatus): SqlFragment {
   const ended = sql`(

@@ -1,14 +1,14 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Ended executions are counted when they end and when they are deleted, so that a list needs not count them. Each end adds a
- * row, because one row for each automation would make its executions wait for each other. From time to time an end adds up
- * the rows of its automation. Triggers do it, so that executions are counted that programs of the version before end. A
- * second index finds the ended executions in one status.
+ * Ended executions are counted when they end and when they are deleted, so that a list need not count them. Each statement
+ * that ends executions adds a row, because one row for each automation would make its executions wait for each other. One
+ * such statement in a hundred adds up the rows of its automations, and each deletion does. A trigger does it, so that
+ * executions are counted that programs of the version before end. A second index finds the ended executions in one status.
  */
 const SQL = `
 create table ended_execution_count (
-  id uuid not null default everpost_uuid_v7(),
+  id uuid not null default gen_random_uuid(),
   automation_id uuid not null,
   status text not null,
   count bigint not null,
@@ -26,28 +26,33 @@ create function everpost_add_up_ended_executions(of_automation uuid) returns voi
   select of_automation, status, sum(count) from taken group by status having sum(count) <> 0;
 $$;
 
-create function everpost_count_ended_execution() returns trigger language plpgsql as $$
+create function everpost_count_ended_executions() returns trigger language plpgsql as $$
 begin
-  insert into ended_execution_count (automation_id, status, count) values (new.automation_id, new.status, 1);
-  if random() < 0.02 then
-    perform everpost_add_up_ended_executions(new.automation_id);
+  if tg_op = 'DELETE' then
+    insert into ended_execution_count (automation_id, status, count)
+    select automation_id, status, -count(*) from former where completed_at is not null group by automation_id, status;
+    perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from former) f;
+    return null;
+  end if;
+  if tg_op = 'UPDATE' then
+    insert into ended_execution_count (automation_id, status, count)
+    select c.automation_id, c.status, count(*) from changed c join former f using (id)
+    where c.completed_at is not null and f.completed_at is null group by c.automation_id, c.status;
+  else
+    insert into ended_execution_count (automation_id, status, count)
+    select automation_id, status, count(*) from changed where completed_at is not null group by automation_id, status;
+  end if;
+  if found and random() < 0.01 then
+    perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from changed) c;
   end if;
   return null;
 end $$;
-create trigger execution_ended after update of completed_at on automation_execution
-  for each row when (old.completed_at is null and new.completed_at is not null) execute function everpost_count_ended_execution();
-create trigger execution_inserted_ended after insert on automation_execution
-  for each row when (new.completed_at is not null) execute function everpost_count_ended_execution();
-
-create function everpost_count_deleted_executions() returns trigger language plpgsql as $$
-begin
-  insert into ended_execution_count (automation_id, status, count)
-  select automation_id, status, -count(*) from deleted where completed_at is not null group by automation_id, status;
-  perform everpost_add_up_ended_executions(automation_id) from (select distinct automation_id from deleted) d;
-  return null;
-end $$;
-create trigger executions_deleted after delete on automation_execution
-  referencing old table as deleted for each statement execute function everpost_count_deleted_executions();
+create trigger executions_ended after update on automation_execution referencing old table as former new table as changed
+  for each statement execute function everpost_count_ended_executions();
+create trigger executions_inserted after insert on automation_execution referencing new table as changed
+  for each statement execute function everpost_count_ended_executions();
+create trigger executions_deleted after delete on automation_execution referencing old table as former
+  for each statement execute function everpost_count_ended_executions();
 
 -- The triggers hold a lock that excludes writers until the migration is committed.
 insert into ended_execution_count (automation_id, status, count)
