@@ -184,6 +184,7 @@ export const LISTS: Record<string, (side: Side) => string> = {
   workflows: () => '/workflows',
   'executions of a workflow': ({ history }) => `/workflows/${history.automationId}/executions`,
   'executions in a rare state': ({ history }) => `/workflows/${history.automationId}/executions?status=FAILED`,
+  'executions that wait': ({ history }) => `/workflows/${history.automationId}/executions?status=WAITING`,
 };
 
 /** Figures over a period or a whole project, which grow with what they count. */

@@ -153,8 +153,8 @@ export async function listExecutions(
 ): Promise<[Execution[], number]> {
   await findAutomation(em, projectId, automationId);
   const filters = [sql`x.automation_id = ${automationId}`];
-  if (list.status) filters.push(sql`x.status = ${list.status}`);
-  // The index on the status has only ended executions.
+  // A literal and the time of the end show PostgreSQL that it may use the indexes of active and of ended executions.
+  if (list.status) filters.push(sql`x.status in ${literalList([list.status])}`);
   if (list.status && hasEnded(list.status)) filters.push(sql`x.completed_at is not null`);
   const where = joinSql(filters, ' and ');
   const total = await queryOne<{ count: number }>(
