@@ -16,7 +16,7 @@ import { createDomainEndpoints } from './domains/domains.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { createProjectEndpoints } from './projects/projects.routes.ts';
+import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
@@ -55,6 +55,6 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...emailEndpoints,
     ...bounceUndoEndpoints,
     ...createWebhookEndpoints(config),
-    ...createProjectEndpoints(config),
+    ...projectEndpoints,
   ];
 }

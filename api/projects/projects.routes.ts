@@ -5,7 +5,6 @@ import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import type { Config } from '../../shared/platform/config.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 
@@ -76,25 +75,21 @@ const patch = endpoint({
   },
 });
 
-const createRegenerateKeys = (keyMark: string | undefined) =>
-  endpoint({
-    operationId: 'regenerateProjectKeys',
-    method: 'post',
-    path: '/users/@me/projects/:id/regenerate-keys',
-    tag: 'Projects',
-    summary: 'Replace both keys of the project; the old ones stop working at once',
-    key: 'secret',
-    params: idParams,
-    malformedIdCode: 'RESOURCE_NOT_FOUND',
-    replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },
-    async handle({ em, project, params }) {
-      assertOwn(project, params.id);
-      const { project: rotated, keys } = await rotateProjectKeys(em, project.id, keyMark);
-      return ok({ ...projectView(rotated), secret: keys.secretKey });
-    },
-  });
+const regenerateKeys = endpoint({
+  operationId: 'regenerateProjectKeys',
+  method: 'post',
+  path: '/users/@me/projects/:id/regenerate-keys',
+  tag: 'Projects',
+  summary: 'Replace both keys of the project; the old ones stop working at once',
+  key: 'secret',
+  params: idParams,
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
+  replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },
+  async handle({ em, project, params, deps: { config } }) {
+    assertOwn(project, params.id);
+    const { project: rotated, keys } = await rotateProjectKeys(em, project.id, config.KEY_MARK);
+    return ok({ ...projectView(rotated), secret: keys.secretKey });
+  },
+});
 
-/** The endpoints of the project that owns the key. */
-export function createProjectEndpoints({ KEY_MARK: keyMark }: Pick<Config, 'KEY_MARK'>): Endpoint[] {
-  return [list, patch, createRegenerateKeys(keyMark)];
-}
+export const projectEndpoints: Endpoint[] = [list, patch, regenerateKeys];
