@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { fittingPageSize } from '../../shared/domain/database/page-size.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
@@ -20,7 +19,7 @@ import { queueTestEmail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { offsetPage } from '../http/pagination.ts';
+import { recordPageReply } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';
 import { replyToUse } from '../templates/reply-to.ts';
 import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
@@ -85,9 +84,7 @@ const list = endpoint({
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
     const status = readStatus(query.status, CAMPAIGN_STATUSES, 'a campaign status');
-    const page = { ...query, pageSize: await fittingPageSize(em, 'campaign', project.id, query.pageSize) };
-    const [campaigns, total] = await listCampaigns(em, project.id, { ...page, status });
-    return ok(offsetPage(campaigns.map(campaignView), total, page));
+    return recordPageReply(await listCampaigns(em, project.id, { ...query, status }), campaignView, query);
   },
 });
 

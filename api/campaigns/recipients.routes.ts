@@ -82,8 +82,8 @@ const list = endpoint({
     const after = readEmailCursor(cursor, true);
     await assertCampaignExists(em, project.id, id);
     if (wantsCsv(format)) {
-      const pieces = csvTable(COLUMNS, viewPages(readRecipients(em, project.id, id, state)));
-      return { status: 200, csv: { filename: `recipients-${id}.csv`, pieces } };
+      const pages = viewPages(readRecipients(em, project.id, id, state));
+      return { status: 200, stream: csvTable(`recipients-${id}.csv`, COLUMNS, pages) };
     }
     const page = await listRecipients(em, project.id, id, { state, limit, after });
     return ok({ recipients: page.emails.map(recipientView), ...continuationOf(page) });

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import type { RequestContext } from './context.ts';
-import type { CsvReply } from './csv-reply.ts';
 import type { MultipartDeclaration } from './multipart-body.ts';
+import type { StreamedReply } from './streamed-reply.ts';
 
 export interface Reply {
   status: number;
   data?: unknown;
   /** Comes beside `data` in the envelope. */
   message?: string;
-  /** A table in place of `data`. */
-  csv?: CsvReply;
+  /** Comes in place of `data`. */
+  stream?: StreamedReply;
 }
 
 interface ReplyDeclaration {

@@ -20,7 +20,7 @@ import { itemOf, locationOf } from './location.ts';
 import type { Load } from './load.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import type { RateState } from './rate-limit.ts';
-import { envelopeOf, sendReply, sendTable } from './send-reply.ts';
+import { envelopeOf, sendReply, sendStream } from './send-reply.ts';
 import { spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
@@ -145,8 +145,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     const item = reply.status === 201 ? deps.items.get(definition) : undefined;
     const location = item && locationOf(item, req.params, reply.data);
     if (location) res.setHeader('Location', location);
-    const { csv } = reply;
-    if (csv) return { status: reply.status, send: () => sendTable(incoming, deps, csv) };
+    const { stream } = reply;
+    if (stream) return { status: reply.status, send: () => sendStream(incoming, deps, stream) };
     const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
     return { status: reply.status, send: () => sendReply(incoming, deps.load, reply.status, parts) };
   } catch (error) {

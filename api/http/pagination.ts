@@ -1,5 +1,10 @@
 import { z } from 'zod';
+import type { RecordPage } from '../../shared/domain/database/record-page.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import { ok, type Reply } from './endpoint.ts';
+import { stringifyReply } from './json-reply.ts';
 
+const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 const PAGE_MAX = 1_000_000;
@@ -67,6 +72,40 @@ export function offsetPage<Item>(
   query: { page: number; pageSize: number },
 ): OffsetPage<Item> {
   return { data, page: query.page, pageSize: query.pageSize, total, totalPages: Math.ceil(total / query.pageSize) };
+}
+
+async function* jsonPieces<Item>(
+  parts: AsyncIterable<Item[]>,
+  view: (item: Item) => unknown,
+  page: Omit<OffsetPage<unknown>, 'data'>,
+): AsyncGenerator<string | Buffer> {
+  yield '{"data":[';
+  let separator = '';
+  for await (const part of parts) {
+    for (const item of part) {
+      yield separator;
+      yield* await stringifyReply(view(item));
+      separator = ',';
+    }
+  }
+  yield `],${JSON.stringify(page).slice(1)}`;
+}
+
+/** The reply of an offset list of large records: a page that is too large for the memory is sent part by part. */
+export async function recordPageReply<Item>(
+  { total, isSmall, parts }: RecordPage<Item>,
+  view: (item: Item) => unknown,
+  query: { page: number; pageSize: number },
+): Promise<Reply> {
+  const { data, ...page } = offsetPage<unknown>([], total, query);
+  if (!isSmall) {
+    return {
+      status: 200,
+      stream: { headers: JSON_HEADERS, pieces: jsonPieces(parts, view, page), pieceBytes: LIMITS.pageBytes },
+    };
+  }
+  for await (const items of parts) data.push(...items.map(view));
+  return ok({ data, ...page });
 }
 
 /** The schema of an `OffsetPage`, for the OpenAPI document. */

@@ -1,10 +1,10 @@
 import type { Load } from './load.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { requestIdOf } from './error-envelope.ts';
-import { sendCsv, type CsvReply } from './csv-reply.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
 import { releaseAfter, takeTurn, type Incoming } from './request-resources.ts';
+import { sendPieces, type StreamedReply } from './streamed-reply.ts';
 
 /** The octets of larger answers count against the project's share until the client has read them. */
 const LARGE_ANSWER_BYTES = 256 * 1024;
@@ -24,18 +24,16 @@ export function sendReply({ res, caller }: Incoming, load: Load, status: number,
   else res.end();
 }
 
-/** Sends a CSV table. A fault on the way is logged, because the status has been sent already. */
-export async function sendTable(
+/** Sends a reply piece by piece. A fault on the way is logged, because the status has been sent already. */
+export async function sendStream(
   { definition, caller, res }: Incoming,
-  deps: { load: Load; logger: Logger },
-  csv: CsvReply,
+  { load, logger }: { load: Load; logger: Logger },
+  stream: StreamedReply,
 ): Promise<void> {
   try {
-    await sendCsv(res, csv, () => takeTurn(definition, caller.project.id, deps.load));
+    releaseAfter(res, await load.octets.take(caller.project.id, stream.pieceBytes));
+    await sendPieces(res, stream, () => takeTurn(definition, caller.project.id, load));
   } catch (error) {
-    deps.logger.warn(
-      { err: error, requestId: requestIdOf(res), path: definition.path },
-      'a CSV table was not sent completely',
-    );
+    logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a reply was not sent completely');
   }
 }

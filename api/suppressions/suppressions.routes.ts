@@ -60,8 +60,8 @@ const list = endpoint({
     const filters = { reason, address: given.address === undefined ? undefined : normalizeAddress(given.address) };
     const after = readSuppressionCursor(cursor);
     if (wantsCsv(format)) {
-      const pieces = csvTable(COLUMNS, readSuppressions(em, project.id, filters));
-      return { status: 200, csv: { filename: 'suppressions.csv', pieces } };
+      const pages = readSuppressions(em, project.id, filters);
+      return { status: 200, stream: csvTable('suppressions.csv', COLUMNS, pages) };
     }
     const { suppressions, next } = await pageOfSuppressions(em, project.id, { ...filters, limit, after });
     return ok({

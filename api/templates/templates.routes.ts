@@ -9,10 +9,9 @@ import {
   listTemplates,
   updateTemplate,
 } from '../../shared/domain/templates/templates.ts';
-import { fittingPageSize } from '../../shared/domain/database/page-size.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { idParams, recordPageReply } from '../http/pagination.ts';
 import { replyToUse } from './reply-to.ts';
 import { templateSchema, templateView } from './template.view.ts';
 import {
@@ -33,9 +32,7 @@ const list = endpoint({
   query: templateListQuery,
   replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
   async handle({ em, project, query }) {
-    const pageSize = await fittingPageSize(em, 'template', project.id, query.pageSize);
-    const [templates, total] = await listTemplates(em, project.id, { ...query, pageSize });
-    return ok(offsetPage(templates.map(templateView), total, { ...query, pageSize }));
+    return recordPageReply(await listTemplates(em, project.id, query), templateView, query);
   },
 });
 

@@ -10,6 +10,7 @@ import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import { recordPage, type RecordPage } from '../database/record-page.ts';
 import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
@@ -49,9 +50,9 @@ export interface CampaignListQuery {
 }
 
 /** One page of a project's campaigns. */
-export async function listCampaigns(em: Em, projectId: string, list: CampaignListQuery): Promise<[Campaign[], number]> {
+export async function listCampaigns(em: Em, projectId: string, list: CampaignListQuery): Promise<RecordPage<Campaign>> {
   const pattern = list.search === undefined ? undefined : likePattern(list.search);
-  return em.findAndCount(
+  const [rows, total] = await em.fork().findAndCount(
     CampaignEntity,
     {
       projectId,
@@ -61,11 +62,14 @@ export async function listCampaigns(em: Em, projectId: string, list: CampaignLis
       }),
     },
     {
+      fields: ['id'],
       orderBy: { [list.sort]: list.dir, id: list.dir },
       limit: list.pageSize,
       offset: (list.page - 1) * list.pageSize,
     },
   );
+  const page = { table: 'campaign', projectId, ids: rows.map(({ id }) => id), total } as const;
+  return recordPage<Campaign>(em, page, (part, ids) => part.find(CampaignEntity, { projectId, id: { $in: ids } }));
 }
 
 /** Finds a campaign of a project. @throws AppError CAMPAIGN_NOT_FOUND */

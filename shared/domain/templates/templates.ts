@@ -5,6 +5,7 @@ import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
+import { recordPage, type RecordPage } from '../database/record-page.ts';
 import { assertBelowLimit } from '../database/row-limit.ts';
 import { likePattern, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
@@ -32,19 +33,22 @@ export interface TemplateListQuery {
   dir: 'asc' | 'desc';
 }
 
-/** One page of a project's templates. @returns the page, and the number of all templates that match */
-export async function listTemplates(em: Em, projectId: string, list: TemplateListQuery): Promise<[Template[], number]> {
+/** One page of a project's templates. */
+export async function listTemplates(em: Em, projectId: string, list: TemplateListQuery): Promise<RecordPage<Template>> {
   const where: FilterQuery<Template> = { projectId };
   if (list.type !== undefined) where.type = list.type;
   if (list.search !== undefined) {
     const matches = { $ilike: likePattern(list.search) };
     where.$or = [{ name: matches }, { description: matches }, { subject: matches }];
   }
-  return em.findAndCount(TemplateEntity, where, {
+  const [rows, total] = await em.fork().findAndCount(TemplateEntity, where, {
+    fields: ['id'],
     orderBy: [{ [list.sort]: list.dir }, { id: list.dir }],
     limit: list.pageSize,
     offset: (list.page - 1) * list.pageSize,
   });
+  const page = { table: 'template', projectId, ids: rows.map(({ id }) => id), total } as const;
+  return recordPage<Template>(em, page, (part, ids) => part.find(TemplateEntity, { projectId, id: { $in: ids } }));
 }
 
 /** Loads a template. @throws AppError TEMPLATE_NOT_FOUND */
