@@ -347,7 +347,6 @@ CREATE INDEX event_by_name ON event USING btree (project_id, name, created_at);
 CREATE INDEX event_by_recording ON event USING btree (project_id, recorded_at, id) WHERE (recorded_at IS NOT NULL);
 CREATE INDEX event_first_of_mail ON event USING btree (project_id, name, created_at) WHERE (((name = 'email.open'::text) AND ((data ->> 'isFirstOpen'::text) = 'true'::text)) OR ((name = 'email.click'::text) AND ((data ->> 'isFirstClick'::text) = 'true'::text)) OR ((name = 'email.bounce'::text) AND ((data ->> 'bounceType'::text) = 'hard'::text)));
 CREATE INDEX event_of_email_without_contact ON event USING btree (email_id) WHERE ((contact_id IS NULL) AND (email_id IS NOT NULL));
-CREATE INDEX event_of_sandbox ON event USING btree (project_id, created_at) WHERE ((data ->> 'to'::text) ~~ '%@sandbox.%'::text);
 CREATE TRIGGER event_names AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_note_event_names();
 
 create table event_name (

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
-import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
 import { listWaiting } from '../../shared/domain/lifecycle/queue.ts';
 import { periodOf } from '../events/events.schemas.ts';
@@ -78,17 +77,16 @@ const stats = endpoint({
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
-    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses count in the totals and in no rate.',
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.',
   key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
   errors: ['BAD_REQUEST'],
-  async handle({ em, project, query, deps: { config } }) {
+  async handle({ em, project, query }) {
     const { from, until } = readRange(query, Date.now());
     const series = await countActivity(em, project.id, from, until);
     const rates = await listComplaintRates(em, project.id);
-    const sandbox = await countSandbox(em, project.id, config.INBOUND_DOMAIN, { from, until });
-    return ok(activityStatsView(totalOf(series), series, rates, sandbox));
+    return ok(activityStatsView(totalOf(series), series, rates));
   },
 });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ActivityCounts, DayCounts } from '../../shared/domain/activity-feed/activity-stats.ts';
-import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { ComplaintRate } from '../../shared/domain/emails/complaint-rates.ts';
 import type { WaitingItems } from '../../shared/domain/lifecycle/queue.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
@@ -92,15 +91,13 @@ export const activityStatsSchema = z
   })
   .meta({ id: 'ActivityStats', description: 'Figures of a period' });
 
-/** The figures of a period; rates are percent of what was sent in it, less what went to the sandbox. */
+/** The figures of a period; rates are percent of what was sent in it. */
 export function activityStatsView(
   totals: ActivityCounts,
   series: DayCounts[],
   complaintRates: ComplaintRate[],
-  sandbox: SandboxCounts,
 ): z.infer<typeof activityStatsSchema> {
-  const rateOf = (counted: keyof SandboxCounts): number =>
-    percent(totals[counted] - sandbox[counted], totals.sent - sandbox.sent);
+  const rateOf = (counted: keyof ActivityCounts): number => percent(totals[counted], totals.sent);
   return {
     totals,
     rates: {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
-import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
 import { isWaitCurrent } from '../../shared/pure/emails/provider-wait.ts';
@@ -104,13 +103,9 @@ export const campaignStatsSchema = z
   })
   .meta({ id: 'CampaignStats', description: 'Counters and rates of a campaign' });
 
-/**
- * The counters of a campaign and its rates in percent of the emails that were sent. Emails that bounced at once do not
- * count as sent, so the rate of bounces is limited to 100 %. Emails to the sandbox are in no rate.
- */
-export function campaignStatsView(campaign: Campaign, sandbox: SandboxCounts): z.infer<typeof campaignStatsSchema> {
-  const sent = campaign.sentCount - sandbox.sent;
-  const bounced = campaign.bouncedCount - sandbox.bounced;
+/** The counters of a campaign, and its rates in percent of the emails that were sent. */
+export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignStatsSchema> {
+  const rateOf = (counted: number): number => percent(counted, campaign.sentCount);
   return {
     ...countersView(campaign),
     complainedCount: campaign.complainedCount,
@@ -118,9 +113,9 @@ export function campaignStatsView(campaign: Campaign, sandbox: SandboxCounts): z
     failedCount: campaign.failedCount,
     skippedCount: campaign.skippedCount,
     suppressedCount: campaign.suppressedCount,
-    openRate: percent(campaign.openedCount - sandbox.opened, sent),
-    clickRate: percent(campaign.clickedCount - sandbox.clicked, sent),
-    bounceRate: percent(bounced, Math.max(sent, bounced)),
-    deliveryRate: percent(campaign.deliveredCount - sandbox.delivered, sent),
+    openRate: rateOf(campaign.openedCount),
+    clickRate: rateOf(campaign.clickedCount),
+    bounceRate: rateOf(campaign.bouncedCount),
+    deliveryRate: rateOf(campaign.deliveredCount),
   };
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
-import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import {
   cancelCampaign,
   createCampaign,
@@ -240,12 +239,9 @@ const stats = endpoint({
   method: 'get',
   path: '/campaigns/:id/stats',
   summary: 'Counters and rates of a campaign, as of now',
-  description: 'Recipients at sandbox addresses count in the counters and in no rate.',
   replies: { 200: { description: 'The figures', schema: campaignStatsSchema } },
-  async handle({ em, project, params, deps: { config } }) {
-    const campaign = await findCampaign(em, project.id, params.id);
-    const sandbox = await countSandbox(em, project.id, config.INBOUND_DOMAIN, { campaignId: campaign.id });
-    return ok(campaignStatsView(campaign, sandbox));
+  async handle({ em, project, params }) {
+    return ok(campaignStatsView(await findCampaign(em, project.id, params.id)));
   },
 });
 

@@ -131,6 +131,17 @@ describe('one campaign', () => {
     expect((await app.call('PUT', reply.body.id, '', campaignContent({ name: reply.body.name }))).status).toBe(200);
   });
 
+  it('has rates from 0 to 100, whatever its counters are', async () => {
+    const { id } = await app.createCampaign();
+    await query(
+      app.em(),
+      sql`update campaign set sent_count = 2, delivered_count = 1, opened_count = 3, bounced_count = 5 where id = ${id}`,
+    );
+    expect((await app.call('GET', id, '/stats')).body).toMatchObject({
+      ...{ deliveryRate: 50, openRate: 100, clickRate: 0, bounceRate: 100 },
+    });
+  });
+
   it('has stats, before and after it is sent', async () => {
     const { id } = await app.createCampaign();
     const zeroes = {

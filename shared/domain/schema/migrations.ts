@@ -43,6 +43,7 @@ import { FormerAddressesMigration } from './migrations/20261125200000-former-add
 import { EmailsOfDeliveriesMigration } from './migrations/20261126000000-emails-of-deliveries.ts';
 import { TextPiecesMigration } from './migrations/20261127000000-text-pieces.ts';
 import { ExecutionCountsMigration } from './migrations/20261128000000-execution-counts.ts';
+import { NoSandboxEventsMigration } from './migrations/20261129000000-no-sandbox-events.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -91,4 +92,5 @@ export const MIGRATIONS = [
   { name: '20261126000000-emails-of-deliveries', class: EmailsOfDeliveriesMigration },
   { name: '20261127000000-text-pieces', class: TextPiecesMigration },
   { name: '20261128000000-execution-counts', class: ExecutionCountsMigration },
+  { name: '20261129000000-no-sandbox-events', class: NoSandboxEventsMigration },
 ];

@@ -31,7 +31,7 @@ function complaintWords(rate) {
 function Figures({ series, totals, rates }) {
   const today = series.find(({ date }) => date === dayBefore(0));
   const { sent = 0, delivered = 0, bounced = 0, complaints = 0 } = today ?? {};
-  const rate = sent === 0 ? 0 : (100 * complaints) / sent;
+  const rate = complaints === 0 ? 0 : (100 * complaints) / Math.max(sent, complaints);
   return html`<${Facts}
       rows=${[
         ['Accepted by servers today', count(sent)],
