@@ -10,7 +10,7 @@ const CONSOLE = ['api/console/web/**/*.mjs'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
 const MJS_GLOBALS = [
-  ...['process', 'console', 'URL', 'fetch', 'AbortSignal'],
+  ...['process', 'console', 'URL', 'fetch', 'AbortSignal', 'Blob', 'FormData'],
   ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
 ];
 

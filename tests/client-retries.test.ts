@@ -70,6 +70,7 @@ describe('a request of the client', () => {
     expect(await everpost.send(EMAIL)).toEqual({
       emails: [],
       timestamp: '2026-11-22T09:00:00.000Z',
+      warnings: [],
       isAnswerLost: true,
     });
   });

@@ -30,11 +30,20 @@ describe('the client of a real API', () => {
     expect(await failureOf(everpost.contacts.get(id))).toMatchObject({ status: 404, code: 'CONTACT_NOT_FOUND' });
   });
 
+  it('says once which fields of an email had no effect', async () => {
+    const heard: string[] = [];
+    const client = new Everpost({ url: app.url, ...app.keys, onWarning: (message) => heard.push(message) });
+    const email = { to: 'ada@mail.test', from: 'me@example.com', subject: 'a', body: 'b', cc: 'bo@mail.test' };
+    for (let n = 0; n < 2; n++) expect((await client.send(email)).warnings).toMatchObject([{ field: 'cc' }]);
+    expect(heard).toEqual(['Everpost: cc does not exist here and had no effect']);
+  });
+
   it('throws the code, the field and the suggestion of an error', async () => {
     const error = await failureOf(everpost.send({ to: 'nobody', from: 'hello@example.com', subject: 'a', body: 'b' }));
     expect(error).toBeInstanceOf(EverpostError);
     expect(error).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', errors: expect.any(Array) });
     expect(error.errors[0]).toMatchObject({ field: 'to', message: 'Invalid email address' });
+    expect(error.message).toBe('to: Invalid email address');
     expect(error.suggestion).toContain('/docs/errors/VALIDATION_ERROR');
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });

@@ -64,6 +64,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   flatRequirements?: FlatRequirement[];
   /** Whether the answer is `{ success, data }`, not the bare resource. */
   hasEnvelope?: boolean;
+  /** Whether the envelope names the fields of the request that were ignored, because callers rarely look at headers. */
+  hasWarnings?: boolean;
   replies: Record<number, ReplyDeclaration>;
   /** The codes that it can answer in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];

@@ -20,6 +20,19 @@ it('the header names unknown keys of a body, a bounded number and in safe charac
   expect(created.headers.get(HEADER)).toBe('name');
 });
 
+it('an answer of /v1/send names ignored fields in its body as well, and only then', async () => {
+  const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
+  const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).body;
+  expect(await send({})).not.toHaveProperty('warnings');
+  expect(await send({ scheduledAt: '2030-01-01T00:00:00Z', cc: 'bo@mail.test' })).toMatchObject({
+    success: true,
+    warnings: [
+      { field: 'scheduledAt', message: 'scheduledAt does not exist here and had no effect' },
+      { field: 'cc', message: 'cc does not exist here and had no effect' },
+    ],
+  });
+});
+
 it('the header names keys unknown to the form of a body where an endpoint has several forms', async () => {
   const ignored = async (path: string, body: object) => (await app.api('POST', path, { body })).headers.get(HEADER);
   expect(await ignored('/events/track', { email: 'ada@mail.test', event: 'visit', contactId: 'x', y: 1 })).toBe(

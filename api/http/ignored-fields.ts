@@ -4,6 +4,16 @@ import type { Endpoint } from './endpoint.ts';
 /** The response header with the fields of a request that its endpoint does not know. */
 export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 
+/** One field of a request that was ignored. */
+export const ignoredFieldSchema = z
+  .object({ field: z.string().describe('its path, such as `attachments.0.name`'), message: z.string() })
+  .meta({ id: 'IgnoredField', description: 'A field of the request that had no effect' });
+
+/** Says in the body of an answer that a field was ignored. */
+export function ignoredFieldWarning(field: string): z.infer<typeof ignoredFieldSchema> {
+  return { field, message: `${field} does not exist here and had no effect` };
+}
+
 const IGNORED_FIELDS_MAX = 20;
 const SHOWN_FIELD = /^[\w.-]{1,64}$/;
 /** After this many objects and arrays, the rest of a body is not searched. */

@@ -147,7 +147,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     if (location) res.setHeader('Location', location);
     const { stream } = reply;
     if (stream) return { status: reply.status, send: () => sendStream(incoming, deps, stream) };
-    const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
+    const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply, ignored));
     return { status: reply.status, send: () => sendReply(incoming, deps.load, reply.status, parts) };
   } catch (error) {
     return { status: toAppError(error).statusCode, send: () => sendError(req, res, error, deps.logger) };

@@ -2,6 +2,7 @@ import type { Load } from './load.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { requestIdOf } from './error-envelope.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
+import { ignoredFieldWarning } from './ignored-fields.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
 import { releaseAfter, takeTurn, type Incoming } from './request-resources.ts';
 import { sendPieces, type StreamedReply } from './streamed-reply.ts';
@@ -9,10 +10,19 @@ import { sendPieces, type StreamedReply } from './streamed-reply.ts';
 /** The octets of larger answers count against the project's share until the client has read them. */
 const LARGE_ANSWER_BYTES = 256 * 1024;
 
-/** The body of a reply, in the envelope if the endpoint has one; undefined when there is none. */
-export function envelopeOf(definition: Endpoint, { data, message }: Reply): unknown {
+/**
+ * The body of a reply, in the envelope if the endpoint has one; undefined when there is none.
+ * @param ignored the fields of the request that were ignored
+ */
+export function envelopeOf(definition: Endpoint, { data, message }: Reply, ignored: readonly string[]): unknown {
   if (data === undefined || !definition.hasEnvelope) return data;
-  return { success: true, data, ...(message !== undefined && { message }) };
+  const warnings = definition.hasWarnings ? ignored.map(ignoredFieldWarning) : [];
+  return {
+    success: true,
+    data,
+    ...(message !== undefined && { message }),
+    ...(warnings.length > 0 && { warnings }),
+  };
 }
 
 /** Sends a JSON reply, or one without a body. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { STEP_CONFIG_COMPONENTS } from '../automations/step-config.schemas.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { ignoredFieldSchema } from '../http/ignored-fields.ts';
 import { addExamples } from './add-examples.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ApiExamples } from './examples.ts';
@@ -25,12 +26,15 @@ function named(schema: z.ZodType, id: string, description: string): z.ZodType {
 }
 
 /** The schema of an answer in its envelope. */
-function envelopeSchema(data: z.ZodType, id: string, description: string): z.ZodType {
+function envelopeSchema(data: z.ZodType, { hasWarnings }: Endpoint, id: string, description: string): z.ZodType {
   const message = z
     .string()
     .optional()
     .meta({ examples: ['Campaign is being sent'] });
-  return z.object({ success: z.literal(true), data, message }).meta({ id, description });
+  const warnings = z.array(ignoredFieldSchema).optional().describe('the fields of the request that were ignored');
+  return z
+    .object({ success: z.literal(true), data, message, ...(hasWarnings && { warnings }) })
+    .meta({ id, description });
 }
 
 function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
@@ -39,7 +43,7 @@ function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
     Object.entries(definition.replies).map(([status, { schema: own, description, csv }]) => {
       const id = `${capitalized(operationId)}Response`;
       const data = own && named(own, hasEnvelope ? `${capitalized(operationId)}Result` : id, description);
-      const schema = data && hasEnvelope ? envelopeSchema(data, id, description) : data;
+      const schema = data && hasEnvelope ? envelopeSchema(data, definition, id, description) : data;
       const content = schema && {
         content: { 'application/json': { schema }, ...(csv && { 'text/csv': { schema: z.string() } }) },
       };

@@ -25,6 +25,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
     base64At: ['attachments', '*', 'content'],
     hasEnvelope: true,
+    hasWarnings: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
     async handle({ project, body, claim, deps }) {

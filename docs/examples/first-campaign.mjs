@@ -8,17 +8,12 @@ const { apiUrl, secretKey, domain, temporalUiUrl, mailboxUrl } = JSON.parse(
 );
 
 async function api(method, path, body) {
+  const isForm = body instanceof FormData;
   const response = await fetch(apiUrl + path, {
     method,
-    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
-    body: body && JSON.stringify(body),
+    headers: { Authorization: `Bearer ${secretKey}`, ...(!isForm && { 'Content-Type': 'application/json' }) },
+    body: isForm ? body : body && JSON.stringify(body),
   });
-  if (response.status === 429) {
-    const seconds = Number(response.headers.get('retry-after'));
-    console.log(`  the limit of requests a minute is reached, going on in ${seconds} s`);
-    await sleep(seconds * 1000);
-    return api(method, path, body);
-  }
   const reply = await response.json();
   if (!response.ok) throw new Error(`${method} ${path}: ${reply.error?.message ?? reply.error}`);
   return reply;
@@ -35,12 +30,17 @@ const content = {
 const template = await api('POST', '/templates', { name: 'Hello', ...content });
 console.log(`template ${template.id}`);
 
-console.log(`creating ${CONTACTS} contacts`);
-for (let number = 1; number <= CONTACTS; number++) {
-  await api('POST', '/contacts', {
-    email: `reader${number}@example.com`,
-    data: { firstName: `Reader ${number}`, number },
-  });
+console.log(`importing ${CONTACTS} contacts`);
+const rows = Array.from(
+  { length: CONTACTS },
+  (_, index) => `reader${index + 1}@example.com,Reader ${index + 1},${index + 1}`,
+);
+const form = new FormData();
+form.append('file', new Blob([['email,firstName,number', ...rows].join('\n')], { type: 'text/csv' }), 'readers.csv');
+const { jobId } = await api('POST', '/contacts/import', form);
+for (let job = { state: 'waiting' }; job.state !== 'completed'; job = await api('GET', `/contacts/import/${jobId}`)) {
+  if (job.state === 'failed') throw new Error(`import: ${job.failedReason}`);
+  await sleep(200);
 }
 
 const { data: campaign } = await api('POST', '/campaigns', {

@@ -25,6 +25,8 @@ export interface EverpostOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** How often a request is tried again. 5 when left out, which takes about 15 seconds. */
   maxRetries?: number;
+  /** Called with each field that had no effect, once. It writes to the console when left out. */
+  onWarning?: (message: string) => void;
   /** How long one try may take. 30,000 when left out. */
   timeoutMs?: number;
 }
@@ -34,6 +36,8 @@ export interface Sent {
   /** One for each recipient, in the order of `to`; empty when `isAnswerLost`. */
   emails: Schemas['AcceptedEmail'][];
   timestamp: string;
+  /** The fields of the request that had no effect. `onWarning` gets each of them once. */
+  warnings: Schemas['IgnoredField'][];
   /** The emails were accepted, once, but the connection broke before their ids came. `GET /emails` finds them. */
   isAnswerLost: boolean;
 }
@@ -46,6 +50,8 @@ interface AnyOptions extends SendOptions {
 }
 
 const PUBLIC_PATH = '/v1/track';
+/** `onWarning` is not called more often than this. */
+const SHOWN_FIELDS_MAX = 100;
 
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -84,6 +90,7 @@ function readJson(text: string): unknown {
 export class Everpost {
   readonly #options: EverpostOptions;
   readonly #url: string;
+  readonly #shownFields = new Set<string>();
 
   readonly contacts = resources.contacts(this);
   readonly templates = resources.templates(this);
@@ -106,11 +113,22 @@ export class Everpost {
   /** Sends a transactional email to each recipient. It is sent once, whatever breaks. */
   async send(email: Schemas['SendEmailRequest'], options: SendOptions = {}): Promise<Sent> {
     try {
-      const { data } = await this.request('POST', '/v1/send', { ...options, body: email });
-      return { ...data, isAnswerLost: false };
+      const { data, warnings = [] } = await this.request('POST', '/v1/send', { ...options, body: email });
+      this.#show(warnings);
+      return { ...data, warnings, isAnswerLost: false };
     } catch (error) {
       if (!(error instanceof EverpostError && error.isAlreadyDone)) throw error;
-      return { emails: [], timestamp: String(error.details['originalRequestAt']), isAnswerLost: true };
+      const timestamp = String(error.details['originalRequestAt']);
+      return { emails: [], timestamp, warnings: [], isAnswerLost: true };
+    }
+  }
+
+  #show(warnings: Schemas['IgnoredField'][]): void {
+    for (const { field, message } of warnings) {
+      if (this.#shownFields.has(field) || this.#shownFields.size >= SHOWN_FIELDS_MAX) continue;
+      this.#shownFields.add(field);
+      const { onWarning = console.warn } = this.#options; // eslint-disable-line no-console -- the default for people
+      onWarning(`Everpost: ${message}`);
     }
   }
 

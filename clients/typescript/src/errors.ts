@@ -87,5 +87,12 @@ export function errorOf(response: Response, body: unknown): EverpostError {
     return new EverpostError(message, { status, code: 'UNEXPECTED_ANSWER', requestId, retryAfter });
   }
   const { code, message = code, ...fields } = error;
-  return new EverpostError(message, { ...fields, status, code, requestId: fields.requestId ?? requestId, retryAfter });
+  const faults = fields.errors?.map((fault) => `${fault.field}: ${fault.message}`) ?? [];
+  return new EverpostError(faults.length > 0 ? faults.join('; ') : message, {
+    ...fields,
+    status,
+    code,
+    requestId: fields.requestId ?? requestId,
+    retryAfter,
+  });
 }

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Totals, rates and a series of UTC days
-         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses count in the totals and in no rate.
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.
          */
         get: operations["getActivityStats"];
         put?: never;
@@ -302,7 +302,7 @@ export interface paths {
         };
         /**
          * Counters and rates of a campaign, as of now
-         * @description Recipients at sandbox addresses count in the counters and in no rate.
+         * @description Counters and rates of a campaign, as of now.
          */
         get: operations["getCampaignStats"];
         put?: never;
@@ -3249,6 +3249,13 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description A field of the request that had no effect */
+        IgnoredField: {
+            /** @description its path, such as `attachments.0.name` */
+            field: string;
+            /** @description What has happened, for people */
+            message: string;
+        };
         /** @description A form */
         ImportContactsRequest: {
             /**
@@ -4409,6 +4416,8 @@ export interface components {
              * @constant
              */
             success: true;
+            /** @description the fields of the request that were ignored */
+            warnings?: components["schemas"]["IgnoredField"][];
         };
         /** @description Accepted for delivery */
         SendEmailResult: {
