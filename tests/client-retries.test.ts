@@ -15,11 +15,11 @@ const SENT = { success: true, data: { emails: [], timestamp: '2026-11-22T09:00:0
 const failing = (status: number, headers: Record<string, string> = {}) =>
   new Response('<h1>No</h1>', { status, headers });
 const json = (status: number, body: unknown) => Response.json(body, { status });
-const used = (originalStatusCode: number | null) =>
+const used = (originalStatusCode: number | null, originalRequest = 'POST /v1/send') =>
   json(409, {
     error: {
       code: 'IDEMPOTENCY_KEY_REUSED',
-      details: { originalStatusCode, originalRequestAt: '2026-11-22T09:00:00.000Z' },
+      details: { originalStatusCode, originalRequest, originalRequestAt: '2026-11-22T09:00:00.000Z' },
     },
   });
 const cut = () => new TypeError('fetch failed');
@@ -73,6 +73,11 @@ describe('a request of the client', () => {
       warnings: [],
       isAnswerLost: true,
     });
+  });
+
+  it('does not count as done when its key was used by another kind of request', async () => {
+    const { everpost } = clientOf([cut(), used(200, 'POST /campaigns/:id/resend')]);
+    expect(await failureOf(everpost.send(EMAIL))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
   it('does not count as done when its key is already used and only a 429 came before', async () => {

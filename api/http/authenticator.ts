@@ -13,6 +13,8 @@ import { createRateCounter, type RateCounter, type RateState } from './rate-limi
 
 export interface Caller {
   project: RequestProject;
+  /** Whether it sent the public key. */
+  isPublic: boolean;
   /** Undefined when the request could not be counted; it passes then. */
   rate: RateState | undefined;
   /** Whether the project accepts its secret key at endpoints that take the public one. */
@@ -91,6 +93,7 @@ function settle(batch: WaitingRequest[], owners: (KeyOwner | CountedKeyOwner)[],
           tracking: owner.tracking,
           brand: owner.brand,
         },
+        isPublic,
         rate: counters.get(owner.id)?.next(isPublic),
         acceptsSecretKey: owner.track_accepts_secret_key,
       },

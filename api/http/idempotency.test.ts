@@ -13,8 +13,8 @@ import { eventually } from '../../tests/support/stack.ts';
 let app: TestApi;
 let keyCount = 0;
 const freshKey = () => `key ${++keyCount}`;
-/** The key in the form in which the table holds it. */
-const stored = (key: string) => hash('sha256', key, 'base64url');
+/** The key of a request with the public API key in the form in which the table holds it. */
+const stored = (key: string) => hash('sha256', `public\n${key}`, 'base64url');
 beforeAll(async () => {
   app = await startTestApi();
 });
@@ -38,7 +38,7 @@ async function eventCount(idempotencyKey: string): Promise<number> {
 async function claimKey(key: string, request: string): Promise<ClaimOutcome> {
   const token = randomUUID();
   const [outcome] = await claimIdempotencyKeys(app.em(), [
-    { projectId: app.project.id, key, token, request, ttlHours: 24 },
+    { projectId: app.project.id, key, isPublic: true, token, request, ttlHours: 24 },
   ]);
   return outcome!;
 }
@@ -48,6 +48,21 @@ async function isClaimed(key: string): Promise<boolean> {
 }
 
 describe('an Idempotency-Key', () => {
+  it('that came with the public API key uses up none of the secret one, and the other way round', async () => {
+    const send = (key: string) =>
+      app.api('POST', '/v1/send', {
+        body: { to: 'ada@example.com', from: 'me@example.com', subject: 'S', body: 'B' },
+        headers: { 'idempotency-key': key },
+      });
+    const [first, second] = [freshKey(), freshKey()];
+    expect((await track(first)).status).toBe(200);
+    expect((await send(first)).status).toBe(200);
+    expect((await send(first)).body.error.details).toMatchObject({ key: first, originalRequest: 'POST /v1/send' });
+    expect((await track(first)).body.error.details).toMatchObject({ key: first, originalRequest: 'POST /v1/track' });
+    expect((await send(second)).status).toBe(200);
+    expect((await track(second)).status).toBe(200);
+  });
+
   it('performs a request once and refuses the next one with the details of the first', async () => {
     const key = freshKey();
     const before = Date.now();

@@ -169,7 +169,12 @@ async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: Idempot
 async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Promise<Outcome> {
   const { definition, caller, req, res } = incoming;
   const request = requestLine(req, definition);
-  const claimed = await deps.claims.claim({ projectId: caller.project.id, key, request });
+  const claimed = await deps.claims.claim({
+    projectId: caller.project.id,
+    key,
+    isPublic: caller.isPublic,
+    request,
+  });
   if ('original' in claimed) {
     const conflict = keyReused(key, claimed.original);
     return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };

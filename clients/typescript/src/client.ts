@@ -198,6 +198,7 @@ export class Everpost {
     try {
       return await withRetries(() => this.#attempt(url, init, signal), {
         method,
+        path,
         mayRepeat: isRepeatable(method, path, idempotencyKey),
         maxRetries: this.#options.maxRetries ?? 5,
         signal,

@@ -64,13 +64,18 @@ async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /** Whether an earlier try was carried out: its key is used then, or the record that it deleted is gone. */
-function isDoneBefore(error: EverpostError, method: string): boolean {
-  if (error.code === 'IDEMPOTENCY_KEY_REUSED') return Number(error.details['originalStatusCode'] ?? 0) > 0;
-  return method === 'DELETE' && error.status === 404;
+function isDoneBefore(error: EverpostError, { method, path }: RetryRules): boolean {
+  if (error.code !== 'IDEMPOTENCY_KEY_REUSED') return method === 'DELETE' && error.status === 404;
+  const { originalRequest, originalStatusCode } = error.details;
+  // Another kind of request with the same key says nothing about this one.
+  const isOwn = originalRequest === `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+  return isOwn && Number(originalStatusCode ?? 0) > 0;
 }
 
 export interface RetryRules {
   method: string;
+  /** As in the reference, with its placeholders. */
+  path: string;
   mayRepeat: boolean;
   maxRetries: number;
   signal: AbortSignal | undefined;
@@ -87,7 +92,7 @@ export async function withRetries<Answer>(attempt: () => Promise<Answer>, rules:
       return await attempt();
     } catch (error) {
       if (!(error instanceof EverpostError)) throw error;
-      error.isAlreadyDone = isUncertain && isDoneBefore(error, rules.method);
+      error.isAlreadyDone = isUncertain && isDoneBefore(error, rules);
       const pauseMs = tries < rules.maxRetries ? pauseAfter(error, tries, rules.mayRepeat) : undefined;
       if (pauseMs === undefined) throw error;
       isUncertain ||= error.status !== 429;

@@ -7,6 +7,7 @@ import {
   releaseIdempotencyKey,
   type ClaimOutcome,
   type IdempotencyClaim,
+  type IdempotencyKey,
   type WantedClaim,
 } from './idempotency.ts';
 
@@ -14,7 +15,7 @@ type Releasable = Omit<IdempotencyClaim, 'claimedAt'>;
 
 export interface IdempotencyClaims {
   /** @returns the claim when the request has got the key, otherwise the request that used the key first */
-  claim: (request: { projectId: string; key: string; request: string }) => Promise<ClaimOutcome>;
+  claim: (request: IdempotencyKey & { request: string }) => Promise<ClaimOutcome>;
   /** Frees the key of a request that failed. Resolves after a second at the latest, and then continues to try. */
   release: (claim: Releasable) => Promise<void>;
 }
@@ -25,6 +26,9 @@ const RETRY_MS = 500;
 /** After this time the claim counts as abandoned anyway. */
 const GIVE_UP_MS = 35_000;
 const CLAIMS_MAX = 100;
+
+const nameOf = ({ projectId, key, isPublic }: IdempotencyKey) =>
+  `${projectId} ${isPublic ? 'public' : 'secret'} ${key}`;
 
 /**
  * Claims keys for the requests of one process, and frees the keys of failed requests. One statement claims for all
@@ -38,10 +42,9 @@ export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: nu
     itemsMax: CLAIMS_MAX,
     write: claimIdempotencyKeys,
     octetsOf: () => 0,
-    keysOf: ({ key }) => [key],
+    keysOf: (wanted) => [nameOf(wanted)],
   });
   const pending = new Map<string, Releasable>();
-  const nameOf = ({ projectId, key }: { projectId: string; key: string }) => `${projectId} ${key}`;
 
   async function tryRelease(claim: Releasable): Promise<void> {
     await releaseIdempotencyKey(deps.em(), claim);

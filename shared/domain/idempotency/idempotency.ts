@@ -11,10 +11,16 @@ export interface OriginalRequest {
   statusCode: number | null;
 }
 
-/** A claimed key. A request has it until it settles or releases the claim, or until the claim counts as abandoned. */
-export interface IdempotencyClaim {
+/** An Idempotency-Key of a project. */
+export interface IdempotencyKey {
   projectId: string;
   key: string;
+  /** Whether it came with the public key. Anybody has that key, so its requests use up no key of the secret one. */
+  isPublic?: boolean | undefined;
+}
+
+/** A claimed key. A request has it until it settles or releases the claim, or until the claim counts as abandoned. */
+export interface IdempotencyClaim extends IdempotencyKey {
   /** Distinguishes this claim from later claims of the same key. */
   token: string;
   claimedAt: Date;
@@ -31,15 +37,16 @@ const IS_ORPHANED = sql`
   c.owner is not null and not exists (
     select from pg_stat_activity a where a.datname = current_database() and a.application_name = c.owner)`;
 
-/** Callers choose keys, which may contain addresses, so only a digest is stored. */
-function digestOf(key: string): string {
-  return hash('sha256', key, 'base64url');
+/**
+ * Callers choose keys, which may contain addresses, so only a digest is stored. No key contains the line end that sets
+ * the keys of the public API key apart.
+ */
+function digestOf({ key, isPublic }: IdempotencyKey): string {
+  return hash('sha256', isPublic ? `public\n${key}` : key, 'base64url');
 }
 
 /** A request that wants a key. */
-export interface WantedClaim {
-  projectId: string;
-  key: string;
+export interface WantedClaim extends IdempotencyKey {
   /** A new UUID. With it a claim can be released even if the answer of the statement was lost. */
   token: string;
   request: string;
@@ -59,7 +66,7 @@ export type ClaimOutcome = { claim: IdempotencyClaim } | { original: OriginalReq
  */
 export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs?: number): Promise<ClaimOutcome[]> {
   const projectId = wanted[0]?.projectId ?? '';
-  const digests = wanted.map(({ key }) => digestOf(key));
+  const digests = wanted.map(digestOf);
   const claimed = await queryPrepared<{ key: string; created_at: Date }>(
     em,
     sql`
@@ -86,7 +93,7 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
     wanted.map(async (each, index): Promise<ClaimOutcome> => {
       const digest = digests[index] ?? '';
       const at = claimedAt.get(digest);
-      if (at) return { claim: { projectId, key: each.key, token: each.token, claimedAt: at } };
+      if (at) return { claim: { projectId, key: each.key, isPublic: each.isPublic, token: each.token, claimedAt: at } };
       const original = originals.get(digest);
       if (original) return { original };
       // The other request has released the key between the two statements, so this one can claim it.
@@ -111,8 +118,9 @@ async function findOriginals(em: Em, projectId: string, digests: string[]): Prom
 }
 
 /** The condition for the row of a claim, if it has not been taken over and has no result. */
-function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'>): SqlFragment {
-  return sql`project_id = ${projectId} and key = ${digestOf(key)} and token = ${token} and status_code is null`;
+function unsettled(claim: Omit<IdempotencyClaim, 'claimedAt'>): SqlFragment {
+  const { projectId, token } = claim;
+  return sql`project_id = ${projectId} and key = ${digestOf(claim)} and token = ${token} and status_code is null`;
 }
 
 /**
@@ -132,7 +140,7 @@ export async function settleIdempotencyKeys(
       with held as materialized (
         select c.project_id, c.key from idempotency_claim c
         join unnest(
-          ${claims.map(({ projectId }) => projectId)}::uuid[], ${claims.map(({ key }) => digestOf(key))}::text[],
+          ${claims.map(({ projectId }) => projectId)}::uuid[], ${claims.map(digestOf)}::text[],
           ${claims.map(({ token }) => token)}::uuid[]
         ) as n (project_id, key, token) on c.project_id = n.project_id and c.key = n.key and c.token = n.token
         where c.status_code is null order by c.key for no key update of c
