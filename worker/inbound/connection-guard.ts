@@ -64,7 +64,22 @@ function admit(admission: Admission, { socket, address, port }: ClientConnection
     admitWaiting(admission);
   });
   server.connect(socket, { id, remoteAddress: address, remotePort: port });
+  endChatter(admission, id);
   return true;
+}
+
+/** Ends a connection that goes on with commands and completes no message, such as thousands of NOOP. */
+function endChatter({ server, watch }: Admission, id: string): void {
+  const connection = [...server.connections].find((each) => each.id === id);
+  if (!connection) return;
+  const send = connection.send.bind(connection);
+  let isEnded = false;
+  connection.send = (...reply) => {
+    if (isEnded) return;
+    isEnded = !watch.countReply(id);
+    if (isEnded) send(421, '4.7.0 Too many commands without a message');
+    else send(...reply);
+  };
 }
 
 function admitWaiting(admission: Admission): void {

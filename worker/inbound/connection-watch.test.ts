@@ -9,6 +9,7 @@ const BOUNDS: ConnectionBounds = {
   strangerConnectionMs: 50,
   commandOctets: 10,
   messageOctets: 100,
+  replies: 10,
   checkMs: 1,
 };
 

@@ -13,6 +13,8 @@ export interface ConnectionBounds {
   commandOctets: number;
   /** What a client may send from the first accepted recipient to the end of the message. */
   messageOctets: number;
+  /** Replies from the greeting, or the end of a message, to the end of the next one. */
+  replies: number;
   /** How often the bounds are checked. */
   checkMs: number;
 }
@@ -24,6 +26,8 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   strangerConnectionMs: 4 * 60_000,
   commandOctets: 64 * 1024,
   messageOctets: 4 * 1024 * 1024,
+  // A message may name 100 recipients (RFC 5321 section 4.5.3.1.8), each with a reply.
+  replies: 150,
   checkMs: 1_000,
 };
 
@@ -34,6 +38,8 @@ interface WatchedConnection {
   /** The start of the phase: waiting for a recipient, or for a message. */
   since: number;
   octetsBefore: number;
+  /** Replies since the greeting, or since the end of the last message. */
+  replies: number;
   isInMessage: boolean;
 }
 
@@ -44,6 +50,11 @@ export interface ConnectionWatch {
   /** Notes an accepted recipient. Further ones of the same message do not extend its time. */
   beginMessage: (id: string) => void;
   endMessage: (id: string) => void;
+  /**
+   * Counts a reply.
+   * @returns false when there were too many without a complete message
+   */
+  countReply: (id: string) => boolean;
   /** The connections that have taken too long or sent too much. */
   overdue: () => [id: string, socket: Socket][];
   isServed: (socket: Socket) => boolean;
@@ -78,11 +89,21 @@ export function createConnectionWatch(
     add(id, socket, address) {
       const startedAt = now();
       const octetsBefore = socket.bytesRead;
-      watched.set(id, { socket, address, startedAt, since: startedAt, octetsBefore, isInMessage: false });
+      watched.set(id, { socket, address, startedAt, since: startedAt, octetsBefore, replies: 0, isInMessage: false });
     },
     remove: (id) => void watched.delete(id),
     beginMessage: (id) => beginPhase(id, true),
-    endMessage: (id) => beginPhase(id, false),
+    endMessage(id) {
+      beginPhase(id, false);
+      const connection = watched.get(id);
+      if (connection) connection.replies = 0;
+    },
+    countReply(id) {
+      const connection = watched.get(id);
+      if (!connection) return true;
+      connection.replies += 1;
+      return connection.replies <= bounds.replies;
+    },
     overdue: () => [...watched].filter(([, each]) => isOverdue(each)).map(([id, { socket }]) => [id, socket]),
     isServed: (socket) => [...watched.values()].some((each) => each.socket === socket),
   };

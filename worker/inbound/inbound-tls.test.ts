@@ -200,3 +200,39 @@ it('INBOUND_PROXY_PROTOCOL requires addresses or networks in INBOUND_PROXY_SOURC
   const { INBOUND_PROXY_SOURCES } = readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8, 192.0.2.1,::1' });
   expect(INBOUND_PROXY_SOURCES).toEqual(['10.0.0.0/8', '192.0.2.1/32', '::1/128']);
 });
+
+describe('a connection that only chats', () => {
+  const CHATTER = ['NOOP', 'RSET', 'VRFY somebody', 'HELP', 'MAIL nonsense', 'RCPT TO:<a@b.test>', 'EHLO mx.test'];
+
+  it.each(CHATTER)('is ended with 421 after some commands: %s', async (command) => {
+    const server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger });
+    const socket = connect(server.port, '127.0.0.1');
+    await converse(socket, undefined, /^220 /m);
+    await converse(socket, 'EHLO mx.test', /^250 /m);
+    let text = '';
+    const isEnded = new Promise<void>((resolve) => socket.removeAllListeners('close').once('close', () => resolve()));
+    socket.on('data', (chunk) => (text += String(chunk))).on('error', () => undefined);
+    socket.write(`${command}\r\n`.repeat(3_000));
+    // It comes to an end here, after the 3,000th reply, where the connection was not ended.
+    socket.write('QUIT\r\n');
+    await isEnded;
+    expect(text.trimEnd().split('\r\n').at(-1)).toMatch(/^421 /);
+    expect(text.match(/\r\n\d{3} /g)?.length).toBeLessThan(200);
+    await server.close();
+  });
+
+  it('is not ended while it completes messages, each with many recipients', async () => {
+    const server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger });
+    const socket = connect(server.port, '127.0.0.1').setMaxListeners(0);
+    await converse(socket, undefined, /^220 /m);
+    await converse(socket, 'EHLO mx.test', /^250 /m);
+    for (let message = 0; message < 3; message += 1) {
+      await converse(socket, 'MAIL FROM:<a@b.test>', /^250 /m);
+      for (let n = 0; n < 100; n += 1) await converse(socket, `RCPT TO:<abuse+${n}@${DOMAIN}>`, /^(?:250|452) /m);
+      await converse(socket, 'DATA', /^354 /m);
+      await converse(socket, 'Subject: report\r\n\r\n.', /^250 /m);
+    }
+    socket.destroy();
+    await server.close();
+  });
+});
