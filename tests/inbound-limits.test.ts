@@ -164,7 +164,7 @@ describe('connections of strangers', () => {
     ['stays for long', { strangerConnectionMs: 300 }, async (client: Client) => begin(client)],
     [
       'sends commands without end',
-      { commandOctets: 1_000 },
+      { commandOctets: 1_000, replies: 10_000 },
       async (client: Client) => {
         await begin(client);
         client.socket.write('NOOP\r\n'.repeat(1_000));
