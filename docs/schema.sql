@@ -372,6 +372,7 @@ create table former_address (
   contact_id uuid not null,
   project_id uuid not null,
   address_hash bytea not null,
+  address_key bigint,
   constraint former_address_pkey PRIMARY KEY (contact_id, address_hash)
 );
 CREATE INDEX former_address_by_hash ON former_address USING btree (project_id, address_hash, contact_id);
@@ -1060,8 +1061,10 @@ CREATE OR REPLACE FUNCTION everpost_note_former_address()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into former_address (contact_id, project_id, address_hash)
-  select old.id, old.project_id, everpost_address_hash(k.inner_pad, k.outer_pad, old.project_id, old.email) from address_hash_key k
+  insert into former_address (contact_id, project_id, address_hash, address_key)
+  select old.id, old.project_id, everpost_address_hash(k.inner_pad, k.outer_pad, old.project_id, old.email),
+    hashtextextended(old.email, uuid_hash_extended(old.project_id, 0))
+  from address_hash_key k
   on conflict do nothing;
   return null;
 end $function$;

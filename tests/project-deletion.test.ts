@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { projectRoot } from '../shared/platform/paths.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
-import { createAutomation } from './support/automations.ts';
+import { createAutomation, executionThatIs } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
 import { testEnvironment } from './support/environment.ts';
 import { runCommand, type Ended } from './support/run-node.ts';
@@ -64,6 +64,15 @@ async function fill(owner: TestProject): Promise<void> {
     stack.em(),
     sql`insert into provider_day (project_id, provider, day, sent) values (${owner.project.id}, 'a.test', now(), 1)`,
   );
+  await query(
+    stack.em(),
+    sql`
+      insert into trace_context (subject_id, trace_parent, created_at)
+      select id, 'trace', now() from email where project_id = ${owner.project.id}`,
+  );
+  const ended = await createAutomation(owner, 'left', { out: { type: 'EXIT', config: {} } });
+  await owner.api('POST', '/v1/track', { key: 'public', body: { email: 'ada@mail.test', event: 'left' } });
+  await executionThatIs(owner, ended, 'EXITED');
   await eventually(async () => (await running(owner)) >= 2);
   await eventually(async () => (await owner.api('GET', `/campaigns/${campaign.id}`)).body.status === 'SENT');
 }
@@ -106,7 +115,11 @@ async function orphans(): Promise<Record<string, number> | undefined> {
         (select count(*)::int from step_execution s where not exists (
           select from automation_execution x where x.id = s.execution_id)) as steps,
         (select count(*)::int from attachment a where not exists (
-          select from email_content c where c.attachment_set_id = a.set_id)) as attachments`,
+          select from email_content c where c.attachment_set_id = a.set_id)) as attachments,
+        (select count(*)::int from trace_context t where not exists (
+          select from email e where e.id = t.subject_id)) as traces,
+        (select count(*)::int from ended_execution_count n where not exists (
+          select from automation a where a.id = n.automation_id)) as counts`,
   );
 }
 
@@ -124,7 +137,7 @@ describe('everpost project delete', () => {
     expect(ended.exitCode).toBe(0);
     expect(JSON.parse(ended.output)).toEqual({ id: owner.project.id, name: 'Test', rows: expect.any(Number) });
     expect(await tablesWith(owner.project.id)).toEqual([]);
-    expect(await orphans()).toEqual({ steps: 0, attachments: 0 });
+    expect(await orphans()).toEqual({ steps: 0, attachments: 0, traces: 0, counts: 0 });
     await eventually(async () => (await running(owner)) === 0);
     expect((await owner.api('GET', '/contacts')).status).toBe(401);
 

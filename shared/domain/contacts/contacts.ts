@@ -340,7 +340,7 @@ async function clearOldSuppressedAddress(
   await query(
     em,
     sql`
-      update suppression s set email = null from contact c cross join ${ADDRESS_HASH_KEY}
+      update suppression s set email = null, words = null from contact c cross join ${ADDRESS_HASH_KEY}
       where c.project_id = ${projectId} and c.id = ${contactId} and c.email <> ${newAddress}
         and s.project_id = c.project_id and s.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}`,
   );

@@ -248,6 +248,7 @@ export interface Tables {
     contactId: string;
     projectId: string;
     addressHash: Buffer;
+    addressKey: number | null;
   };
   idempotency_claim: {
     projectId: string;

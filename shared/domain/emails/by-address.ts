@@ -13,10 +13,17 @@ function keyOf(projectId: SqlFragment, address: SqlFragment): SqlFragment {
 
 /** Whether an email `e` has no contact, as test sends have none, and went to this address. It fits that index. */
 export function wentWithoutContact(projectId: string, address: SqlFragment): SqlFragment {
-  const key = keyOf(sql`e.project_id`, sql`e.to_address`);
+  const key = keyOf(sql`${projectId}::uuid`, address);
+  return sql`${hasKeyWithoutContact(projectId, key)} and e.to_address = ${address}`;
+}
+
+/**
+ * Whether an email `e` without a contact went to an address with this key of the index, as `former_address.address_key`
+ * is one. Few addresses share a key, so the caller compares the address.
+ */
+export function hasKeyWithoutContact(projectId: string, key: SqlFragment): SqlFragment {
   return sql`
-    e.contact_id is null and ${key} = ${keyOf(sql`${projectId}::uuid`, address)} and e.project_id = ${projectId}
-    and e.to_address = ${address}`;
+    e.contact_id is null and ${keyOf(sql`e.project_id`, sql`e.to_address`)} = ${key} and e.project_id = ${projectId}`;
 }
 
 /**

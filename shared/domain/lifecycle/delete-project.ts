@@ -22,10 +22,23 @@ function chunkOf(table: SqlFragment, rows: SqlFragment): SqlFragment {
     ) select count(*)::int as count from gone`;
 }
 
+/** What belongs to traces of requests has no column for the project, so it is deleted with what the requests made. */
+const TRACES = sql`traces as (delete from trace_context t using gone g where t.subject_id = g.id)`;
+
 const ofProject =
   (table: SqlFragment): Deletion =>
   (projectId) =>
     chunkOf(table, sql`from ${table} r where r.project_id = ${projectId}`);
+
+const tracedOfProject =
+  (table: SqlFragment): Deletion =>
+  (projectId) => sql`
+    with gone as (
+      delete from ${table}
+      where ctid = any(array(select ctid from ${table} where project_id = ${projectId} limit ${CHUNK})) returning id
+    ),
+    ${TRACES}
+    select count(*)::int as count from gone`;
 
 /** Attachments have no column for the project, so they are deleted with their emails. */
 const deleteEmails: Deletion = (projectId) => sql`
@@ -37,7 +50,8 @@ const deleteEmails: Deletion = (projectId) => sql`
     select distinct c.attachment_set_id as id from email_content c join gone g on g.id = c.email_id
     where c.attachment_set_id is not null
   ),
-  files as (delete from attachment a using sets s where a.set_id = s.id)
+  files as (delete from attachment a using sets s where a.set_id = s.id),
+  ${TRACES}
   select count(*)::int as count from gone`;
 
 /** Step executions have no column for the project, so they are deleted with their executions. */
@@ -47,7 +61,8 @@ const deleteExecutions: Deletion = (projectId) => sql`
     where ctid = any(array(select ctid from automation_execution where project_id = ${projectId} limit ${CHUNK}))
     returning id
   ),
-  steps as (delete from step_execution s using gone g where s.execution_id = g.id)
+  steps as (delete from step_execution s using gone g where s.execution_id = g.id),
+  ${TRACES}
   select count(*)::int as count from gone`;
 
 /**
@@ -72,10 +87,16 @@ const DELETIONS: readonly Deletion[] = [
     ),
   ofProject(sql`segment`),
   deleteEmails,
-  ofProject(sql`event`),
+  tracedOfProject(sql`event`),
   ofProject(sql`event_name`),
-  ofProject(sql`campaign`),
+  tracedOfProject(sql`campaign`),
   ofProject(sql`automation`),
+  // The deletion of executions leaves counts for automations that are gone.
+  () =>
+    chunkOf(
+      sql`ended_execution_count`,
+      sql`from ended_execution_count r where not exists (select from automation a where a.id = r.automation_id)`,
+    ),
   ofProject(sql`template`),
   ofProject(sql`contact`),
   ofProject(sql`former_address`),
@@ -84,7 +105,7 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`suppression`),
   ofProject(sql`reply_address`),
   ofProject(sql`sender_domain`),
-  ofProject(sql`job`),
+  tracedOfProject(sql`job`),
   ofProject(sql`idempotency_claim`),
   ofProject(sql`provider_day`),
   ofProject(sql`rate_window`),

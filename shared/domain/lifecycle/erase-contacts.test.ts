@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import { upsertContacts } from '../contacts/contacts.ts';
+import { patchContact, upsertContacts } from '../contacts/contacts.ts';
 import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { recordComplaint, recordHardBounce, recordReply, recordSoftBounce } from '../emails/feedback.ts';
 import { changeSubscription } from '../emails/subscription-links.ts';
@@ -100,6 +100,18 @@ it('erasing a contact clears its emails and those to its address, and cancels qu
   }
   expect(await count('email_content', sql`email_id = any(${ids}::uuid[])`)).toBe(0);
   expect(await emailRow(other)).toMatchObject({ to_address: 'other@mail.test', status: 'PENDING' });
+});
+
+it('erasing a contact clears emails without a contact to its former addresses, unless another contact has one', async () => {
+  const contactId = await addContact('first@mail.test');
+  const test = await addEmail({ address: 'first@mail.test', status: 'SENT' });
+  await patchContact(em(), projectId, contactId, { email: 'second@mail.test' });
+  const second = await addEmail({ address: 'second@mail.test', status: 'SENT' });
+  await patchContact(em(), projectId, contactId, { email: 'third@mail.test' });
+  await addContact('second@mail.test');
+  await deleteAndErase(contactId);
+  expect(await emailRow(test)).toMatchObject({ to_address: null, subject: null, erased_contact_id: contactId });
+  expect(await emailRow(second)).toMatchObject({ to_address: 'second@mail.test', subject: 'Hello' });
 });
 
 /** Adds an execution of a contact with a step that queued an email. */

@@ -4,13 +4,16 @@ import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { wentWithoutContact } from '../emails/by-address.ts';
+import { hasKeyWithoutContact, wentWithoutContact } from '../emails/by-address.ts';
 
 /** Contacts, and rows of each kind, that one transaction erases; it takes about a second at most. */
 const CONTACTS_MAX = 100;
 const EMAILS_MAX = 500;
 const EVENTS_MAX = 5_000;
 const EXECUTIONS_MAX = 500;
+
+/** What may be an address in a text of JSON. */
+const ADDRESSES = String.raw`[^\s<>()\[\],;:"\\|=]+@[^\s<>()\[\],;:"\\|=/?@]+`;
 
 /** Pauses before the data of a contact is searched for again, because open transactions may still write some. */
 const SECOND_SEARCH_SECONDS = 5;
@@ -141,9 +144,10 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: n
 }
 
 /**
- * Clears emails of the contacts, and emails to their addresses without a contact, such as test sends. Queued emails are
- * cancelled; recipients of a campaign are skipped when their page is sent. The result of an email that is being sent
- * finds the email without an address and stores no text.
+ * Clears emails of the contacts, and emails without a contact, such as test sends, to their present and former
+ * addresses, unless another contact has the former one. Queued emails are cancelled; recipients of a campaign are
+ * skipped when their page is sent. The result of an email that is being sent finds the email without an address and
+ * stores no text.
  */
 async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<number> {
   const ids = contacts.map((contact) => contact.id);
@@ -156,6 +160,13 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         select e.id, d.contact_id
         from unnest(${ids}::uuid[], ${contacts.map((contact) => contact.address)}::text[]) as d (contact_id, address)
         join email e on ${wentWithoutContact(projectId, sql`d.address`)}
+        union all
+        select e.id, f.contact_id
+        from former_address f join erased_contact x using (contact_id) cross join ${ADDRESS_HASH_KEY}
+        join email e on ${hasKeyWithoutContact(projectId, sql`f.address_key`)} and e.created_at <= x.erased_at
+          and f.address_hash = ${addressHash(sql`e.project_id`, sql`e.to_address`)}
+        where f.contact_id = any(${ids}::uuid[])
+          and not exists (select from contact c where c.project_id = e.project_id and c.email = e.to_address)
         limit ${EMAILS_MAX}
       ),
       target as materialized (
@@ -228,7 +239,6 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
-      addresses as (delete from former_address where contact_id = any(${contactIds}::uuid[])),
       refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
       deliveries as (delete from webhook_delivery where contact_id = any(${contactIds}::uuid[])),
       gone as (
@@ -241,7 +251,10 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Clears the addresses of contacts of which nothing more was found, and sets when to search again, unless settled. */
+/**
+ * Clears the addresses of contacts of which nothing more was found, and sets when to search again, unless settled. The
+ * hashes of former addresses are needed until the last search.
+ */
 async function finishSearch(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<void> {
   const ids = contacts.map((contact) => contact.id);
   const settled = contacts.filter((contact) => contact.isSettled).map((contact) => contact.id);
@@ -252,6 +265,7 @@ async function finishSearch(tx: Em, projectId: string, contacts: ErasedContact[]
       where x.contact_id = any(${ids}::uuid[]) and s.project_id = ${projectId} and s.address_hash = x.address_hash
         and s.email is not null`,
   );
+  await query(tx, sql`delete from former_address where contact_id = any(${settled}::uuid[])`);
   await query(
     tx,
     sql`
@@ -266,22 +280,29 @@ async function finishSearch(tx: Em, projectId: string, contacts: ErasedContact[]
   );
 }
 
-/** Clears addresses in the errors of imports, which list the refused rows. */
+/**
+ * Clears the errors of imports, which list the refused rows, where they contain an address of the contacts. A refused
+ * cell may have more than the address, such as a name, so each part of the error that looks like an address is compared.
+ */
 async function eraseImportErrors(tx: Em, projectId: string, ids: string[]): Promise<void> {
   await query(
     tx,
     sql`
-      with erased as (select address_hash from erased_contact where contact_id = any(${ids}::uuid[])),
+      with erased as (
+        select address_hash from erased_contact where contact_id = any(${ids}::uuid[])
+        union
+        select address_hash from former_address where contact_id = any(${ids}::uuid[])
+      ),
       named as (
-        select j.id, e.n from job j cross join ${ADDRESS_HASH_KEY}
+        select distinct j.id, e.n from job j cross join ${ADDRESS_HASH_KEY}
         cross join jsonb_array_elements(j.errors) with ordinality as e (error, n)
+        cross join regexp_matches(lower(e.error::text), ${ADDRESSES}, 'g') as m (words)
         where j.project_id = ${projectId} and j.kind = 'IMPORT' and j.errors <> '[]'
-          and ${addressHash(sql`j.project_id`, sql`lower(btrim(e.error ->> 'email'))`)} in (
-            select address_hash from erased)
+          and ${addressHash(sql`j.project_id`, sql`btrim(m.words[1], '''.')`)} in (select address_hash from erased)
       )
       update job j set errors = (
         select jsonb_agg(case when exists (select from named m where m.id = j.id and m.n = e.n)
-          then e.error || '{"email": null}' else e.error end order by e.n)
+          then e.error || '{"email": null, "error": "The contact was deleted"}' else e.error end order by e.n)
         from jsonb_array_elements(j.errors) with ordinality as e (error, n)
       )
       where j.id in (select id from named)`,

@@ -147,13 +147,19 @@ function sweepEmailContents(em: Em, { emailContents: days }: Retention, afterId?
   return deleteInOrder(em, { table: sql`email_content`, key: sql`email_id`, days, condition }, afterId);
 }
 
-/** The key is that of a set of attachments. A set has few files, so a chunk is not much larger than others. */
+/**
+ * Deletes old attachments, and those whose emails have no content any more, because nothing can show or send them. The
+ * key is that of a set of attachments. A set has few files, so a chunk is not much larger than others.
+ */
 function sweepAttachments(em: Em, { attachments: days }: Retention, afterId?: string): Promise<SweptChunk> {
-  const condition = sql`not exists (
-    select from email_content c join email e on e.id = c.email_id
-    where c.attachment_set_id = t.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
+  const condition = sql`(
+    not exists (select from email_content c where c.attachment_set_id = t.set_id)
+    or ${days}::int > 0 and t.created_at ${olderThan(days)} and not exists (
+      select from email_content c join email e on e.id = c.email_id
+      where c.attachment_set_id = t.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
+    )
   )`;
-  return deleteInOrder(em, { table: sql`attachment`, key: sql`set_id`, days, condition }, afterId);
+  return deleteInOrder(em, { table: sql`attachment`, key: sql`set_id`, days: 1, condition }, afterId);
 }
 
 /** The counters of campaigns do not change when their emails are deleted. */
@@ -307,7 +313,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
     sweepIdempotencyKeys(em, idempotencyTtlHours, CLEAN_UP_CHUNK),
   ),
   emailContents: unlessKept('emailContents', sweepEmailContents),
-  attachments: unlessKept('attachments', sweepAttachments),
+  attachments: sweepAttachments,
   emails: unlessKept('emails', sweepEmails),
   events: unlessKept('events', sweepEvents),
   executions: unlessKept('executions', fromStart(sweepExecutions)),

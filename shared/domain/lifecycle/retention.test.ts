@@ -76,7 +76,8 @@ describe('retention of emails', () => {
     const contents = async () =>
       (await query<{ id: string }>(em(), sql`select email_id as id from email_content`)).map((row) => row.id).sort();
 
-    expect(await sweep('attachments', {})).toBe(3);
+    expect(await sweep('attachments', { RETENTION_ATTACHMENTS_DAYS: 35 })).toBe(2);
+    expect(await sweep('attachments', {})).toBe(1);
     expect(await sweep('emailContents', { RETENTION_EMAIL_CONTENT_DAYS: 0 })).toBe(0);
     expect(await sweep('emailContents', {})).toBe(2);
     expect(await contents()).toEqual([waiting, young].sort());
@@ -88,6 +89,14 @@ describe('retention of emails', () => {
     expect(left.sort()).toEqual([waiting, underWay, young].sort());
     expect(await queryOne(em(), sql`select sent_count from campaign where id = ${sent}`)).toEqual({ sent_count: 1 });
   });
+});
+
+it('attachments go with the last content that has them, however long attachments are kept', async () => {
+  const emailId = await addEmail(10, 'SENT');
+  const kept = { RETENTION_ATTACHMENTS_DAYS: 0 };
+  expect(await sweep('attachments', kept)).toBe(0);
+  await query(em(), sql`delete from email_content where email_id = ${emailId}`);
+  expect(await sweep('attachments', kept)).toBe(1);
 });
 
 describe('retention of events', () => {

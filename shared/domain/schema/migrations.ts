@@ -44,6 +44,7 @@ import { EmailsOfDeliveriesMigration } from './migrations/20261126000000-emails-
 import { TextPiecesMigration } from './migrations/20261127000000-text-pieces.ts';
 import { ExecutionCountsMigration } from './migrations/20261128000000-execution-counts.ts';
 import { NoSandboxEventsMigration } from './migrations/20261129000000-no-sandbox-events.ts';
+import { CompleteErasureMigration } from './migrations/20261201020000-complete-erasure.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -93,4 +94,5 @@ export const MIGRATIONS = [
   { name: '20261127000000-text-pieces', class: TextPiecesMigration },
   { name: '20261128000000-execution-counts', class: ExecutionCountsMigration },
   { name: '20261129000000-no-sandbox-events', class: NoSandboxEventsMigration },
+  { name: '20261201020000-complete-erasure', class: CompleteErasureMigration },
 ];
