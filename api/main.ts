@@ -57,7 +57,7 @@ await runProcess('api', async ({ onStop }) => {
   const tracing = await startTracing(config, 'api', logger);
   const metrics = await createApiMetrics(config, logger);
   let app = createWaitingApp(config, logger, metrics.observe);
-  const server = createHttpServer((req, res) => void app(req, res), serverLimitsOf(config));
+  const server = createHttpServer((req, res) => void app(req, res), serverLimitsOf(config, logger));
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening').catch((error: unknown) => {
     throw listenFault(error, 'PORT', config.HOST, config.PORT);

@@ -94,6 +94,12 @@ describe('the templates of the Helm chart', () => {
     expect(cli.join('\n')).toMatch(/addCommand\(\s*deploy,\s*'current /);
   });
 
+  it('make an ingress only where the addresses it sends from are named', () => {
+    expect(read('templates/api.yaml')).toMatch(
+      /if \$api\.ingress\.enabled \}\}\n\{\{- \$_ := required "env\.API_PROXY_SOURCES /,
+    );
+  });
+
   it('read only values that exist', () => {
     const used = new Set(
       texts.flatMap((text) => [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, name]) => name ?? '')),

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
+import { EmailEntity } from '../shared/domain/emails/email.entity.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../shared/platform/links.ts';
+import { testConfig } from './support/config.ts';
 import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
+import { openRaw, statusOf } from './support/raw-http.ts';
 
 /** Requests that one address may send without a key, in a second and at once. */
 const PER_SECOND = 20;
@@ -132,5 +138,119 @@ describe('a caller with a key', () => {
     expect(new Set(statusesIn(answers))).toEqual(new Set([429]));
     expect(answers.filter(({ headers }) => headers.get('connection') === 'close').length).toBeGreaterThan(FLOOD / 4);
     expect(await statusesOf(client, 5, authorized(app.neighbour.keys.secretKey))).toEqual(Array(5).fill(200));
+  });
+});
+
+/** An email to a subscribed contact, and its links. */
+async function sentEmail({ neighbour, database, url }: HostileApi): Promise<{ contactId: string; links: EmailLinks }> {
+  const em = database.orm.em.fork();
+  const [contactId, emailId] = [uuidV7(), uuidV7()];
+  const email = `${contactId}@mail.test`;
+  const { id: projectId } = neighbour.project;
+  em.create(ContactEntity, { id: contactId, projectId, email, subscribed: true, data: {} });
+  const sent = { status: 'SENT', createdAt: new Date() } as const;
+  em.create(EmailEntity, { id: emailId, projectId, contactId, toAddress: email, ...sent });
+  await em.flush();
+  const signer = createLinkSigner({ appSecret: testConfig({}).APP_SECRET, publicUrl: url });
+  return { contactId, links: signer.recipientUrls({ contactId, emailId }) };
+}
+
+/** Keeps `width` requests under way until the work has ended, and takes care that some were refused before it began. */
+async function duringFlood(width: number, request: (n: number) => Promise<boolean>, work: () => Promise<void>) {
+  let [isOver, refused, started] = [false, 0, 0];
+  const loops = Array.from({ length: width }, async () => {
+    while (!isOver) if (await request(started++)) refused += 1;
+  });
+  await eventually(() => Promise.resolve(refused > width));
+  await work().finally(() => (isOver = true));
+  await Promise.all(loops);
+}
+
+/** What a mail program and a browser do with the links of one email. @returns the statuses */
+async function follow(links: EmailLinks, headers: Record<string, string>): Promise<Record<string, number>> {
+  const oneClick = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) };
+  const target = encodeClickTarget('https://shop.test/');
+  const requests: [string, string, RequestInit][] = [
+    ['manage', links.manageUrl, {}],
+    ['page', `${links.unsubscribeUrl}?from=mail`, {}],
+    ['one click', links.unsubscribeUrl, oneClick],
+    ['back', links.subscribeUrl.replace('/subscribe/', '/Subscribe/'), { method: 'POST' }],
+    ['one click again', `${links.unsubscribeUrl}/`, oneClick],
+    ['open', links.openUrl, {}],
+    ['head', links.openUrl, { method: 'HEAD' }],
+    ['click', links.clickUrl(target), { redirect: 'manual' }],
+  ];
+  const statuses: Record<string, number> = {};
+  for (const [name, url, init] of requests) {
+    statuses[name] = (await fetch(url, { ...init, headers })).status;
+  }
+  return statuses;
+}
+
+const FOLLOWED = {
+  ...{ manage: 200, page: 200, 'one click': 200, back: 200, 'one click again': 200 },
+  ...{ open: 200, head: 200, click: 302 },
+};
+
+describe('those who follow a link in an email', () => {
+  const hops = (client: string) => ({ 'X-Forwarded-For': `10.0.0.9, ${client}` });
+
+  it('are served while floods come from their own address and from ten others', async () => {
+    const { contactId, links } = await sentEmail(app);
+    const bad = links.unsubscribeUrl.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    const urls = [`${app.url}/x`, bad, links.openUrl.replace(/....gif$/, 'AAAA.gif')];
+    const flood = async (n: number) => {
+      const init = { method: n % 2 === 0 ? 'GET' : 'POST', headers: hops(`203.0.113.${100 + (n % 11)}`) };
+      const response = await fetch(urls[n % urls.length] ?? '', init);
+      await response.text();
+      return response.status === 429;
+    };
+    await duringFlood(FLOOD, flood, async () => {
+      for (const address of ['203.0.113.100', '203.0.113.99']) {
+        expect(await follow(links, hops(address))).toEqual(FOLLOWED);
+      }
+    });
+    const contact = await app.neighbour.api('GET', `/contacts/${contactId}`);
+    expect(contact.body).toMatchObject({ subscribed: false });
+  });
+
+  it('again and again are counted like anybody', async () => {
+    const { links } = await sentEmail(app);
+    const other = await sentEmail(app);
+    const flood = async (n: number) => {
+      const response = await fetch(`${app.url}/x`, { headers: hops(`203.0.113.${120 + (n % 11)}`) });
+      return response.status === 429;
+    };
+    await duringFlood(FLOOD, flood, async () => {
+      const opens = Array.from({ length: 150 }, () => fetch(links.openUrl, { headers: hops('203.0.113.140') }));
+      const statuses = (await Promise.all(opens)).map(({ status }) => status);
+      expect(countOf(statuses, 200)).toBeGreaterThanOrEqual(60);
+      expect(countOf(statuses, 429)).toBeGreaterThan(0);
+      expect(await follow(other.links, hops('203.0.113.140'))).toEqual(FOLLOWED);
+    });
+  });
+});
+
+describe('behind a proxy that nobody named', () => {
+  let unnamed: HostileApi;
+  beforeAll(async () => {
+    unnamed = await startHostileApi({ API_KEYLESS_RATE_PER_SECOND: PER_SECOND, API_CONNECTIONS_MAX: 1_000 });
+  });
+  afterAll(() => unnamed.stop());
+
+  it('a flood that takes all connections of the address stops nobody who follows a link', async () => {
+    const { links } = await sentEmail(unnamed);
+    // 100 connections of one address may be open without a key.
+    const flood = async () => {
+      const { socket, ended } = await openRaw(unnamed.url);
+      socket.write('GET /x HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n');
+      return statusOf(await ended) !== 404;
+    };
+    await duringFlood(130, flood, async () => {
+      for (let turn = 0; turn < 5; turn++) {
+        const headers = { 'X-Forwarded-For': '203.0.113.2', Connection: 'close' };
+        expect(await follow(links, headers)).toEqual(FOLLOWED);
+      }
+    });
   });
 });

@@ -10,8 +10,6 @@ export interface AllowanceLimits {
 }
 
 export interface Allowances {
-  /** Whether a client has units left, and all clients together have. */
-  has: (client: string) => boolean;
   /** Takes units, perhaps more than are left. @returns false when none are left; nothing is taken then */
   spend: (client: string, units: number) => boolean;
   /** Returns units that were taken. */
@@ -50,15 +48,10 @@ export function createAllowances(limits: AllowanceLimits): Allowances {
     return allowance;
   }
 
-  function hasUnits(own: Allowance): boolean {
-    return own.units > 0 && refill(total, totalFactor).units > 0;
-  }
-
   return {
-    has: (client) => hasUnits(allowanceOf(client)),
     spend(client, units) {
       const own = allowanceOf(client);
-      if (!hasUnits(own)) return false;
+      if (own.units <= 0 || refill(total, totalFactor).units <= 0) return false;
       own.units -= units;
       total.units -= units;
       return true;

@@ -1,16 +1,23 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createRankedConnections, RANKS, type Rank, type RankedConnections } from './ranked-connections.ts';
 import { countDropped, type Strangers } from './strangers.ts';
 
 /** The state of a connection. */
 interface Connection {
   /** Requests that are not yet answered. */
   openRequests: number;
+  /** Those of them that have the token of a link. */
+  linkRequests: number;
   lastResponse: ServerResponse | undefined;
   /** Whether a request on it had a valid key. */
   isProven: boolean;
+  /** Whether it waits for the refusal of a request. */
+  isRefused: boolean;
+  /** All connections. */
+  all: RankedConnections;
   /** The connections of its client that have shown no valid key; undefined for a proxy, which has many clients. */
-  strangerConnections: Set<Socket> | undefined;
+  ofStranger: RankedConnections | undefined;
 }
 
 export interface ConnectionLimits {
@@ -35,12 +42,39 @@ const ANSWER_BYTES_PER_MS = 50;
 
 const connections = new WeakMap<Socket, Connection>();
 
-/** Notes that a request with a valid key came over a connection. Strangers are clients that have shown none. */
-export function proveConnection(socket: Socket): void {
+function rankOf({ isProven, linkRequests, openRequests, isRefused }: Connection): Rank {
+  if (linkRequests > 0) return RANKS.known;
+  if (isProven) return openRequests > 0 ? RANKS.known : RANKS.idleKnown;
+  if (isRefused) return RANKS.refused;
+  return openRequests > 0 ? RANKS.stranger : RANKS.idleStranger;
+}
+
+/** Notes what has changed about a connection. */
+function change(socket: Socket, changes: (connection: Connection) => void): void {
   const connection = connections.get(socket);
   if (!connection) return;
-  connection.isProven = true;
-  connection.strangerConnections?.delete(socket);
+  changes(connection);
+  if (socket.destroyed) return;
+  const rank = rankOf(connection);
+  connection.all.put(socket, rank);
+  if (connection.isProven) connection.ofStranger?.delete(socket);
+  else connection.ofStranger?.put(socket, rank);
+}
+
+/** Notes that a request with a valid key came over a connection. Strangers are clients that have shown none. */
+export function proveConnection(socket: Socket): void {
+  change(socket, (connection) => (connection.isProven = true));
+}
+
+/** Keeps a connection open for a request with the token of a link. */
+export function keepForLink(socket: Socket, res: ServerResponse): void {
+  change(socket, (connection) => (connection.linkRequests += 1));
+  res.once('close', () => change(socket, (connection) => (connection.linkRequests -= 1)));
+}
+
+/** Notes whether a connection waits for the refusal of a request, after which it is closed. */
+export function setRefused(socket: Socket, isRefused: boolean): void {
+  change(socket, (connection) => (connection.isRefused = isRefused));
 }
 
 /** Whether an answer can be written to a connection without mixing with another answer. */
@@ -83,68 +117,59 @@ function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): v
   });
 }
 
-/** The connection to close for a new one; undefined when all of them have a valid key and a request under way. */
-function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
-  let stranger: Socket | undefined;
-  let idle: Socket | undefined;
-  for (const socket of open) {
-    const connection = connections.get(socket);
-    if (!connection?.isProven) {
-      if (!connection?.openRequests) return socket;
-      stranger ??= socket;
-    } else if (connection.openRequests === 0) idle ??= socket;
-  }
-  return stranger ?? idle;
+/**
+ * Closes a connection for a new one when there are too many.
+ * @returns false when all of them are wanted more than the new one
+ */
+function makeRoom(connectionsOf: RankedConnections, max: number): boolean {
+  if (connectionsOf.size() < max) return true;
+  const unwanted = connectionsOf.leastWanted();
+  if (!unwanted) return false;
+  unwanted.destroy();
+  forget(unwanted);
+  return true;
 }
 
-/**
- * Counts the connections without a valid key by client. When a client has too many, its oldest is closed; a client that
- * floods gets no more.
- * @returns the client's connections with the new one; undefined for a proxy; `refused` for a client that floods
- */
-function createStrangerCount({ connectionsMax, strangers }: ConnectionLimits) {
-  const perClientMax = Math.max(STRANGER_CONNECTIONS_MIN, Math.floor(connectionsMax * STRANGER_PART));
-  const byClient = new Map<string, Set<Socket>>();
-  return (socket: Socket): Set<Socket> | undefined | 'refused' => {
+function forget(socket: Socket): void {
+  const connection = connections.get(socket);
+  connection?.all.delete(socket);
+  connection?.ofStranger?.delete(socket);
+}
+
+/** Creates the function that finds the connections of a new one's client, which have shown no valid key. */
+function createStrangerConnections(strangers: Strangers) {
+  const byClient = new Map<string, RankedConnections>();
+  return (socket: Socket): RankedConnections | undefined => {
     const client = strangers.clientBehind(socket);
     if (client === undefined) return undefined;
-    const own = byClient.get(client) ?? new Set();
-    const [oldest] = own;
-    if (own.size >= perClientMax && oldest) {
-      if (strangers.isFlooding(client)) return 'refused';
-      oldest.destroy();
-      own.delete(oldest);
-    }
-    byClient.set(client, own.add(socket));
+    const own = byClient.get(client) ?? createRankedConnections();
+    byClient.set(client, own);
     socket.once('close', () => {
       own.delete(socket);
-      if (own.size === 0 && byClient.get(client) === own) byClient.delete(client);
+      if (own.size() === 0 && byClient.get(client) === own) byClient.delete(client);
     });
     return own;
   };
 }
 
 /**
- * Bounds what connections can cost. When there are too many, those without a valid key are closed first, the oldest
- * before the others, so strangers cannot keep out callers with a key.
+ * Bounds what connections can cost. When there are too many, of all clients or of one without a valid key, those that
+ * are wanted least are closed. So strangers keep out neither callers with a key nor those who follow a link.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
-  /** All connections, the oldest first. */
-  const open = new Set<Socket>();
-  const countStranger = createStrangerCount(limits);
+  const { connectionsMax, strangers } = limits;
+  const perStrangerMax = Math.max(STRANGER_CONNECTIONS_MIN, Math.floor(connectionsMax * STRANGER_PART));
+  const all = createRankedConnections();
+  const strangerConnectionsOf = createStrangerConnections(strangers);
 
   function admit(socket: Socket): boolean {
-    const strangerConnections = countStranger(socket);
-    if (strangerConnections === 'refused') return false;
-    if (open.size >= limits.connectionsMax) {
-      const unwanted = leastWanted(open);
-      if (!unwanted) return false;
-      unwanted.destroy();
-      open.delete(unwanted);
-    }
-    open.add(socket);
-    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false, strangerConnections });
-    socket.once('close', () => open.delete(socket));
+    const ofStranger = strangerConnectionsOf(socket);
+    if (ofStranger && !makeRoom(ofStranger, perStrangerMax)) return false;
+    if (!makeRoom(all, connectionsMax)) return false;
+    const nothingYet = { openRequests: 0, linkRequests: 0, lastResponse: undefined, isProven: false, isRefused: false };
+    connections.set(socket, { ...nothingYet, all, ofStranger });
+    change(socket, () => undefined);
+    socket.once('close', () => forget(socket));
     return true;
   }
 
@@ -160,14 +185,14 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     const { socket } = req;
     const connection = connections.get(socket);
     if (!connection) return;
-    connection.openRequests += 1;
+    change(socket, () => (connection.openRequests += 1));
     connection.lastResponse = res;
     if (connection.openRequests > PIPELINED_MAX) {
       socket.destroy();
       return;
     }
     res.once('close', () => {
-      connection.openRequests -= 1;
+      change(socket, () => (connection.openRequests -= 1));
       const isIdle = connection.openRequests === 0 && !socket.destroyed;
       if (isIdle && !connection.isProven) socket.setTimeout(limits.strangerIdleMs);
     });

@@ -10,7 +10,10 @@ import {
 import { Socket } from 'node:net';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { isAnswerable, limitConnections } from './connections.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import { createLinkReader } from '../feedback/link-requests.ts';
+import { isAnswerable, keepForLink, limitConnections, setRefused } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
 import { createPipelining } from './pipelining.ts';
 import { createStrangerTurns } from './stranger-turns.ts';
@@ -38,11 +41,21 @@ export interface ServerLimits {
   strangers: StrangerLimits;
 }
 
-/** The limits that operators have set. */
-export function serverLimitsOf(config: Config): ServerLimits {
+/** The limits that operators have set, and the links that are not counted against them. */
+export function serverLimitsOf(config: Config, logger: Logger): ServerLimits {
   return {
     connectionsMax: config.API_CONNECTIONS_MAX,
-    strangers: { perSecond: config.API_KEYLESS_RATE_PER_SECOND, proxySources: config.API_PROXY_SOURCES },
+    strangers: {
+      perSecond: config.API_KEYLESS_RATE_PER_SECOND,
+      proxySources: config.API_PROXY_SOURCES,
+      emailOfLink: createLinkReader(linkSignerOf(config)),
+      onUnnamedProxy: (address) =>
+        logger.warn(
+          { address },
+          'a client sends X-Forwarded-For and is not in API_PROXY_SOURCES; if it is a proxy, all clients behind it share ' +
+            'the limits of one',
+        ),
+    },
   };
 }
 
@@ -112,16 +125,21 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   const inStrangersTurn = createStrangerTurns();
 
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
-    const knownKey = strangers.knownKeyOf(req);
+    const pass = strangers.passOf(req);
+    if (pass === 'link') keepForLink(req.socket, res);
     const start = (): void => {
       // Nobody reads the answer when the connection has ended while the request waited.
       if (req.socket.destroyed) return;
-      if (strangers.accept(req, res, knownKey)) app(req, res);
-      else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
-      else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
+      if (strangers.accept(req, res, pass)) {
+        setRefused(req.socket, false);
+        app(req, res);
+      } else if (!isSecondTry) {
+        setRefused(req.socket, true);
+        setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
+      } else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
       else refuseRequest(res);
     };
-    if (knownKey !== undefined) start();
+    if (pass !== undefined) start();
     else inStrangersTurn(start);
   };
   const inOrder = createPipelining();

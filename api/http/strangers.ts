@@ -9,20 +9,25 @@ export interface StrangerLimits {
   perSecond: number;
   /** Proxies that say in X-Forwarded-For who their clients are, in CIDR notation. */
   proxySources: readonly string[];
+  /** The email of the link that a URL is; undefined when no link of ours has that token. */
+  emailOfLink: (url: string) => string | undefined;
+  /** Called once, with the address of a client that sends X-Forwarded-For and is none of the proxies. */
+  onUnnamedProxy: (address: string) => void;
 }
+
+/** What lets a request pass without the units of a stranger: the digest of a key that was valid lately, or a link. */
+export type Pass = { key: string } | 'link';
 
 /** Counts the cost of strangers: clients that have shown no valid key. */
 export interface Strangers {
-  /** The key of a request, as a digest, if it was valid lately. */
-  knownKeyOf: (req: IncomingMessage) => string | undefined;
-  /** Counts a request, unless it has a known key. @returns false when its client has used up its units */
-  accept: (req: IncomingMessage, res: ServerResponse, knownKey: string | undefined) => boolean;
+  /** The pass of a request. A link is one until its email has been asked for too often. */
+  passOf: (req: IncomingMessage) => Pass | undefined;
+  /** Counts a request, unless it has a pass. @returns false when its client has used up its units */
+  accept: (req: IncomingMessage, res: ServerResponse, pass: Pass | undefined) => boolean;
   /** Counts bytes on a connection that are not HTTP. @returns false when its client has used up its units */
   acceptFault: (socket: Socket) => boolean;
   /** The client of a connection; undefined for a proxy, which has many clients. */
   clientBehind: (socket: Socket) => string | undefined;
-  /** Whether a client has used up its units. */
-  isFlooding: (client: string) => boolean;
 }
 
 /** A request whose cost is counted. */
@@ -37,6 +42,11 @@ interface Account {
 const BURST_SECONDS = 1;
 /** All strangers together may use as much as this many clients. */
 const CLIENTS = 10;
+/**
+ * Requests that the links of one email let pass at once, and a second. The readers of an email that was passed on share
+ * them. Requests beyond them are counted as a stranger's.
+ */
+const LINKS = { burst: 60, perSecond: 1, totalFactor: Infinity };
 const KEYS_MAX = 10_000;
 /** Longer Authorization headers hold no key. */
 const AUTHORIZATION_LENGTH_MAX = 200;
@@ -108,11 +118,14 @@ function forwardedFor(header: string | undefined, own: string, isProxy: (address
  * Bounds the cost of strangers, so that a flood without a key does not slow down callers with a key, even at the same
  * address. A key that was admitted lately is recognized by its header before anything is parsed.
  */
-export function createStrangers({ perSecond, proxySources }: StrangerLimits): Strangers {
+export function createStrangers(limits: StrangerLimits): Strangers {
+  const { perSecond, proxySources } = limits;
   const rate = perSecond === 0 ? Infinity : perSecond;
   const isProxy = createNetworkTest(proxySources);
   const allowances = createAllowances({ perSecond: rate, burst: rate * BURST_SECONDS, totalFactor: CLIENTS });
+  const links = createAllowances(LINKS);
   const knownKeys = createKnownKeys();
+  let isProxyMissing = false;
   const clients = new WeakMap<Socket, string>();
 
   function clientOfSocket(socket: Socket): string {
@@ -125,29 +138,38 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
 
   function clientOfRequest({ socket, headers }: IncomingMessage): string {
     const own = socket.remoteAddress ?? '';
-    if (!isProxy(own)) return clientOfSocket(socket);
-    return forwardedFor(headers['x-forwarded-for']?.toString(), own, isProxy);
+    const hops = headers['x-forwarded-for']?.toString();
+    if (isProxy(own)) return forwardedFor(hops, own, isProxy);
+    if (hops !== undefined && !isProxyMissing) {
+      isProxyMissing = true;
+      limits.onUnnamedProxy(own);
+    }
+    return clientOfSocket(socket);
   }
 
   return {
-    knownKeyOf(req) {
-      const digest = knownKeys.digestOf(req);
-      return knownKeys.has(digest) ? digest : undefined;
+    passOf(req) {
+      const key = knownKeys.digestOf(req);
+      if (knownKeys.has(key)) return { key };
+      const emailId = limits.emailOfLink(req.url ?? '');
+      return emailId !== undefined && links.spend(emailId, 1) ? 'link' : undefined;
     },
-    accept(req, res, knownKey) {
-      const isKnown = knownKey !== undefined;
+    accept(req, res, pass) {
       const client = clientOfRequest(req);
-      if (!isKnown && !allowances.spend(client, 1)) return false;
-      let spent = isKnown ? 0 : 1;
-      let isSpared = false;
+      if (pass === undefined && !allowances.spend(client, 1)) return false;
+      let spent = pass === undefined ? 1 : 0;
+      let isSpared = pass !== undefined;
+      const knownKey = pass === undefined || pass === 'link' ? undefined : pass.key;
+      let isAdmitted = false;
       accounts.set(req, {
         spend(units) {
-          if (isKnown || isSpared) return true;
+          if (isSpared) return true;
           spent += units;
           return allowances.spend(client, units);
         },
         spare(isByKey) {
           isSpared = true;
+          isAdmitted = true;
           allowances.giveBack(client, spent);
           spent = 0;
           const key = isByKey ? (knownKey ?? knownKeys.digestOf(req)) : undefined;
@@ -155,15 +177,14 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
         },
       });
       // A known key that is not admitted again has been replaced, or has used up its rate limit.
-      if (isKnown) {
+      if (knownKey !== undefined) {
         res.once('close', () => {
-          if (!isSpared) knownKeys.delete(knownKey);
+          if (!isAdmitted) knownKeys.delete(knownKey);
         });
       }
       return true;
     },
     acceptFault: (socket) => allowances.spend(clientOfSocket(socket), 1),
     clientBehind: (socket) => (isProxy(socket.remoteAddress ?? '') ? undefined : clientOfSocket(socket)),
-    isFlooding: (client) => !allowances.has(client),
   };
 }

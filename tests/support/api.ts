@@ -159,7 +159,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
   );
-  const server = createHttpServer(app, serverLimitsOf(config));
+  const server = createHttpServer(app, serverLimitsOf(config, logger));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
