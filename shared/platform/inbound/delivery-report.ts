@@ -7,6 +7,9 @@ import { decodeBody, readEntity, readParts, subjectOf, type MimeEntity } from '.
 /** How many messages inside the message are read, because a gateway may have wrapped a report. None inside these are. */
 const WRAPPED_MAX = 3;
 
+/** Status codes that give no reason: `x.0.0`, and faults of a system or a protocol where the words would say which. */
+const VAGUE_STATUS = /^\d\.(?:0\.0|3\.0|5\.0)$/;
+
 /** Adds the reason from the text of the report to recipients whose Diagnostic-Code field gives none. */
 function withReasons(
   message: MimeEntity,
@@ -14,7 +17,7 @@ function withReasons(
   recipients: readonly DsnRecipient[],
 ): DsnRecipient[] {
   const isVague = ({ action, status, diagnostic }: DsnRecipient): boolean =>
-    action === 'failed' && /^\d\.0\.0$/.test(status) && !/\p{L}{3}/u.test(diagnostic);
+    action === 'failed' && VAGUE_STATUS.test(status) && !/\p{L}{3}/u.test(diagnostic);
   const reason = recipients.some(isVague) ? reasonIn(wordsOfNotice(message, parts)) : '';
   if (reason === '') return [...recipients];
   return recipients.map((each) => (isVague(each) ? { ...each, diagnostic: reason } : each));

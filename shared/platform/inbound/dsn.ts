@@ -1,3 +1,4 @@
+import { replyCodeIn } from '../../pure/emails/delivery-verdict/judge-report.ts';
 import { decodeText, printable, readFields, type MimeEntity } from './mime-reader.ts';
 
 /** The part of a report about one recipient. */
@@ -19,24 +20,31 @@ const HOST_LENGTH_MAX = 255;
 export const RECIPIENTS_MAX = 50;
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status', 'message/x-delivery-status'];
 
+/** An enhanced status code in a text. After a word, such as the name of a program, 2.x and 4.x may be a version. */
+const STATUS_IN_TEXT = /(?:(?<![\d.])5|(?<=(?:^|[45]\d\d[ -]|[#(:;,<[="']) ?)[24])\.[0-7]\.\d{1,3}(?![\d.]*\d)/;
+
 /**
  * The enhanced status code of a report. Without a status field it is found in the diagnostic; without any, the reply
  * code or the action gives the class.
  */
 export function statusOf(field: string, diagnostic: string, action: string): string {
-  const status =
-    /^[245]\.\d{1,3}\.\d{1,3}/.exec(field)?.[0] ??
-    /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(diagnostic)?.[0];
+  const status = /^[245]\.\d{1,3}\.\d{1,3}/.exec(field)?.[0] ?? STATUS_IN_TEXT.exec(diagnostic)?.[0];
   if (status !== undefined) return status;
-  const replyClass = /\b([245])\d\d\b/.exec(diagnostic)?.[1] ?? (action === 'failed' ? '5' : '2');
+  const replyClass = replyCodeIn(diagnostic)?.[0] ?? (action === 'failed' ? '5' : '2');
   return `${replyClass}.0.0`;
 }
 
-/** The Action field, or without one the action that follows from the status. */
+/** The actions of RFC 3464. */
+const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'];
+
+/**
+ * The Action field. Without one, or with a word of a server's own such as `error`, the action follows from the status.
+ */
 function actionOf(field: string | undefined, status: string): string | undefined {
-  if (field !== undefined) return field.toLowerCase().split(/[\s(;]/, 1)[0];
-  if (/^5\./.test(status)) return 'failed';
-  return /^4\./.test(status) ? 'delayed' : undefined;
+  const action = field?.toLowerCase().split(/[\s(;]/, 1)[0];
+  if (action !== undefined && ACTIONS.includes(action)) return action;
+  if (/^5\./.test(status) || /^(?:fail|error)/.test(action ?? '')) return 'failed';
+  return /^4\./.test(status) ? 'delayed' : action;
 }
 
 /** The value after the type in fields such as `rfc822; joe@example.com`. */

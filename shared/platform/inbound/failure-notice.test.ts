@@ -146,6 +146,82 @@ describe('a report in free text', () => {
   });
 });
 
+describe('the reason in a report', () => {
+  it.each([
+    [
+      'a header of the returned message is none',
+      'Your message\n\n  To: joe@home.test\n  Subject: Spam policy, your quota\n\ndid not reach:\n\njoe@home.test\n    The recipient name is not recognized\n',
+      'hard',
+    ],
+    [
+      'the sender in a list of fields is none',
+      'Message: News\nSender: news@shop.test\nRecipient: joe@home.test\nReason: No account by that name here\n',
+      'hard',
+    ],
+    [
+      'a subject that speaks of dead addresses is none',
+      'Your message\n\n  Subject: This account does not exist\n\ndid not reach joe@home.test:\n   Rejected by the content filter\n',
+      'sender',
+    ],
+    [
+      'advice to the reader is none',
+      'The message could not be delivered.\n\nRecipient: joe@home.test\nError: Recipient is not in the directory\n\nIf your server requires authentication, please contact its administrator.\n',
+      'hard',
+    ],
+    [
+      'a guess is none',
+      'Your message could not be delivered to joe@home.test. The mailbox may be full, or the address may not exist.\n',
+      'sender',
+    ],
+    [
+      'a telephone number is no reply code',
+      'The message could not be delivered. Contact us at (480) 555-0100.\n\n<joe@home.test>:\nThe account of the recipient does not exist.\n',
+      'hard',
+    ],
+    [
+      'a version is no status code',
+      'Your message was returned by Filter 4.0.1 because the recipient joe@home.test is not known here.\n',
+      'hard',
+    ],
+    [
+      'an IP address has no reply code',
+      'Undeliverable.\n\njoe@home.test: 213.165.64.100 said 550 mailbox unavailable\n',
+      'hard',
+    ],
+    [
+      'the words of every failure are none',
+      'Mail delivery failed.\n\nThe following address does not exist:\n\n  joe@home.test\n',
+      'hard',
+    ],
+    [
+      'a reply to a later command is none',
+      '>>> DATA\n<<< 550 5.1.1 <joe@home.test>... User unknown\n<<< 503 5.0.0 Need RCPT (recipient)\n',
+      'hard',
+    ],
+    [
+      'an address without spaces around it hides none',
+      '您的邮件被退回。\n\n退信原因：收件人邮件地址（joe@home.test）不存在，邮件无法送达。\n',
+      'hard',
+    ],
+  ])('is found: %s', (_name, body, kind) => {
+    expect(verdictOf(notice(`${body}${ORIGINAL}`, 'Subject: failure notice\n'))).toBe(kind);
+  });
+
+  it.each([
+    ['Action: error\nStatus: 5.0.0', 'hard'],
+    ['Action: failure\nStatus: 5.1.1', 'hard'],
+    ['Action: failed\nStatus: 5.3.0', 'hard'],
+    ['Action: failed\nStatus: 5.1.2\nDiagnostic-Code: smtp; connection failed', 'hard'],
+    ['Action: failed\nStatus: 5.4.4\nDiagnostic-Code: smtp; connection refused', 'temporary'],
+    ['Action: error\nStatus: 4.4.1', 'temporary'],
+  ])('is found in the fields or in the text beside them: %j', (fields, kind) => {
+    const body = `--b1\n\njoe@home.test: This mailbox is closed\n--b1\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.test\n\nFinal-Recipient: rfc822; joe@home.test\n${fields}\n--b1--\n`;
+    expect(verdictOf(notice(body, 'Content-Type: multipart/report; report-type=delivery-status; boundary=b1\n'))).toBe(
+      kind,
+    );
+  });
+});
+
 describe('a message that is no report', () => {
   const quoted = '> Your message could not be delivered: 550 5.1.1 User unknown';
 

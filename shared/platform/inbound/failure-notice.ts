@@ -61,14 +61,30 @@ const HOST =
 const REPLY =
   /(?:^|[\s:<>("'[=#])(?:[45]\d\d(?:[ :-]{1,5}#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]{1,5}(?=\S{0,40}[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
 
+/** Fields of the returned message that a report repeats in its text. The subject of a newsletter is no reason. */
+const REPEATED_FIELD =
+  /^[ \t]*(?:(?:original )?subject|betreff|objet|asunto|assunto|oggetto|onderwerp|temat|тема|件名|主题|主旨)[ \t]*[:：].*$|^[ \t]*(?:from|sender|von|de|absender|reply-to|return-path|cc|date|sent|message[- ]?id)[ \t]*:[^@\n]*(?:@\S*)?[ \t]*$/gim;
+/** Sentences that advise the reader, and sentences that guess at reasons. */
+const ADVICE =
+  /^\W*(?:please|if (?:you|your|this|the problem)|for (?:further|more|additional)|you (?:may|can|should|might)|(?:note|dear) (?:to )?(?:the )?sender)\b/i;
+const GUESS = /\b(?:may|might|perhaps|maybe|possibl[ey]|probably|either)\b/i;
+
+/** A report's own text without what it says about other things than the reason; all of it when nothing else is left. */
+function withoutAside(text: string): string {
+  const sentences = text.split(/(?<=[.!?])\s+|\n[ \t]*\n/);
+  const said = sentences.filter((each) => !ADVICE.test(each) && !GUESS.test(each)).join('\n');
+  return /\p{L}{3}/u.test(said) ? said : text;
+}
+
 /** The paragraphs that quote a server, or the whole text when none does. */
 export function reasonIn(words: string): string {
-  const paragraphs = words.split(/\n[ \t]*\r?\n/);
+  const text = words.replace(REPEATED_FIELD, ' ');
+  const paragraphs = text.split(/\n[ \t]*\r?\n/);
   const quoted = paragraphs.filter((paragraph) => REPLY.test(paragraph));
-  const lines = (quoted.length > 0 ? quoted.join('\n') : words).split('\n');
-  // Later attempts at other servers say less than a refusal.
-  const isRefused = lines.some((line) => /^\W{0,6}5\d\d[ -]/.test(line));
-  const reason = lines.filter((line) => !isRefused || !/^\W{0,6}4\d\d[ -]/.test(line)).join(' ');
+  const lines = (quoted.length > 0 ? quoted.join('\n') : withoutAside(text)).split('\n');
+  // Later attempts at other servers, and commands after the refusal, say less than the refusal.
+  const isRefused = lines.some((line) => /^\W{0,6}5(?!03)\d\d[ -]/.test(line));
+  const reason = lines.filter((line) => !isRefused || !/^\W{0,6}(?:4\d\d|503)[ -]/.test(line)).join(' ');
   return printable(reason.replace(HOST, ' ').replace(/\s+/g, ' ')).slice(0, DIAGNOSTIC_LENGTH_MAX);
 }
 

@@ -10,7 +10,7 @@ export const FAILURE_WORDS = anyOf(
   /(?:could|can|did|was|were|is|has|have|do|does)(?: not|n['’]t|not)(?: \w+){0,4}? (?:deliver|sent\b|transmit)|did(?: not|n['’]t) reach|could(?: not|n['’]t) be (?:accepted|completed|processed|handled)/,
   /(?:unable|failed|failure|impossible) to (?:\w+ ){0,2}?(?:deliver|send|relay|reach|transmit|process)/,
   /undeliver|non-?deliver|not deliverable|delivery (?:\w+ ){0,4}?(?:fail|error|problem|unsuccessful|reject|not possible|abort)/,
-  /fail(?:ed|ure) (?:delivery|notice|notification|reason)|delivery status notification|delivery[- ]notification|mail (?:delivery )?(?:system )?(?:error|fail)/,
+  /fail(?:ed|ure) (?:delivery|mail|notice|notification|reason)|delivery status notification|delivery[- ]notification|mail (?:delivery )?(?:system )?(?:error|fail)/,
   /return(?:ed|ing) (?:e?-?mail|message|to sender)|returned to (?:the )?sender|returning (?:\w+ ){1,2}to (?:the )?sender/,
   /(?:delivery|permanent|fatal) errors?\b|permanent(?:ly)? fail|(?:trouble|problem|error)s? (?:\w+ ){0,2}?(?:deliver|send)ing/,
   /(?:message|mail|e-mail|letter) (?:has been |have been |was |were |is )?(?:\w+ )?(?:bounced|rejected|refused|returned|blocked)/,

@@ -35,9 +35,11 @@ export interface RefusalVerdict {
 const TEXT_LENGTH_MAX = 1_000;
 /**
  * Addresses are removed from the words: `<spam@example.com>` says nothing about spam. The search begins only where a
- * word begins, so a long word without an @ takes linear time.
+ * word begins, so a long word without an @ takes linear time. Chinese and Japanese put no spaces around an address, so
+ * their characters end it.
  */
-const ADDRESS = /<[^<>\s]*@[^<>\s]*>|(?<![^\s<>()[\]:;,"'])[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
+const ADDRESS =
+  /<[^<>\s]*@[^<>\s]*>|(?<![^\s<>()[\]:;,"'\u3000-\u9fff\uff00-\uffef])[^\s<>()[\]:;,"'\u3000-\u9fff\uff00-\uffef]+@[^\s<>()[\]:;,"'\u3000-\u9fff\uff00-\uffef]+/g;
 /** A link. Its host is kept, and the parameter `p` in which Gmail names the reason. */
 const LINK = /https?:\/\/([^\s/"'<>]{1,255})(?:[^\s"'<>]*?[?&]p=(\w{1,40}))?[^\s"'<>]*/gi;
 /** The codes of a reply. Each of its lines begins with them, even in the middle of a sentence. */

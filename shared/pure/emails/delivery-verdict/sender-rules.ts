@@ -40,8 +40,8 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /\b(?:ip|host|address|client|server|network|domain|sender|message|mail|envelope|e-?mails?|connection|url|link)(?: \S+){0,3} (?:\[?[\d.:a-f]+\]? )?(?:is |has been |was |been |are |being )*(?:blocked|banned|barred|blocklisted)(?! (?:due to|because of|for) inactiv)/,
       /^blocked\b|blocked by|blocked (?:due|because|for|using)(?! (?:to |of )?inactiv)|customer block|banned/,
       /(?:host|network|ip|client|server)(?: \S+){0,2} (?:is )?not (?:allowed|permitted|authori[sz]ed|accepted)/,
-      /(?<!or )\bip(?:v[46])? address|\b(?:link|url)s? in\b/,
-      /no smtp service|not welcome|firewall|access list|(?:^|\s)(?:sc|dy|ou)-00\d\b/,
+      /(?<!or |invalidly\) to )\bip(?:v[46])? address|\b(?:link|url)s? in\b/,
+      /(?<!indicated )no smtp service|not welcome|firewall|access list|(?:^|\s)(?:sc|dy|ou)-00\d\b/,
     ),
   },
   {
@@ -100,7 +100,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     source: 'Exim, Postfix, GMX, Mail.ru, qmail',
     words: anyOf(
       /\bptr\b|reverse[- ](?:dns|lookup|hostname|mapping|name|address)|\brdns\b|dynamic (?:ip|address|host)|generic (?:dns|ptr|host|rdns)|dynamically assigned|residential|dial-?up|domain may not exist or dns check/,
-      /\b(?:helo|ehlo)\b|fully[- ]qualified|\bfqdn\b|cannot (?:find|resolve) your (?:\S+ )?(?:hostname|host|ip|address|domain)|client host|my name was rejected|your (?:\S+ )?(?:host ?name|ip|domain|server|network|isp|provider|host|mta)\b(?:[^.]|\.\d){0,60}(?:\bnot\b|unknown|invalid|does|reject|denied|refused|listed|fail|\bbad\b|\bno\b|unable)/,
+      /\b(?:helo|ehlo)\b|fully[- ]qualified|\bfqdn\b|(?:find|resolve|verify|locate) your (?!recipient)|(?:client|connecting) (?:host|ip|address|server|name|is|was|does|could|cannot)|(?:host|client|server) (?:tried|trying|attempting) to send|of the (?:client|sender|connecting)\b|my name was rejected|your (?:\S+ )?(?:host ?name|ip|domain|server|network|isp|provider|host|mta)\b(?:[^.]|\.\d){0,60}(?:\bnot\b|unknown|invalid|does|reject|denied|refused|listed|fail|\bbad\b|\bno\b|unable)/,
     ),
   },
   {
@@ -116,9 +116,9 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     source: 'Postfix, Exim, qmail, Gmail, Amazon SES, Orange',
     words: anyOf(
       /\b(?:sender|from|return[- ]path|reverse-?path|mail ?from|originator|expéditeur|emetteur|absender)\b(?: \S+){0,4}? (?:is |was |has been |be |must |could |does |do )*(?:not |n['o]t |un|in|non)(?:valid|verified|verif|known|allowed|exist|accept|resolv|authori|registered|permitted|match|found|listed|trusted|deliverable)/,
-      /\b(?:sender|mail ?from|envelope[- ](?:sender|from)|from[- ](?:address|domain)|return[- ]path|bounce address|originating address)\b[^.]{0,50}(?:reject|refused|denied|invalid|unknown|must exist|do(?:es)?(?: not|n't) (?:exist|resolve|match)|verif\S* fail|not valid|invalide|not found|not exist|no (?:a|mx|dns)\b|illegal|bad|prohibited|fail)/,
+      /\b(?:sender|mail ?from|envelope[- ](?:sender|from)|from[- ](?:address|domain)|return[- ]path|bounce address|originating address|return address)\b[^.]{0,50}(?:reject|refused|denied|invalid|unknown|must exist|do(?:es)?(?: not|n't) (?:exist|resolve|match)|verif\S* fail|not valid|invalide|not found|not exist|no (?:a|mx|dns)\b|illegal|bad|prohibited|fail)/,
       /(?:invalid|unknown|bad|unverified|illegal|missing|fake|unregistered|unresolvable|nonexist\S*) (?:sender|from\b|mail ?from|return[- ]path|originator)|senders? (?:verify|verification|callout|domain|address)|address is not verified|identities failed|call-?(?:back|out) (?:\S+ )?(?:fail|verif|setup)|verification failed for|could not verify sender/,
-      /(?:domain of|your) sender|senders? list|(?:sending|originating|sender['’]?s?) (?:host|account|server|user|mailbox|system)|reverse path|(?:enable|resume|allow) sending|(?<!to )(?<!to the )(?<!the original )\bsenders?\b(?! (?:will|has been|was|is) (?:notified|informed))|header address|\byour (?:e-?mail )?(?:address|mailbox|account)\b(?! book)|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
+      /(?:domain of|your) sender|senders? list|(?:sending|originating|sender['’]?s?) (?:host|account|server|user|mailbox|system)|reverse path|(?:enable|resume|allow) sending|(?<!to )(?<!to the )(?<!the original )\bsenders?\b(?! (?:will|has been|was|is) (?:notified|informed))|header address|\byour (?:(?:e-)?mail )?(?:address|mailbox|account|user ?name|login)\b(?! book)|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
     ),
   },
   {
@@ -151,7 +151,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     words: anyOf(
       /polic(?:y|ies)|politique de|security (?:reason|restrict|issue|violat)|administrat(?:ive|ively) (?:prohibit|den|reject|reason|block)|prohibited|restricted|violat(?:ion|es|ing)|forbidden|compliance/,
       /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|only accepts?|(?:disabled|rejects?|blocks?|refuses?) (?:\S+ ){0,2}(?:mail|messages?) from|n.accepte pas|no acepta|n[aã]o aceita|non accetta|nimmt keine|akzeptiert (?:nur|keine)|nie przyjmuje|не принимает|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
-      /access (?:is |was )?(?:forbidden|rejected|blocked|restricted|not allowed)|blocked(?! (?:due to|because of|for) inactiv)|only (?:members|subscribers|authenticated|internal)|not (?:a )?member|membership|closed (?:list|group)|unsubscribed|opt(?:ed)?[- ]out|null sender|empty (?:envelope )?sender|bounces? (?:are |is )?not accept/,
+      /access (?:is |was )?(?:forbidden|rejected|blocked|restricted|not allowed)|blocked(?! (?:due to|because of|for) inactiv)|only (?:members|subscribers|authenticated|internal)|members? (?:\S+ ){0,4}only|(?<!if )\byou(?:['’]re| are) (?:not|unknown|an unknown)\b|not (?:a )?member|membership|closed (?:list|group)|unsubscribed|opt(?:ed)?[- ]out|null sender|empty (?:envelope )?sender|bounces? (?:are |is )?not accept/,
       /richtlinie|refus[eé] pour|rejet[eé] (?:pour|par)|rechazado por|rejeitad[oa] (?:por|pel)|rifiutato per|запрещен|отклонен|отклонён|拒绝接收|拒收|被拒绝|拒否|거부/,
     ),
   },

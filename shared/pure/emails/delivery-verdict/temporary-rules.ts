@@ -44,7 +44,7 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
     words: anyOf(
       /(?<!not )(?<!not a )temporar(?:y|ily)|try(?:ing)? again (?:later|in|after|soon)|(?:re)?(?:try|send) (?:\S+ ){0,3}(?:back )?later|later time|please (?:retry|try) (?:again|later)/,
       /gr[ae]y-?list|too many (?:concurrent |simultaneous )?(?:connections|sessions)|too busy|overloaded|slow down|throttl|high load|too much load|load average/,
-      /internal (?:system |server |software )?error|system (?:is )?not accepting|local (?:system |delivery |configuration )?error|resources (?:temporarily|unavailable)|insufficient (?:system )?resources|out of memory|i\/o error|(?:server|software|database|unexpected|configuration|processing) error|error in processing|mail system (?:error|failure)|(?:mailer|system) error/,
+      /internal (?:system |server |software )?error|system (?:is )?not accepting|local (?:system |delivery |configuration )?error|resources (?:temporarily|unavailable)|insufficient (?:system )?resources|out of memory|i\/o error|(?:software|database|unexpected|configuration|processing) error|\bserver error(?!:)|error in processing|mail system (?:error|failure)|(?:mailer|system) error/,
       /under maintenance|maintenance (?:mode|window|in progress)|not available (?:at this time|now|currently)|currently unable|service (?:is )?(?:currently|temporarily) (?:not |un)available|shutting down/,
       /(?:account|mailbox|user|recipient)(?: \S+){0,3} (?:has been |is |was |currently )*(?:suspended|locked|frozen|on hold)\b|(?:suspended|locked|frozen) (?:account|mailbox|user)/,
       /trop de connexions|veuillez (?:\S+ )?(?:essayer|r[eé]essayer)|sp[aä]ter (?:\S+ ){0,2}(?:erneut|noch ?mal)|m[aá]s tarde|mais tarde|pi[uù] tardi|попробуйте позже|повторите попытку|しばらく|稍后再试|稍後再試/,
@@ -53,9 +53,11 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
   {
     id: 'network',
     kind: 'temporary',
-    source: 'Postfix, Sendmail, qmail, Exim, Exchange (4.4.x as 5.4.x)',
+    source:
+      'Postfix, Sendmail, qmail, Exim, Exchange (4.4.x as 5.4.x); not under a status that says the address is dead',
+    enhanced: /^(?!5\.1\.(?:1|2|3|6|10)$)/,
     words: anyOf(
-      /(?:connection|operation|delivery|session|conversation|dns|lookup|request|command) (?:\S+ )?(?:timed? ?out|timeout|time-out|refused|reset|lost|dropped|closed|aborted|failed|broken)|timed out|lost (?:input )?connection|connect(?:ion)? (?:to \S+ )?(?:failed|error)/,
+      /(?:connection|session|conversation) (?:\S+ )?(?:timeout|time-out|refused|reset|lost|dropped|closed|aborted|failed|broken)|time[ds]? ?out\b|lost (?:input )?connection|connect(?:ion)? (?:to \S+ )?(?:failed|error)/,
       /no route to host|network (?:is |error|was )?(?:unreachable|down|error)|host (?:is |was )?(?:unreachable|down|not reachable)|(?:can ?not|can't|couldn't|could not|unable to) (?:connect|establish|reach the (?:server|host))|wasn't able to establish|(?<!please do )not respond|no (?:answer|response) from/,
       /delivery time expired|message (?:has )?expired|(?:retry|delivery) (?:time|timeout|period|limit) (?:not reached|exceeded|expired|passed)|(?:in|on) (?:the )?queue (?:for )?too long|could not (?:be )?deliver\S* (?:\S+ ){0,3}(?:for|in|within) (?:\S+ ){0,3}(?:days|hours)|too old|(?:exceeded|maximum) (?:\S+ ){0,3}(?:queue|retry|retries|attempts)/,
       /mail(?:er)? (?:\S+ )?loop|loops? back to|(?:too many|exceed\S* (?:\S+ )?) ?(?:hops|received)|hop count|routing loop|mail forwarding loop|looping|message loop/,
@@ -67,6 +69,6 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
     kind: 'temporary',
     source: 'Exim, Postfix, Sendmail and procmail, where a program or a file of the mailbox fails',
     words:
-      /pipe to \||command died|(?:command|process|child|program)(?: \S+){0,3} (?:exit|returned|killed|failed)|can(?:no|')t (?:create|open|write|lock|chdir|exec)|(?:unable|failed) to (?:open|write|lock|create)|permission denied|read-only file|no such file|unknown mailer error|transport (?:returned|failed)|mailbox (?:is )?(?:busy|in use|corrupt)/,
+      /pipe to \||command died|(?:command|process|child)(?: \S+){0,3} (?:exit|returned|killed|failed)|can(?:no|')t (?:create|open|write|lock|chdir|exec)|(?:unable|failed) to (?:open|write|lock|create)|permission denied|read-only file|no such file|unknown mailer error|transport (?:returned|failed)|mailbox (?:is )?(?:busy|in use|corrupt)/,
   },
 ];
