@@ -77,6 +77,8 @@ CREATE INDEX automation_execution_to_strip ON automation_execution USING btree (
 CREATE TRIGGER executions_deleted AFTER DELETE ON automation_execution REFERENCING OLD TABLE AS former FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
 CREATE TRIGGER executions_ended AFTER UPDATE ON automation_execution REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
 CREATE TRIGGER executions_inserted AFTER INSERT ON automation_execution REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION everpost_count_ended_executions();
+CREATE TRIGGER webhook_feed_of_ended AFTER UPDATE ON automation_execution FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (new.completed_at IS DISTINCT FROM old.completed_at))) EXECUTE FUNCTION everpost_feed_event('4');
+CREATE TRIGGER webhook_feed_of_started AFTER INSERT ON automation_execution REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_feed_events('3');
 
 create table automation_graph (
   id uuid not null,
@@ -105,6 +107,7 @@ create table automation_refusal (
 );
 CREATE INDEX automation_refusal_by_age ON automation_refusal USING btree (created_at);
 CREATE INDEX automation_refusal_by_creation ON automation_refusal USING btree (project_id, created_at, id);
+CREATE TRIGGER webhook_feed_of_refusals AFTER INSERT ON automation_refusal REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_feed_events('5');
 
 create table automation_step (
   id uuid not null,
@@ -197,6 +200,8 @@ CREATE INDEX campaign_by_scheduled_at ON campaign USING btree (project_id, sched
 CREATE INDEX campaign_by_segment ON campaign USING btree (segment_id) WHERE (segment_id IS NOT NULL);
 CREATE INDEX campaign_by_sent_at ON campaign USING btree (project_id, sent_at, id) WHERE (sent_at IS NOT NULL);
 CREATE INDEX campaign_sending ON campaign USING btree (id) WHERE (status = 'SENDING'::text);
+CREATE TRIGGER webhook_feed_of_scheduled AFTER UPDATE ON campaign FOR EACH ROW WHEN (((new.scheduled_at IS NOT NULL) AND (new.scheduled_at IS DISTINCT FROM old.scheduled_at))) EXECUTE FUNCTION everpost_feed_event('1');
+CREATE TRIGGER webhook_feed_of_sent AFTER UPDATE ON campaign FOR EACH ROW WHEN (((new.sent_at IS NOT NULL) AND (new.sent_at IS DISTINCT FROM old.sent_at))) EXECUTE FUNCTION everpost_feed_event('2');
 
 create table campaign_page (
   campaign_id uuid not null,
@@ -344,10 +349,10 @@ create table event (
 CREATE INDEX event_by_contact ON event USING btree (contact_id, name, created_at);
 CREATE INDEX event_by_creation ON event USING btree (project_id, created_at, id);
 CREATE INDEX event_by_name ON event USING btree (project_id, name, created_at);
-CREATE INDEX event_by_recording ON event USING btree (project_id, recorded_at, id) WHERE (recorded_at IS NOT NULL);
 CREATE INDEX event_first_of_mail ON event USING btree (project_id, name, created_at) WHERE (((name = 'email.open'::text) AND ((data ->> 'isFirstOpen'::text) = 'true'::text)) OR ((name = 'email.click'::text) AND ((data ->> 'isFirstClick'::text) = 'true'::text)) OR ((name = 'email.bounce'::text) AND ((data ->> 'bounceType'::text) = 'hard'::text)));
 CREATE INDEX event_of_email_without_contact ON event USING btree (email_id) WHERE ((contact_id IS NULL) AND (email_id IS NOT NULL));
 CREATE TRIGGER event_names AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_note_event_names();
+CREATE TRIGGER webhook_feed_of_events AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_feed_events('0');
 
 create table event_name (
   project_id uuid not null,
@@ -646,6 +651,7 @@ create table webhook_delivery (
   retry_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  no bigint,
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
   constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['RETRYING'::text, 'DELIVERED'::text, 'FAILED'::text])))
@@ -665,9 +671,6 @@ create table webhook_endpoint (
   secret text not null,
   previous_secret text,
   previous_secret_until timestamp(3) with time zone,
-  cursor_at timestamp with time zone not null default now(),
-  cursor_source smallint not null default 0,
-  cursor_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   failures smallint not null default 0,
   failing_since timestamp(3) with time zone,
   retry_at timestamp(3) with time zone,
@@ -676,10 +679,33 @@ create table webhook_endpoint (
   wake_at timestamp with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  cursor_no bigint not null default 0,
+  news_no bigint not null default 0,
+  parked_at timestamp(3) with time zone,
   constraint webhook_endpoint_pkey PRIMARY KEY (id),
   constraint webhook_endpoint_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_endpoint_by_creation ON webhook_endpoint USING btree (project_id, created_at, id);
+CREATE INDEX webhook_endpoint_with_news ON webhook_endpoint USING btree (id) WHERE (enabled AND ((cursor_no < news_no) OR (parked_at IS NOT NULL)));
+
+create table webhook_feed (
+  no bigint not null,
+  project_id uuid not null,
+  source smallint not null,
+  id uuid not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  constraint webhook_feed_pkey PRIMARY KEY (no)
+);
+CREATE INDEX webhook_feed_of_project ON webhook_feed USING btree (project_id, no);
+
+create table webhook_horizon (
+  is_only boolean not null default true,
+  settled_no bigint not null default 0,
+  marked_no bigint,
+  writers text[] not null default '{}'::text[],
+  constraint webhook_horizon_pkey PRIMARY KEY (is_only),
+  constraint webhook_horizon_is_only_check CHECK (is_only)
+);
 
 CREATE OR REPLACE FUNCTION everpost_add_up_ended_executions(of_automation uuid)
  RETURNS void
@@ -911,6 +937,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION everpost_feed_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into webhook_feed (project_id, source, id)
+  select new.project_id, tg_argv[0]::smallint, new.id
+  where exists (select from webhook_endpoint w where w.project_id = new.project_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_feed_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into webhook_feed (project_id, source, id)
+  select r.project_id, tg_argv[0]::smallint, r.id from recorded r
+  where exists (select from webhook_endpoint w where w.project_id = r.project_id) order by r.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_feed_last_no()
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  select case when is_called then last_value else last_value - 1 end from webhook_feed_no_seq
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_feed_no_before(of_project uuid, moment timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  low bigint := coalesce((select min(no) - 1 from webhook_feed where project_id = of_project), 0);
+  high bigint := coalesce((select max(no) from webhook_feed where project_id = of_project), 0);
+  middle bigint;
+  next_row webhook_feed;
+begin
+  while low < high loop
+    middle := low + (high - low) / 2;
+    select * into next_row from webhook_feed where project_id = of_project and no > middle order by no limit 1;
+    if next_row.at < moment then
+      low := next_row.no;
+    else
+      high := middle;
+    end if;
+  end loop;
+  return low;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION everpost_field(node jsonb, keys text[], joined text[], first_key integer)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -1105,14 +1186,43 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION everpost_settled_at()
- RETURNS timestamp with time zone
- LANGUAGE sql
+CREATE OR REPLACE FUNCTION everpost_settle_feed()
+ RETURNS void
+ LANGUAGE plpgsql
 AS $function$
-  select coalesce(least(min(xact_start), clock_timestamp()), clock_timestamp()) - interval '1 second'
-  from pg_stat_activity
-  where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
-    and application_name <> 'pg_dump'
+declare
+  horizon webhook_horizon;
+  last_no bigint;
+  open_writers text[];
+  settled bigint;
+begin
+  select * into horizon from webhook_horizon for update skip locked;
+  if not found then
+    return;
+  end if;
+  last_no := everpost_feed_last_no();
+  if last_no = horizon.settled_no then
+    return;
+  end if;
+  select coalesce(array_agg(virtualtransaction), '{}') into open_writers from pg_locks
+  where locktype = 'relation' and relation = 'webhook_feed'::regclass and mode = 'RowExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database());
+  if open_writers = '{}' then
+    settled := last_no;
+  elsif horizon.marked_no is not null and not horizon.writers && open_writers then
+    settled := horizon.marked_no;
+  end if;
+  if settled is null and horizon.marked_no is not null then
+    return;
+  end if;
+  update webhook_horizon set settled_no = coalesce(settled, settled_no),
+    marked_no = case when open_writers <> '{}' then last_no end, writers = open_writers;
+  update webhook_endpoint w set news_no = n.no
+  from (
+    select project_id, max(no) as no from webhook_feed where no > horizon.settled_no and no <= settled group by project_id
+  ) n
+  where w.project_id = n.project_id and w.cursor_no >= w.news_no;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_start_executions(events event[])

@@ -37,9 +37,9 @@ async function sendTo(addresses: string[]): Promise<void> {
 const addresses = (count: number, host: string) => Array.from({ length: count }, () => `${uuidV7()}@${host}`);
 const run = (statement: ReturnType<typeof sql>) => query(stack.em(), statement);
 
-it('docs/operations.md says what to do about each of the twelve alerts', () => {
+it('docs/operations.md says what to do about each of the thirteen alerts', () => {
   const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
-  expect(RULES).toHaveLength(12);
+  expect(RULES).toHaveLength(13);
   expect(RULES.filter(({ alert }) => !manual.includes(`| \`${alert}\` |`))).toEqual([]);
 });
 
@@ -126,6 +126,19 @@ describe('an alert is raised', () => {
     expect((await stack.api('GET', '/templates')).status).toBe(500);
     await run(sql`alter table template_away rename to template`);
     expect(await firing()).toEqual(['EverpostApiErrors']);
+  });
+
+  it('when an open transaction holds the events of webhook endpoints', async () => {
+    const store = (age: string) =>
+      sql`insert into webhook_feed (project_id, source, id, at)
+        values (${stack.project.id}, 0, ${uuidV7()}, now() - ${age}::interval)`;
+    const writer = stack.em();
+    await writer.begin();
+    await query(writer, store('0'));
+    await run(store('10 minutes'));
+    expect(await firing()).toEqual(['EverpostWebhookEventsHeld']);
+    await writer.rollback();
+    await run(sql`delete from webhook_feed`);
   });
 
   it('when executions that are due do not continue', async () => {

@@ -93,7 +93,7 @@ describe('an endpoint that fails', () => {
       sql`update webhook_endpoint set failing_since = now() - interval '6 days' where id = ${id}`,
     );
     await eventually(async () => (await webhook(id)).status === 'disabled', PATIENCE_MS);
-    expect(await webhook(id)).toMatchObject({ enabled: false, disabledReason: 'it took nothing for 5 days' });
+    expect(await webhook(id)).toMatchObject({ enabled: false, disabledReason: 'it accepted no event for 5 days' });
     await eventually(
       async () => other.receiver.events().some((event) => event.data.data.webhookId === id),
       PATIENCE_MS,
@@ -104,6 +104,19 @@ describe('an endpoint that fails', () => {
     await stack.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } });
     await eventually(async () => receiver.calls.length >= before + 2, PATIENCE_MS);
     expect(receiver.calls.slice(before).map(numberOf)).toEqual([1, 2]);
+  });
+
+  it('for some events gets new events before those are given up', async () => {
+    const { receiver, id } = await subscribe();
+    receiver.answer((call, response) => {
+      if (emailOf(call) === 'good@mail.test') response.writeHead(200).end();
+    });
+    const hanging = Array.from({ length: 40 }, (_each, n) => `hanging-${n}@mail.test`);
+    await Promise.all(['good@mail.test', ...hanging].map((email) => track(stack, email, 'step', { n: 0 })));
+    await eventually(async () => (await webhook(id)).status === 'active' && (await log(id)).length > 5, PATIENCE_MS);
+    await track(stack, 'good@mail.test', 'step', { n: 1 });
+    await eventually(async () => receiver.calls.some((call) => numberOf(call) === 1), PATIENCE_MS);
+    expect((await log(id)).filter((delivery: any) => delivery.status === 'FAILED')).toEqual([]);
   });
 
   it('with 410 is disabled at once', async () => {

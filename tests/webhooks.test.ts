@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import type { Em } from '../shared/domain/database/em.ts';
+import { json, query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { startHookReceiver, type HookReceiver } from './support/hook-receiver.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -34,6 +35,17 @@ const numbersOf = (receiver: HookReceiver, email: string): number[] =>
 
 async function trackMany(name: string, emails: string[], count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.all(emails.map((email) => track(stack, email, name, { n })));
+}
+
+/** Stores an event as a server does whose clock is ahead by some hours. */
+async function store(em: Em, contactId: string, data: object, hours = 0): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into event (id, project_id, contact_id, name, data, created_at, recorded_at)
+      values (everpost_uuid_v7(), ${stack.project.id}, ${contactId}, 'step', ${json(data)}::jsonb, now(),
+        now() + ${hours}::int * interval '1 hour')`,
+  );
 }
 
 describe('an endpoint', () => {
@@ -148,16 +160,32 @@ describe('an endpoint', () => {
     const { body } = await stack.api('POST', '/contacts', { body: { email: 'late@mail.test' } });
     const open = stack.database.orm.em.fork();
     await open.begin();
-    await query(
-      open,
-      sql`
-        insert into event (id, project_id, contact_id, name, data, created_at)
-        values (everpost_uuid_v7(), ${stack.project.id}, ${body.id}, 'step', '{"n": 1}', now() - interval '1 hour')`,
-    );
+    await store(open, body.id, { n: 1 });
     await track(stack, 'early@mail.test', 'step', { n: 2 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     await open.commit();
     await eventually(async () => receiver.events().length >= 2, PATIENCE_MS);
     expect(receiver.events().map((event) => event.data.data.n)).toEqual([1, 2]);
+  });
+
+  it('gets events while a transaction that stored none stays open', async () => {
+    const { receiver } = await subscribe({ events: ['step'] });
+    const open = stack.database.orm.em.fork();
+    await open.begin();
+    await query(open, sql`update project set updated_at = now()`);
+    await query(open, sql`select from event limit 1`);
+    await track(stack, 'early@mail.test', 'step');
+    await eventually(async () => receiver.events().length > 0, PATIENCE_MS);
+    await open.commit();
+  });
+
+  it('gets the events of each contact in their order when the clock of PostgreSQL jumps forward and back', async () => {
+    const { receiver } = await subscribe({ events: ['step'] });
+    const { body } = await stack.api('POST', '/contacts', { body: { email: 'jump@mail.test' } });
+    for (const [n, hours] of [0, 1, -1, 0].entries()) {
+      await store(stack.em(), body.id, { n }, hours);
+      await eventually(async () => receiver.events().length > n, PATIENCE_MS);
+    }
+    expect(numbersOf(receiver, 'jump@mail.test')).toEqual([0, 1, 2, 3]);
   });
 });

@@ -6,13 +6,13 @@ import {
   type OpenEndpoint,
   type ParkedDelivery,
 } from '../../shared/domain/webhooks/delivery-state.ts';
-import { eventsAt, pageBehind, type HookEvent, type EventPosition } from '../../shared/domain/webhooks/hook-events.ts';
+import { loadEvents, pageBehind, type EventRef, type HookEvent } from '../../shared/domain/webhooks/hook-events.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { batchMessages, singleMessage, type HookMessage } from './hook-message.ts';
 import { sendLanes, type HookAnswer, type LaneOptions } from './send-lanes.ts';
 
 export interface PageResult {
-  /** The number of events that were read; 0 when nothing is due. */
+  /** How many events were read; 0 when nothing is due. */
   seen: number;
   /** The number of requests. */
   sent: number;
@@ -29,7 +29,7 @@ const PARALLEL = 10;
 const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
-const keyOf = ({ at, source, id }: EventPosition): string => `${at}|${source}|${id}`;
+const keyOf = ({ at, source, id }: EventRef): string => `${at}|${source}|${id}`;
 
 /**
  * Divides events into lanes: the events of one contact in their order, and each event without a contact in its own
@@ -41,8 +41,9 @@ function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[
 }
 
 function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRecord {
-  const { at, source, id, name, contactId } = event;
+  const { no, at, source, id, name, contactId } = event;
   return {
+    no,
     at,
     source,
     id,
@@ -93,13 +94,17 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
   const em = () => deps.orm.em.fork();
   const pauses = pausesOf(deps);
 
-  /** Records that no event was accepted: all events wait in their order. */
+  /**
+   * Records that no event was accepted: all events wait in their order. When none was sent, because the turn is over,
+   * there is nothing to record.
+   */
   async function recordFailure(endpoint: OpenEndpoint, answers: HookAnswer[], seen: number): Promise<PageResult> {
+    const result = { seen, sent: answers.length, hasFailed: answers.length > 0 };
+    if (!result.hasFailed) return { ...result, isGone: false };
     const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
     const records = answers.flatMap((answer) => recordOfAnswer(answer));
-    await recordDeliveries(em(), endpoint, records, { kind: 'failed', pauseMs });
-    const isGone = answers.some((answer) => answer.isGone);
-    return { seen, sent: answers.length, hasFailed: true, isGone };
+    await recordDeliveries(em(), endpoint, { records, verdict: 'failed', pauseMs });
+    return { ...result, isGone: answers.some((answer) => answer.isGone) };
   }
 
   /** Records that some events were accepted: the others are parked, so that delivery continues without them. */
@@ -115,23 +120,23 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
   async function deliverBatches(
     endpoint: OpenEndpoint,
     events: HookEvent[],
-    last: EventPosition,
+    lastNo: string,
     { send, isOver }: SendOptions,
   ): Promise<PageResult> {
     const messages = batchMessages(endpoint.id, events, endpoint.batchSize);
     const answers = await sendLanes([messages], { send, isOver, parallel: 1 });
     const accepted = answers.filter((answer) => answer.isAccepted);
     if (accepted.length === 0) return recordFailure(endpoint, answers, events.length);
-    const position = accepted.length === messages.length ? last : accepted.at(-1)?.message.events.at(-1);
+    const reached = accepted.length === messages.length ? lastNo : accepted.at(-1)?.message.events.at(-1)?.no;
     const records = accepted.flatMap((answer) => recordOfAnswer(answer));
-    await recordDeliveries(em(), endpoint, records, { kind: 'accepted', position });
+    await recordDeliveries(em(), endpoint, { records, verdict: 'accepted', reached });
     return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
   }
 
   async function deliverSingles(
     endpoint: OpenEndpoint,
     events: HookEvent[],
-    { last, parked }: { last: EventPosition; parked: number },
+    { lastNo, parked }: { lastNo: string; parked: number },
     { send, isOver }: SendOptions,
   ): Promise<PageResult> {
     const contactIds = [...new Set(events.flatMap((event) => event.contactId ?? []))];
@@ -141,22 +146,23 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     if (open.length > 0 && !answers.some((answer) => answer.isAccepted)) {
       return recordFailure(endpoint, answers, events.length);
     }
-    await recordDeliveries(em(), endpoint, parkOthers(events, answers), { kind: 'accepted', position: last });
+    // When all events wait behind parked ones, nothing was sent, which says nothing about the endpoint.
+    const verdict = open.length > 0 ? 'accepted' : 'unknown';
+    await recordDeliveries(em(), endpoint, { records: parkOthers(events, answers), verdict, reached: lastNo });
     return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
   }
 
   return async (endpoint, { rows, parked }, options) => {
     const nothing: PageResult = { seen: 0, sent: 0, hasFailed: false, isGone: false };
     if (parked >= PARKED_MAX) return nothing;
-    const { projectId, position, settledAt, patterns } = endpoint;
-    const { events, last, seen } = await pageBehind(em(), projectId, { position, settledAt, patterns, limit: rows });
-    if (!last) return nothing;
-    if (events.length === 0) {
-      await passOver(em(), endpoint, last);
+    const { projectId, position, settledNo, patterns } = endpoint;
+    const { events, lastNo, seen } = await pageBehind(em(), projectId, { position, settledNo, patterns, limit: rows });
+    if (events.length === 0 || lastNo === undefined) {
+      await passOver(em(), endpoint, lastNo ?? settledNo);
       return { ...nothing, seen };
     }
-    if (endpoint.batchSize > 1) return deliverBatches(endpoint, events, last, options);
-    return deliverSingles(endpoint, events, { last, parked }, options);
+    if (endpoint.batchSize > 1) return deliverBatches(endpoint, events, lastNo, options);
+    return deliverSingles(endpoint, events, { lastNo, parked }, options);
   };
 }
 
@@ -178,7 +184,7 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
   const pauses = pausesOf(deps);
 
   return async (endpoint, due, { send, isOver }) => {
-    const events = await eventsAt(em(), endpoint.projectId, due);
+    const events = await loadEvents(em(), endpoint.projectId, due);
     const waiting = new Map(due.map((delivery) => [keyOf(delivery), delivery]));
     const found = new Set(events.map(keyOf));
     const lost = due.filter((delivery) => !found.has(keyOf(delivery))).map(recordOfLost);
@@ -195,10 +201,8 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
       return recordOfAnswer(answer, { retryInMs: pauseAfter(pauses, attempts, [answer]) });
     });
     const isAnyAccepted = answers.some((answer) => answer.isAccepted);
-    const verdict = isAnyAccepted
-      ? ({ kind: 'accepted', position: undefined } as const)
-      : ({ kind: 'unknown' } as const);
-    await recordDeliveries(em(), endpoint, [...records, ...lost], verdict);
+    const verdict = isAnyAccepted ? 'accepted' : 'unknown';
+    await recordDeliveries(em(), endpoint, { records: [...records, ...lost], verdict });
     const isGone = !isAnyAccepted && answers.some((answer) => answer.isGone);
     return { seen: due.length, sent: answers.length, hasFailed: !isAnyAccepted && answers.length > 0, isGone };
   };

@@ -4,6 +4,7 @@ import {
   findParked,
   openEndpoint,
   type OpenEndpoint,
+  type Parked,
 } from '../../shared/domain/webhooks/delivery-state.ts';
 import type { WebhookDeliveryOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -36,8 +37,8 @@ function nextPageRows(rows: number, tookMs: number): number {
 }
 
 /**
- * Creates the function that gives an endpoint its turn: page after page until nothing is due, the endpoint fails, or
- * its time is over.
+ * Creates the function that gives an endpoint its turn: a page of new events and the parked events that are due, again
+ * and again until nothing is due, the endpoint fails, or its time is over.
  */
 export function createEndpointTurns(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
@@ -53,10 +54,25 @@ export function createEndpointTurns(deps: ActivityDeps) {
     const days = deps.config.WEBHOOK_DISABLE_DAYS;
     const isHopeless = failingSince !== null && Date.now() - failingSince.getTime() > days * DAY_MS;
     if (!isGone && !isHopeless) return false;
-    const reason = isGone ? 'it answered 410 Gone' : `it took nothing for ${days} ${days === 1 ? 'day' : 'days'}`;
+    const reason = isGone ? 'it answered 410 Gone' : `it accepted no event for ${days} ${days === 1 ? 'day' : 'days'}`;
     await disableEndpoint(em(), endpoint, reason);
     deps.logger.warn({ webhookId: id, projectId: endpoint.projectId, reason }, 'a webhook endpoint was disabled');
     return true;
+  }
+
+  /** Delivers a page of new events, then parked ones. So parked events that time out never keep new ones waiting. */
+  async function deliverRound(
+    endpoint: OpenEndpoint,
+    { rows, parked }: { rows: number; parked: Parked },
+    options: Pick<LaneOptions, 'send' | 'isOver'>,
+  ): Promise<PageResult & { pageMs: number }> {
+    const startedAt = performance.now();
+    const page = await deliverPage(endpoint, { rows, parked: parked.count }, options);
+    const pageMs = performance.now() - startedAt;
+    if (parked.due.length === 0 || page.hasFailed) return { ...page, pageMs };
+    const later = await deliverParked(endpoint, parked.due, options);
+    const seen = page.seen + later.seen;
+    return { ...(page.sent > 0 ? page : later), seen, sent: page.sent + later.sent, pageMs };
   }
 
   return async ({ endpointId, sendTo, signal, advance }: EndpointTurn): Promise<WebhookDeliveryOutcome> => {
@@ -73,23 +89,18 @@ export function createEndpointTurns(deps: ActivityDeps) {
       if (!endpoint.isEnabled) return { kind: 'idle', inMs: null, isTroubled };
       if (endpoint.waitMs > 0) return { kind: 'idle', inMs: Math.ceil(endpoint.waitMs), isTroubled };
       const parked = await findParked(em(), endpointId, PARKED_HEADS);
-      const options = { send: sendTo(endpoint), isOver };
-      const pageAt = performance.now();
-      const result: PageResult =
-        parked.due.length > 0
-          ? await deliverParked(endpoint, parked.due, options)
-          : await deliverPage(endpoint, { rows, parked: parked.count }, options);
+      const result = await deliverRound(endpoint, { rows, parked }, { send: sendTo(endpoint), isOver });
       advance();
       if ((result.isGone || result.hasFailed) && (await disableHopeless(endpoint, result.isGone))) {
         return { kind: 'idle', inMs: null, isTroubled: true };
       }
-      const pageMs = performance.now() - pageAt;
-      isSlow = pageMs > PAGE_MS;
-      rows = nextPageRows(rows, pageMs);
+      isSlow = result.pageMs > PAGE_MS;
+      rows = nextPageRows(rows, result.pageMs);
       total.seen += result.seen;
       total.sent += result.sent;
       if (result.seen === 0) {
-        await closeEndpoint(em(), endpointId, total.seen > 0 && total.sent === 0 ? UNWANTED_REST_MS : REST_MS);
+        const pauseMs = total.seen > 0 && total.sent === 0 ? UNWANTED_REST_MS : REST_MS;
+        await closeEndpoint(em(), endpointId, { pauseMs, parkedInMs: parked.nextInMs });
         return { kind: 'idle', inMs: parked.nextInMs, isTroubled };
       }
       if (isOver()) return { kind: 'more', isTroubled: isSlow || result.hasFailed };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EventPosition } from '../../shared/domain/webhooks/hook-events.ts';
-import { DELIVERY_STATUSES, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
+import { DELIVERY_STATUSES, type ListPlace, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
 import type { WebhookEndpoint } from '../../shared/domain/webhooks/endpoints.ts';
 import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
@@ -129,14 +128,14 @@ export const deliveryListSchema = z.object({
 const positionSchema = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
 
 /** The position that a cursor stands for. @throws AppError BAD_REQUEST when the cursor comes from another list */
-export function readDeliveryCursor(cursor: string | undefined): EventPosition | undefined {
+export function readDeliveryCursor(cursor: string | undefined): ListPlace | undefined {
   if (cursor === undefined) return undefined;
   const { at, source, id } = decodeCursor(cursor, positionSchema);
   return { at, source: Number(source), id };
 }
 
 /** The cursor for a position in the list. */
-export function deliveryCursor({ at, source, id }: EventPosition): string {
+export function deliveryCursor({ at, source, id }: ListPlace): string {
   return encodeCursor({ at, source: String(source), id });
 }
 

@@ -443,6 +443,7 @@ export interface Tables {
     retryAt: Date | null;
     createdAt: Date;
     updatedAt: Date;
+    no: number | null;
   };
   webhook_endpoint: {
     id: string;
@@ -455,9 +456,6 @@ export interface Tables {
     secret: string;
     previousSecret: string | null;
     previousSecretUntil: Date | null;
-    cursorAt: Date;
-    cursorSource: number;
-    cursorId: string;
     failures: number;
     failingSince: Date | null;
     retryAt: Date | null;
@@ -466,6 +464,22 @@ export interface Tables {
     wakeAt: Date;
     createdAt: Date;
     updatedAt: Date;
+    cursorNo: number;
+    newsNo: number;
+    parkedAt: Date | null;
+  };
+  webhook_feed: {
+    no: number;
+    projectId: string;
+    source: number;
+    id: string;
+    at: Date;
+  };
+  webhook_horizon: {
+    isOnly: boolean;
+    settledNo: number;
+    markedNo: number | null;
+    writers: string[];
   };
 }
 

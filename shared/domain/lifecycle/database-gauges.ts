@@ -42,8 +42,13 @@ function createFigureGauges(registry: Registry) {
   const campaigns = gauge(registry, 'everpost_campaigns_sending', 'Campaigns that are being sent');
   const left = gauge(registry, 'everpost_campaign_recipients_left', 'Recipients of these without an outcome');
   const paused = gauge(registry, 'everpost_providers_paused', 'Pauses of sending now', ['relay', 'provider']);
+  const held = gauge(
+    registry,
+    'everpost_webhook_events_held_seconds',
+    'How long the oldest webhook event has waited for an open transaction',
+  );
   const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused];
-  const plain = [emails, emailsOldest, lag, campaigns, left];
+  const plain = [emails, emailsOldest, lag, campaigns, left, held];
 
   function clear(): void {
     for (const each of labelled) each.reset();
@@ -68,6 +73,7 @@ function createFigureGauges(registry: Registry) {
     }
     campaigns.set(figures.campaigns.sending);
     left.set(figures.campaigns.recipientsLeft);
+    held.set(figures.webhookEventsHeldSeconds);
     for (const { relay, provider } of figures.pausedProviders) paused.inc(healthLabels(relay, provider));
   }
   return { show, clear };

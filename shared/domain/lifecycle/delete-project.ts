@@ -80,6 +80,7 @@ const DELETIONS: readonly Deletion[] = [
       sql`from webhook_delivery r join webhook_endpoint e on e.id = r.endpoint_id where e.project_id = ${projectId}`,
     ),
   ofProject(sql`webhook_endpoint`),
+  ofProject(sql`webhook_feed`),
   (projectId) =>
     chunkOf(
       sql`segment_member`,

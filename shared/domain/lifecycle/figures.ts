@@ -22,6 +22,8 @@ export interface Figures {
   campaigns: { sending: number; recipientsLeft: number };
   /** Providers to which sending is paused. */
   pausedProviders: { relay: string; provider: string }[];
+  /** For how many seconds the oldest webhook event has waited for an open transaction. */
+  webhookEventsHeldSeconds: number;
 }
 
 /** No more rows than this are counted, so that reading stays cheap when there are many. */
@@ -125,6 +127,17 @@ async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
   );
 }
 
+/** Endpoints get an event when all transactions that took a smaller number in the feed have ended. */
+async function webhookEventsHeldSeconds(em: Em): Promise<number> {
+  const row = await queryOne<{ seconds: number }>(
+    em,
+    sql`
+      select ${secondsSince(sql`(
+        select at from webhook_feed where no > (select settled_no from webhook_horizon) order by no limit 1)`)} as seconds`,
+  );
+  return row?.seconds ?? 0;
+}
+
 /**
  * Reads the figures. Every statement reads a bounded number of rows by an index, and ends after two seconds.
  * @throws the driver's error when the database cannot be reached or is too slow
@@ -139,6 +152,7 @@ export async function readFigures(em: Em): Promise<Figures> {
       jobs: await jobFigures(tx),
       campaigns: await campaignFigures(tx),
       pausedProviders: await pausedProviders(tx),
+      webhookEventsHeldSeconds: await webhookEventsHeldSeconds(tx),
     };
   });
 }

@@ -19,6 +19,9 @@ export interface CleanUpReport {
   graphSnapshots: number;
   refusals: number;
   webhookDeliveries: number;
+  webhookEvents: number;
+  /** Replaced secrets of webhook endpoints that no longer sign. */
+  webhookSecrets: number;
   erasedContacts: number;
   providerDays: number;
   providerStates: number;
@@ -293,6 +296,32 @@ function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, 
   return deleteInOrder(em, { table: sql`webhook_delivery`, key: sql`id`, days, condition }, afterId);
 }
 
+/** Takes old events out of the feed of webhook endpoints; the first numbers are the oldest. */
+async function sweepWebhookEvents(em: Em, { events: days }: Retention, afterNo = '0'): Promise<SweptChunk> {
+  const swept = await queryOne<{ count: number; last: string | null }>(
+    em,
+    sql`
+      with first as materialized (
+        select no, at from webhook_feed where no > ${afterNo}::bigint order by no limit ${CLEAN_UP_CHUNK}
+      ),
+      gone as (delete from webhook_feed where no in (select no from first where at ${olderThan(days)}) returning no)
+      select count(*) as count, max(no)::text as last from gone`,
+  );
+  const removed = swept?.count ?? 0;
+  return removed >= CLEAN_UP_CHUNK && swept?.last ? { removed, next: swept.last } : { removed };
+}
+
+/** Forgets replaced secrets of webhook endpoints whose time is over. */
+async function sweepWebhookSecrets(em: Em): Promise<number> {
+  const cleared = await query(
+    em,
+    sql`
+      update webhook_endpoint set previous_secret = null, previous_secret_until = null
+      where previous_secret_until <= now() returning 1`,
+  );
+  return cleared.length;
+}
+
 type Sweep = (em: Em, retention: Retention, afterId?: string) => Promise<SweptChunk>;
 
 /** A sweep in which every chunk begins at the start. */
@@ -322,6 +351,9 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   graphSnapshots: fromStart(sweepGraphSnapshots),
   refusals: fromStart(sweepRefusals),
   webhookDeliveries: unlessKept('webhookDeliveries', sweepWebhookDeliveries),
+  webhookEvents: async (em, retention, afterNo) =>
+    retention.events === 0 ? { removed: 0 } : sweepWebhookEvents(em, retention, afterNo),
+  webhookSecrets: async (em) => ({ removed: await sweepWebhookSecrets(em) }),
   erasedContacts: unlessKept('erasedContacts', fromStart(sweepErasedContacts)),
   providerDays: fromStart(sweepProviderDays),
   providerStates: fromStart(sweepProviderStates),

@@ -45,6 +45,7 @@ import { TextPiecesMigration } from './migrations/20261127000000-text-pieces.ts'
 import { ExecutionCountsMigration } from './migrations/20261128000000-execution-counts.ts';
 import { NoSandboxEventsMigration } from './migrations/20261129000000-no-sandbox-events.ts';
 import { CompleteErasureMigration } from './migrations/20261201020000-complete-erasure.ts';
+import { WebhookFeedMigration } from './migrations/20261201073100-webhook-feed.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -95,4 +96,5 @@ export const MIGRATIONS = [
   { name: '20261128000000-execution-counts', class: ExecutionCountsMigration },
   { name: '20261129000000-no-sandbox-events', class: NoSandboxEventsMigration },
   { name: '20261201020000-complete-erasure', class: CompleteErasureMigration },
+  { name: '20261201073100-webhook-feed', class: WebhookFeedMigration },
 ];

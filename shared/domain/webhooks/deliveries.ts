@@ -1,13 +1,12 @@
-import { MAX, NIL, v7 as uuidV7 } from 'uuid';
+import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
-import { bytesToUuid } from '../../platform/uuid-bytes.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
-import { TEST_SOURCE, type EventPosition } from './hook-events.ts';
+import { SOURCE_OF_EVENTS, TEST_SOURCE, type EventRef } from './hook-events.ts';
 
 export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 
@@ -30,10 +29,13 @@ export interface WebhookDelivery {
   updatedAt: Date;
 }
 
+/** The place of a delivery in the list. */
+export type ListPlace = Omit<EventRef, 'no'>;
+
 export interface DeliveryQuery {
   limit: number;
   status?: WebhookDelivery['status'] | undefined;
-  after?: EventPosition | undefined;
+  after?: ListPlace | undefined;
 }
 
 /** One page of an endpoint's deliveries, by their events, newest first. @throws AppError WEBHOOK_NOT_FOUND */
@@ -42,7 +44,7 @@ export async function listDeliveries(
   projectId: string,
   endpointId: string,
   { limit, status, after }: DeliveryQuery,
-): Promise<{ deliveries: WebhookDelivery[]; next: EventPosition | undefined }> {
+): Promise<{ deliveries: WebhookDelivery[]; next: ListPlace | undefined }> {
   await findEndpoint(em, projectId, endpointId);
   const filters = [sql`endpoint_id = ${endpointId}`];
   if (status !== undefined) filters.push(sql`status = ${status}`);
@@ -85,7 +87,7 @@ export async function sendTestEvent(em: Em, projectId: string, endpointId: strin
         insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, retry_at)
         values (${id}, ${endpointId}, clock_timestamp(), ${TEST_SOURCE}, ${uuidV7()}, ${TEST_EVENT}, 'RETRYING', now())
       ),
-      due as (update webhook_endpoint set retry_at = null, wake_at = now() where id = ${endpointId})
+      due as (update webhook_endpoint set retry_at = null, wake_at = now(), parked_at = now() where id = ${endpointId})
       ${outboxInsert('webhook', projectId, [endpointId])}`,
   );
   return id;
@@ -107,52 +109,55 @@ function replayFault(field: string, message: string): AppError {
   return validationError([{ field, message, code: 'invalid_value' }]);
 }
 
-/** The position right before the first event that is replayed. */
-async function findReplayStart(em: Em, projectId: string, request: ReplayRequest): Promise<EventPosition> {
+/** The number right before the first event that is replayed. */
+async function findReplayStart(em: Em, projectId: string, request: ReplayRequest): Promise<string> {
   const { since, eventId, retentionDays } = request;
-  if (eventId !== undefined) {
-    const event = await queryOne<{ at: string | null }>(
-      em,
-      sql`select recorded_at::text as at from event where id = ${eventId} and project_id = ${projectId}`,
-    );
-    if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
-    if (event.at === null) throw replayFault('eventId', 'This event is from before webhooks and cannot be replayed');
-    return positionBefore({ at: event.at, source: 0, id: eventId });
-  }
+  if (eventId !== undefined) return beforeEvent(em, projectId, eventId);
   if (!since) throw badRequest('Either since or eventId is required');
   if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is in the future');
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
     throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is earlier`);
   }
-  return positionBefore({ at: since.toISOString(), source: 0, id: NIL });
+  const row = await queryOne<{ no: string }>(
+    em,
+    sql`select everpost_feed_no_before(${projectId}, ${since})::text as no`,
+  );
+  return row?.no ?? '0';
 }
 
-/** The greatest id that is less than `id`. */
-function idBefore(id: string): string {
-  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
-  return bytesToUuid(Buffer.from(digits, 'hex'));
-}
-
-/** The greatest position before another one. */
-function positionBefore({ at, source, id }: EventPosition): EventPosition {
-  if (id === NIL) return { at, source: source - 1, id: MAX };
-  return { at, source, id: idBefore(id) };
+/** The event is looked for from the time of its transaction on, and in the whole feed if the clock was set back since. */
+async function beforeEvent(em: Em, projectId: string, eventId: string): Promise<string> {
+  const event = await queryOne<{ no: string | null }>(
+    em,
+    sql`
+      select (coalesce(
+        (select f.no from webhook_feed f
+         where f.project_id = e.project_id and f.no > everpost_feed_no_before(e.project_id, e.recorded_at)
+           and f.source = ${SOURCE_OF_EVENTS} and f.id = e.id order by f.no limit 1),
+        (select f.no from webhook_feed f
+         where f.project_id = e.project_id and f.source = ${SOURCE_OF_EVENTS} and f.id = e.id order by f.no limit 1)
+      ) - 1)::text as no
+      from event e where e.id = ${eventId} and e.project_id = ${projectId}`,
+  );
+  if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
+  if (event.no === null) {
+    throw replayFault('eventId', 'This event is from before the first webhook of the project and cannot be replayed');
+  }
+  return event.no;
 }
 
 /**
- * Locks an endpoint. @returns the position from which a replay sets it going: the start if the endpoint is beyond it. Else
- * an event before its own position, which differs from that, so that a page that is being delivered does not move it on.
+ * Locks an endpoint. @returns the number from which a replay sets it going: the start if the endpoint is beyond it. Else
+ * the number before its own, which differs from that, so that a page that is being delivered does not move it on.
  */
-async function lockReplayPosition(em: Em, endpointId: string, start: EventPosition): Promise<EventPosition> {
-  const endpoint = await queryOne<EventPosition & { isBeyond: boolean }>(
+async function lockReplayPosition(em: Em, endpointId: string, start: string): Promise<string> {
+  const row = await queryOne<{ no: string }>(
     em,
     sql`
-      select cursor_at::text as at, cursor_source as source, cursor_id as id,
-        (cursor_at, cursor_source::int, cursor_id) > (${start.at}::timestamptz, ${start.source}::int, ${start.id}::uuid)
-          as "isBeyond"
+      select case when cursor_no > ${start}::bigint then ${start}::bigint else cursor_no - 1 end::text as no
       from webhook_endpoint where id = ${endpointId} for no key update`,
   );
-  return endpoint && !endpoint.isBeyond ? positionBefore(endpoint) : start;
+  return row?.no ?? start;
 }
 
 /**
@@ -166,23 +171,24 @@ export async function replay(em: Em, projectId: string, endpointId: string, requ
   const start = await findReplayStart(em, projectId, request);
   return inTransaction(em, async (tx) => {
     const position = await lockReplayPosition(tx, endpointId, start);
-    const row = await queryOne<{ at: Date }>(
+    const row = await queryOne<{ at: Date | null }>(
       tx,
       sql`
         with moved as (
           update webhook_endpoint
-          set cursor_at = ${position.at}::timestamptz, cursor_source = ${position.source}, cursor_id = ${position.id},
-            retry_at = null, wake_at = now()
+          set cursor_no = ${position}::bigint, retry_at = null, wake_at = now(),
+            news_no = greatest(news_no, (select settled_no from webhook_horizon))
           where id = ${endpointId}
         ),
         unparked as (
           update webhook_delivery set retry_at = null
-          where endpoint_id = ${endpointId} and retry_at is not null and source <> ${TEST_SOURCE}
-            and (event_at, source::int, event_id) > (${position.at}::timestamptz, ${position.source}::int, ${position.id}::uuid)
+          where endpoint_id = ${endpointId} and retry_at is not null and no > ${position}::bigint
         ),
         woken as (${outboxInsert('webhook', projectId, [endpointId])})
-        select ${start.at}::timestamptz as at`,
+        select min(at) as at from (
+          select at from webhook_feed where project_id = ${projectId} and no > ${start}::bigint order by no limit 1
+        ) f`,
     );
-    return row?.at ?? new Date(start.at);
+    return request.since ?? row?.at ?? new Date();
   });
 }

@@ -18,12 +18,12 @@ it('an endpoint that is changed while a request fails is called again at once, a
   const opened = (await openEndpoint(app.em(), body.id))!;
   const change = { url: 'https://203.0.114.9/right', enabled: true };
   expect((await app.api('PATCH', `/webhooks/${body.id}`, { body: change })).status).toBe(200);
-  await recordDeliveries(app.em(), opened, [], { kind: 'failed', pauseMs: 3_600_000 });
-  await disableEndpoint(app.em(), opened, 'it took nothing for 5 days');
+  await recordDeliveries(app.em(), opened, { records: [], verdict: 'failed', pauseMs: 3_600_000 });
+  await disableEndpoint(app.em(), opened, 'it accepted no event for 5 days');
   const changed = (await openEndpoint(app.em(), body.id))!;
   expect(changed).toMatchObject({ isEnabled: true, failures: 0, failingSince: null, waitMs: 0 });
 
-  await recordDeliveries(app.em(), changed, [], { kind: 'failed', pauseMs: 3_600_000 });
+  await recordDeliveries(app.em(), changed, { records: [], verdict: 'failed', pauseMs: 3_600_000 });
   await disableEndpoint(app.em(), changed, 'it answered 410 Gone');
   expect(await openEndpoint(app.em(), body.id)).toMatchObject({ isEnabled: false, failures: 1 });
 });

@@ -1,10 +1,10 @@
 import { v7 as uuidV7 } from 'uuid';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { json, query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
-import { hasRowsBehind, type EventPosition } from './hook-events.ts';
+import type { EventRef } from './hook-events.ts';
 
 /** An endpoint with the state of its deliveries. */
 export interface OpenEndpoint {
@@ -15,8 +15,8 @@ export interface OpenEndpoint {
   batchSize: number;
   /** The stored forms of the secrets that sign, the present one first. */
   secrets: string[];
-  /** All events up to here are delivered, parked or not wanted. */
-  position: EventPosition;
+  /** All events up to this number are delivered, parked or not wanted. */
+  position: string;
   failures: number;
   failingSince: Date | null;
   /** Milliseconds until the endpoint may be called again; at most 0 if it may be called now. */
@@ -24,8 +24,8 @@ export interface OpenEndpoint {
   isEnabled: boolean;
   /** When its settings were last changed. A failure from before a change says nothing about the endpoint after it. */
   changedAt: string;
-  /** Later statements see everything that was stored before this moment. */
-  settledAt: string;
+  /** Later statements see every event up to this number that will ever be committed. */
+  settledNo: string;
 }
 
 /** If a delivering workflow has not opened its endpoint for this long, it is started again. */
@@ -40,16 +40,16 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
       from project p where w.id = ${endpointId} and p.id = w.project_id
       returning w.id, w.project_id as "projectId", w.url, w.events as patterns, w.batch_size as "batchSize",
         case when w.previous_secret_until > now() then array[w.secret, w.previous_secret] else array[w.secret] end as secrets,
-        jsonb_build_object('at', w.cursor_at::text, 'source', w.cursor_source, 'id', w.cursor_id) as position,
+        w.cursor_no::text as position,
         w.failures, w.failing_since as "failingSince", w.enabled and not p.disabled as "isEnabled",
         w.updated_at::text as "changedAt",
         coalesce(extract(epoch from w.retry_at - clock_timestamp()) * 1000, 0)::float8 as "waitMs",
-        everpost_settled_at()::text as "settledAt"`,
+        (select settled_no::text from webhook_horizon) as "settledNo"`,
   );
 }
 
 /** An event that is delivered on its own, because it failed alone, or because an earlier event of its contact did. */
-export interface ParkedDelivery extends EventPosition {
+export interface ParkedDelivery extends EventRef {
   attempts: number;
   contactId: string | null;
 }
@@ -71,12 +71,12 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
       with waiting as materialized (
         select * from webhook_delivery where endpoint_id = ${endpointId} and retry_at is not null
       )
-      select h.event_at::text as at, h.source, h.event_id as id, h.attempts, h.contact_id as "contactId",
+      select h.no::text as no, h.event_at::text as at, h.source, h.event_id as id, h.attempts, h.contact_id as "contactId",
         (extract(epoch from h.retry_at - clock_timestamp()) * 1000)::float8 as "inMs",
         (select count(*) from waiting) as total
       from (
         select distinct on (coalesce(contact_id, id)) * from waiting
-        order by coalesce(contact_id, id), event_at, source, event_id
+        order by coalesce(contact_id, id), no nulls first, event_at, source, event_id
       ) h order by h.retry_at limit ${limit}`,
   );
   const due = heads.filter((head) => head.inMs <= 0);
@@ -96,9 +96,9 @@ export async function findWaitingContacts(em: Em, endpointId: string, contactIds
 }
 
 /**
- * The result for one event, or for a request with several events. The position and the name are those of the first event.
+ * The result for one event, or for a request with several events. Number, time and name are those of the first event.
  */
-export interface DeliveryRecord extends EventPosition {
+export interface DeliveryRecord extends EventRef {
   name: string;
   count: number;
   contactId: string | null;
@@ -114,16 +114,20 @@ export interface DeliveryRecord extends EventPosition {
 
 /** What the results of some requests say about the endpoint. */
 export type EndpointVerdict =
-  /** The endpoint accepted an event. Everything up to `position` is delivered or parked. */
-  | { kind: 'accepted'; position: EventPosition | undefined }
-  /** The endpoint accepted nothing, and is not called for `pauseMs` milliseconds. */
-  | { kind: 'failed'; pauseMs: number }
-  /** The failure says nothing about the endpoint. */
-  | { kind: 'unknown' };
+  /** The endpoint accepted an event. */
+  | 'accepted'
+  /** The endpoint accepted nothing of what it was sent. */
+  | 'failed'
+  /** The results say nothing about the endpoint. */
+  | 'unknown';
 
-/** The condition that an endpoint has not moved from a position. */
-function isAt({ at, source, id }: EventPosition): SqlFragment {
-  return sql`(cursor_at = ${at}::timestamptz and cursor_source = ${source}::int and cursor_id = ${id}::uuid)`;
+export interface DeliveryResults {
+  records: readonly DeliveryRecord[];
+  verdict: EndpointVerdict;
+  /** The number up to which everything is delivered or parked now; the position stays when it is left out. */
+  reached?: string | null | undefined;
+  /** For how many milliseconds an endpoint that failed is not called. */
+  pauseMs?: number;
 }
 
 /**
@@ -133,64 +137,70 @@ function isAt({ at, source, id }: EventPosition): SqlFragment {
 export async function recordDeliveries(
   em: Em,
   endpoint: OpenEndpoint,
-  records: readonly DeliveryRecord[],
-  verdict: EndpointVerdict,
+  { records, verdict, reached, pauseMs }: DeliveryResults,
 ): Promise<void> {
   const rows = records.map((record) => ({ ...record, rowId: uuidV7() }));
   const { position } = endpoint;
-  const next = verdict.kind === 'accepted' && verdict.position ? verdict.position : position;
-  const pauseMs = verdict.kind === 'failed' ? verdict.pauseMs : null;
+  const isAnyParked = records.some((record) => record.retryInMs !== null);
   await query(
     em,
     sql`
       with owner as materialized (
-        select id, ${isAt(position)} as is_same, updated_at = ${endpoint.changedAt}::timestamptz as is_unchanged
+        select id, cursor_no = ${position}::bigint as is_same, updated_at = ${endpoint.changedAt}::timestamptz as is_unchanged
         from webhook_endpoint where id = ${endpoint.id} for no key update
       ),
       recorded as (
-        insert into webhook_delivery as d (id, endpoint_id, event_at, source, event_id, event_name, event_count, contact_id,
-          status, attempts, status_code, error, duration_ms, retry_at)
-        select n."rowId", owner.id, n.at, n.source, n.id, n.name, n.count, n."contactId", n.status, n.attempts,
+        insert into webhook_delivery as d (id, endpoint_id, no, event_at, source, event_id, event_name, event_count,
+          contact_id, status, attempts, status_code, error, duration_ms, retry_at)
+        select n."rowId", owner.id, n.no, n.at, n.source, n.id, n.name, n.count, n."contactId", n.status, n.attempts,
           n."statusCode", n.error, n."durationMs", now() + n."retryInMs" * interval '1 millisecond'
-        from owner cross join jsonb_to_recordset(${json(rows)}::jsonb) as n ("rowId" uuid, at timestamptz, source smallint,
-          id uuid, name text, count smallint, "contactId" uuid, status text, attempts smallint, "statusCode" smallint,
-          error text, "durationMs" int, "retryInMs" float8)
+        from owner cross join jsonb_to_recordset(${json(rows)}::jsonb) as n ("rowId" uuid, no bigint, at timestamptz,
+          source smallint, id uuid, name text, count smallint, "contactId" uuid, status text, attempts smallint,
+          "statusCode" smallint, error text, "durationMs" int, "retryInMs" float8)
         on conflict (endpoint_id, event_at, source, event_id) do update set status = excluded.status,
           event_count = excluded.event_count, status_code = excluded.status_code, error = excluded.error,
           attempts = least(case when d.status = 'RETRYING' then d.attempts else 0 end + excluded.attempts, 30000),
           duration_ms = excluded.duration_ms, retry_at = excluded.retry_at, updated_at = now()
       )
       update webhook_endpoint w set
-        failures = case v.kind when 'accepted' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,
-        failing_since = case v.kind when 'accepted' then null when 'failed' then coalesce(w.failing_since, now())
+        failures = case v.verdict when 'accepted' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,
+        failing_since = case v.verdict when 'accepted' then null when 'failed' then coalesce(w.failing_since, now())
           else w.failing_since end,
-        retry_at = case v.kind when 'unknown' then w.retry_at else now() + ${pauseMs}::float8 * interval '1 millisecond' end,
-        cursor_at = case when o.is_same then ${next.at}::timestamptz else w.cursor_at end,
-        cursor_source = case when o.is_same then ${next.source}::smallint else w.cursor_source end,
-        cursor_id = case when o.is_same then ${next.id}::uuid else w.cursor_id end
+        retry_at = case v.verdict when 'accepted' then null
+          when 'failed' then now() + ${pauseMs ?? 0}::float8 * interval '1 millisecond' else w.retry_at end,
+        parked_at = case when ${isAnyParked}::boolean then coalesce(w.parked_at, now()) else w.parked_at end,
+        cursor_no = case when o.is_same then ${reached ?? position}::bigint else w.cursor_no end
       from owner o cross join lateral (
-        select case when o.is_unchanged or ${verdict.kind} <> 'failed' then ${verdict.kind}::text else 'unknown' end as kind
+        select case when o.is_unchanged or ${verdict} <> 'failed' then ${verdict}::text else 'unknown' end as verdict
       ) v
       where w.id = o.id`,
   );
 }
 
-/** Moves the position of an endpoint beyond events that the endpoint does not want. */
-export async function passOver(em: Em, { id, position }: OpenEndpoint, last: EventPosition): Promise<void> {
+/** Moves the position of an endpoint beyond events that the endpoint does not want, unless it was moved meanwhile. */
+export async function passOver(em: Em, { id, position }: OpenEndpoint, lastNo: string): Promise<void> {
   await query(
     em,
     sql`
-      update webhook_endpoint set cursor_at = ${last.at}::timestamptz, cursor_source = ${last.source}, cursor_id = ${last.id}
-      where id = ${id} and ${isAt(position)}`,
+      update webhook_endpoint set cursor_no = ${lastNo}::bigint
+      where id = ${id} and cursor_no = ${position}::bigint and cursor_no < ${lastNo}::bigint`,
   );
 }
 
-/** Ends a delivery when nothing is left to do. New events wake the endpoint again, after `pauseMs` at the earliest. */
-export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number): Promise<void> {
+/**
+ * Ends a delivery when nothing is left to do. New events wake the endpoint again, after `pauseMs` at the earliest.
+ * @param parkedInMs in how many milliseconds the next parked event is due; null when there is none
+ */
+export async function closeEndpoint(
+  em: Em,
+  endpointId: string,
+  { pauseMs, parkedInMs }: { pauseMs: number; parkedInMs: number | null },
+): Promise<void> {
   await query(
     em,
     sql`
-      update webhook_endpoint set wake_at = now() + ${pauseMs}::float8 * interval '1 millisecond'
+      update webhook_endpoint set wake_at = now() + ${pauseMs}::float8 * interval '1 millisecond',
+        parked_at = now() + ${parkedInMs}::float8 * interval '1 millisecond'
       where id = ${endpointId}`,
   );
 }
@@ -223,16 +233,13 @@ export async function disableEndpoint(
 const LOST_RETRY = '1 minute';
 
 /**
- * Adds outbox rows for endpoints that have new or overdue events and no running delivery. Without new events it costs
- * only some index look-ups for each endpoint. If any were woken, the caller wakes the dispatcher.
- * @returns the number of endpoints that were woken
+ * Notes which endpoints have new events, and adds outbox rows for endpoints that have new or overdue events and no
+ * running delivery. Its cost grows with the new events and with the endpoints that have some, and not with all
+ * endpoints. If any were woken, the caller wakes the dispatcher.
+ * @returns how many endpoints were woken
  */
 export async function wakeEndpoints(em: Em): Promise<number> {
-  const settled = await queryOne<{ at: string }>(
-    em,
-    sql`select everpost_settled_at()::text as at where exists (select from webhook_endpoint where enabled)`,
-  );
-  if (!settled) return 0;
+  await query(em, sql`select everpost_settle_feed()`);
   const woken = await query(
     em,
     sql`
@@ -240,12 +247,10 @@ export async function wakeEndpoints(em: Em): Promise<number> {
         update webhook_endpoint w set wake_at = now() + ${LEASE}::interval
         where w.id in (
           select w.id from webhook_endpoint w join project p on p.id = w.project_id and not p.disabled
-          where w.enabled and w.wake_at <= now() and coalesce(w.retry_at <= now(), true) and (
-            ${hasRowsBehind(settled.at)} or exists (
-              select from webhook_delivery d
-              where d.endpoint_id = w.id and d.retry_at is not null and d.retry_at < now() - ${LOST_RETRY}::interval
-            )
-          )
+          where w.enabled and (w.cursor_no < w.news_no or w.parked_at is not null)
+            and (w.cursor_no < w.news_no or w.parked_at < now() - ${LOST_RETRY}::interval)
+            and (w.wake_at <= now() or w.wake_at > greatest(now(), w.retry_at) + ${LEASE}::interval)
+            and coalesce(w.retry_at <= now(), true)
           for update of w skip locked
         )
         returning w.id, w.project_id

@@ -13,7 +13,7 @@ import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 /** A URL that receives events of a project, with its settings and state. */
 export type WebhookEndpoint = Omit<
   Tables['webhook_endpoint'],
-  'secret' | 'previousSecret' | 'cursorAt' | 'cursorSource' | 'cursorId' | 'wakeAt'
+  'secret' | 'previousSecret' | 'cursorNo' | 'newsNo' | 'parkedAt' | 'wakeAt'
 >;
 
 /** A replaced secret still signs for so many hours. */
@@ -73,10 +73,14 @@ export async function createEndpoint(
   const { url, events, description, enabled, batchSize } = settings;
   const endpoint = await queryOne<WebhookEndpoint>(
     em,
+    // The lock keeps the horizon from passing an event of this project before the endpoint is there.
     sql`
-      insert into webhook_endpoint (id, project_id, url, events, description, enabled, batch_size, secret)
-      values (${id}, ${projectId}, ${url}, ${events}::text[], ${description}, ${enabled}, ${batchSize},
-        ${secrets.seal(secret, id)})
+      with horizon as materialized (select 1 from webhook_horizon for share),
+      position as materialized (select everpost_feed_last_no() as no from horizon)
+      insert into webhook_endpoint (id, project_id, url, events, description, enabled, batch_size, secret, cursor_no,
+        news_no)
+      select ${id}, ${projectId}, ${url}, ${events}::text[], ${description}, ${enabled}, ${batchSize},
+        ${secrets.seal(secret, id)}, no, no from position
       returning ${COLUMNS}`,
   );
   return { endpoint: found(endpoint), secret };

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { openEndpoint, wakeEndpoints, type OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { createPageDelivery } from './deliver-page.ts';
+
+const PAGE = { rows: 50, parked: 0 };
+const REFUSAL = {
+  ...{ statusCode: 500, url: '', contentType: null, body: '' },
+  isTruncated: false,
+  retryAfterMs: null,
+};
+const ANSWER = { ...REFUSAL, statusCode: 204 };
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+async function createEndpoint(settings: object = {}): Promise<string> {
+  const body = { url: 'https://203.0.114.9/hook', events: ['step'], ...settings };
+  return (await app.api('POST', '/webhooks', { body })).body.id;
+}
+
+async function trackStep(email: string): Promise<void> {
+  await app.api('POST', '/v1/track', { key: 'public', body: { email, event: 'step' } });
+  await wakeEndpoints(app.em());
+}
+
+const open = async (id: string): Promise<OpenEndpoint> => (await openEndpoint(app.em(), id))!;
+const deliver = () => createPageDelivery({ orm: app.database.orm, config: app.config } as unknown as ActivityDeps);
+
+it.each([1, 10])('an endpoint whose turn ends before it is called has not failed, with batches of %s', async (size) => {
+  const id = await createEndpoint({ batchSize: size });
+  await trackStep('ada@example.com');
+  const options = { send: () => Promise.reject(new Error('not to be called')), isOver: () => true };
+  expect(await deliver()(await open(id), PAGE, options)).toMatchObject({ sent: 0, hasFailed: false });
+  expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
+  const { sent } = await deliver()(await open(id), PAGE, { send: async () => ANSWER, isOver: () => false });
+  expect(sent).toBe(1);
+});
+
+it('events that wait behind others do not prove that an endpoint accepts events', async () => {
+  const id = await createEndpoint();
+  for (const email of ['good@example.com', 'bad@example.com']) await trackStep(email);
+  const refuseBad = async ({ events }: { events: { contactEmail: string | null }[] }) =>
+    events[0]?.contactEmail === 'bad@example.com' ? REFUSAL : ANSWER;
+  await deliver()(await open(id), PAGE, { send: refuseBad, isOver: () => false });
+  await query(
+    app.em(),
+    sql`update webhook_endpoint set failures = 9, failing_since = now() - interval '4 days' where id = ${id}`,
+  );
+  await trackStep('bad@example.com');
+  const before = await open(id);
+  await deliver()(before, { ...PAGE, parked: 1 }, { send: async () => REFUSAL, isOver: () => false });
+  const after = await open(id);
+  expect(after).toMatchObject({ failures: 9, failingSince: before.failingSince });
+  expect(after.position).not.toBe(before.position);
+});
