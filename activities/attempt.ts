@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { ReconcileProgress } from '../shared/dispatch/reconcile.ts';
 import type { Reservation } from '../shared/domain/emails/send-budget.ts';
 
 /** What an attempt of an activity remembers for the next one. Temporal stores it with the heartbeat details. */
@@ -13,6 +14,8 @@ export interface AttemptMemory {
   window?: number;
   /** How often the webhook of a step was called. */
   webhook?: { stepNumber: number; calls: number };
+  /** How far a reconciliation has come. */
+  reconciliation?: ReconcileProgress;
 }
 
 interface HeartbeatDetails {

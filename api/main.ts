@@ -7,8 +7,8 @@ import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
-import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
-import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
+import { addressOf, checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
+import { createGuardedDispatcher, createNamespaceCheck } from '../shared/dispatch/namespace-guard.ts';
 import { createOrm, isMigrated, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
@@ -49,7 +49,7 @@ async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; auth
   }
 }
 
-await runProcess('api', async ({ onStop }) => {
+await runProcess('api', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const warning = publicUrlWarning(config);
@@ -65,15 +65,13 @@ await runProcess('api', async ({ onStop }) => {
   logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
 
   const { orm, authenticatorOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
-  const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
-  const dispatcher = createDispatcher({
-    orm,
-    client,
-    logger,
-    pollMs: OUTBOX_POLL_MS,
-    isTraced: config.tracing.isOn,
-    isApiProcess: true,
-  });
+  const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
+  const client = createTemporalClient(temporal);
+  const dispatcher = await createGuardedDispatcher(
+    { orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn, isApiProcess: true },
+    createNamespaceCheck({ orm, client, logger, address: addressOf(temporal), mayAdopt: config.TEMPORAL_ADOPT }),
+    (error) => fail(error, 'the API stops'),
+  );
   const engagements = createEngagementRecorder({
     logger,
     async record(batch) {

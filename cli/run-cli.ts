@@ -12,6 +12,7 @@ import { addQueueCommand } from './queue-command.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
+import { addTemporalCommands } from './temporal-commands.ts';
 import { everpostVersion } from './version.ts';
 
 /**
@@ -45,6 +46,7 @@ export async function runCli(
   addBounceCommands(program, context);
   addQueueCommand(program, context);
   addSystemCommands(program, context);
+  addTemporalCommands(program, context);
   addDeployCommands(program, context);
   addDoctorCommand(program, context);
   redirect(program, io);

@@ -146,7 +146,8 @@ function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: 
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     SMTP_URL: addresses.smtpUrl,
-    ...(isOwnTemporal && { TEMPORAL_CONFIG_FILE: profileFile }),
+    // Its file may have been removed, or that of the database.
+    ...(isOwnTemporal && { TEMPORAL_CONFIG_FILE: profileFile, TEMPORAL_ADOPT: 'true' }),
     ...(addresses.temporalUiUrl !== null && {
       TEMPORAL_UI_URL: `${addresses.temporalUiUrl}/namespaces/${env['TEMPORAL_NAMESPACE'] ?? 'default'}`,
     }),

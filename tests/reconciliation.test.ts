@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../activities/deps.ts';
+import { createReconcileActivities } from '../activities/maintenance/reconcile-activities.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { createLogger } from '../shared/platform/logger.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -49,5 +53,44 @@ describe('reconciliation', () => {
     const after = await stack.temporal.client.workflow.getHandle(workflowId).describe();
     expect(after.runId).toBe(before.runId);
     expect(await query(stack.em(), sql`select id from outbox`)).toEqual([]);
+  });
+
+  it('finds a lost workflow whose row has been due for 20 seconds, without waiting for the late ones', async () => {
+    const campaignId = await scheduleCampaign();
+    const workflowId = campaignWorkflowId(campaignId);
+    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
+    await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
+    await query(stack.em(), sql`update campaign set updated_at = now() - interval '25 s' where id = ${campaignId}`);
+    expect((await reconcile(stack)).restarted).not.toContain(workflowId);
+    expect((await reconcile(stack, { reach: 'soon' })).restarted).toContain(workflowId);
+    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
+  });
+
+  it('goes on where a lost attempt has stopped, and keeps what that attempt remembered', async () => {
+    const ids = [await scheduleCampaign(), await scheduleCampaign()];
+    for (const id of ids) {
+      await eventually(async () => (await statusOf(stack, campaignWorkflowId(id))) === 'RUNNING');
+      await stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).terminate('lost');
+    }
+    await query(
+      stack.em(),
+      sql`update campaign set updated_at = now() - interval '1 h' where id = any(${ids}::uuid[])`,
+    );
+    const done = { checked: 7, restartedCount: 0, restarted: [], afterId: ids[0] };
+    const attempt = new MockActivityEnvironment({
+      heartbeatDetails: { memory: { faults: 3, reconciliation: done } },
+      attempt: 4,
+    });
+    const beats: any[] = [];
+    attempt.on('heartbeat', (details) => beats.push(details));
+    const deps = {
+      ...{ orm: stack.orm, temporal: stack.temporal.client, heartbeatMs: 500 },
+      logger: createLogger({ level: 'silent', name: 'test' }),
+    };
+    const { reconcile: run } = createReconcileActivities(deps as unknown as ActivityDeps);
+    const report = await attempt.run(run, {});
+    expect(report).toMatchObject({ checked: 8, restarted: [campaignWorkflowId(ids[1] ?? '')] });
+    expect(beats[0]).toMatchObject({ memory: { faults: 3, reconciliation: { checked: 8, afterId: ids[1] } } });
+    await eventually(async () => (await statusOf(stack, campaignWorkflowId(ids[1] ?? ''))) === 'RUNNING');
   });
 });

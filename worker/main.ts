@@ -7,9 +7,9 @@ import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
-import { createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
+import { addressOf, createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
 import { createOpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
-import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
+import { createGuardedDispatcher, createNamespaceCheck } from '../shared/dispatch/namespace-guard.ts';
 import { createOrm, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
@@ -91,21 +91,28 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const metricsServer = await metrics.serve(orm, smtp);
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const client = createTemporalClient(temporal);
-  const connection = await waitForTemporal(client, temporal.connectionOptions.address ?? 'localhost:7233', logger, () =>
-    NativeConnection.connect(temporal.connectionOptions),
-  );
+  const address = addressOf(temporal);
+  const checkNamespace = createNamespaceCheck({ orm, client, address, logger, mayAdopt: config.TEMPORAL_ADOPT });
+  const connection = await waitForTemporal(client, address, logger, async () => {
+    await checkNamespace();
+    return NativeConnection.connect(temporal.connectionOptions);
+  });
   const version = versionOf(config);
   const openDeliveries = createOpenDeliveries();
-  const dispatcher = createDispatcher({
-    orm,
-    logger,
-    client: createTemporalClient(temporal, connection),
-    pollMs: OUTBOX_POLL_MS,
-    // A task that Temporal returns with a start does not say for which version of the workflow code it is.
-    canStartEagerly: version === undefined,
-    isTraced: config.tracing.isOn,
-    openDeliveries,
-  });
+  const dispatcher = await createGuardedDispatcher(
+    {
+      orm,
+      logger,
+      client: createTemporalClient(temporal, connection),
+      pollMs: OUTBOX_POLL_MS,
+      // A task that Temporal returns with a start does not say for which version of the workflow code it is.
+      canStartEagerly: version === undefined,
+      isTraced: config.tracing.isOn,
+      openDeliveries,
+    },
+    checkNamespace,
+    (error) => fail(error, 'the worker stops'),
+  );
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
@@ -114,11 +121,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     dataConverter: temporal.dataConverter,
     logger,
     activities: createActivities({
-      config,
-      orm,
-      logger,
-      smtp,
-      links,
+      ...{ config, orm, logger, smtp, links },
       temporal: client,
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,

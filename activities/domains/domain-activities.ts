@@ -1,9 +1,9 @@
-import { Context } from '@temporalio/activity';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { withHeartbeat } from '../heartbeat.ts';
 
 export interface DomainBatch {
   /** Checks that are due at this time, in milliseconds since 1970. */
@@ -53,24 +53,30 @@ export function createDomainActivities(deps: ActivityDeps) {
   return {
     /** Checks the next due domains. A checked domain is no longer due, so a repeated call continues. */
     async checkDomains({ asOfMs, afterId }: DomainBatch): Promise<DomainBatchResult> {
-      const context = Context.current();
       const ids = await findDueDomains(deps.orm.em.fork(), new Date(asOfMs), afterId, BATCH_SIZE);
       const waiting = [...ids];
-      const stop = new AbortController();
-      const isStopped = (): boolean => stop.signal.aborted || context.cancellationSignal.aborted;
       let checked = 0;
-      const checkOneByOne = async (): Promise<void> => {
-        for (let id = waiting.shift(); id !== undefined && !isStopped(); id = waiting.shift()) {
-          await checkOrLog(id);
-          checked += 1;
-          context.heartbeat({ checked });
-        }
-      };
-      await Promise.all(
-        Array.from({ length: PARALLEL_CHECKS }, () => checkOneByOne().catch((error: unknown) => stop.abort(error))),
+      await withHeartbeat(
+        deps,
+        async (signal, advance) => {
+          const fault = new AbortController();
+          const ending = AbortSignal.any([signal, fault.signal]);
+          const checkOneByOne = async (): Promise<void> => {
+            for (let id = waiting.shift(); id !== undefined && !ending.aborted; id = waiting.shift()) {
+              await checkOrLog(id);
+              checked += 1;
+              advance();
+            }
+          };
+          await Promise.all(
+            Array.from({ length: PARALLEL_CHECKS }, () =>
+              checkOneByOne().catch((error: unknown) => fault.abort(error)),
+            ),
+          );
+          ending.throwIfAborted();
+        },
+        { progress: () => ({ checked }) },
       );
-      stop.signal.throwIfAborted();
-      context.cancellationSignal.throwIfAborted();
       return { checked, lastId: ids.length < BATCH_SIZE ? null : (ids.at(-1) ?? null) };
     },
   };

@@ -125,7 +125,16 @@ export const queueSchema = z
           .object({
             kind: z
               .string()
-              .meta({ examples: ['email', 'campaign recipient', 'execution', 'job IMPORT', 'start of email'] }),
+              .meta({
+                examples: [
+                  'email',
+                  'campaign recipient',
+                  'scheduled campaign',
+                  'execution',
+                  'job IMPORT',
+                  'start of email',
+                ],
+              }),
             count: z.int(),
             oldestSeconds: z
               .number()

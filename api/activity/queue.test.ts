@@ -31,6 +31,36 @@ describe('GET /activity/queue', () => {
     ]);
   });
 
+  it('lists campaigns that should have begun and executions that are late, and says why', async () => {
+    const { project, api } = await app.createProject();
+    const { body } = await api('POST', '/campaigns', { body: campaignContent() });
+    const past = sql`now() - interval '90 seconds'`;
+    await query(
+      app.em(),
+      sql`update campaign set status = 'SCHEDULED', scheduled_for = ${past} where id = ${body.data.id}`,
+    );
+    const automation = await api('POST', '/workflows', { body: { name: 'Late', eventName: 'late' } });
+    await query(
+      app.em(),
+      sql`
+        with graph as (
+          insert into automation_graph (id, automation_id, graph, created_at)
+          values (everpost_uuid_v7(), ${automation.body.id}, '{}', now())
+          returning id
+        )
+        insert into automation_execution (id, project_id, automation_id, contact_id, graph_id, status, resume_at, is_first,
+          started_at, created_at, updated_at)
+        select everpost_uuid_v7(), ${project.id}, ${automation.body.id}, everpost_uuid_v7(), id, 'WAITING', ${past}, true,
+          now(), now(), now() from graph`,
+    );
+    const reason = expect.stringContaining('everpost reconcile --now');
+    const oldestSeconds = expect.any(Number);
+    expect((await api('GET', '/activity/queue')).body.waiting).toEqual([
+      { kind: 'scheduled campaign', count: 1, oldestSeconds, reason },
+      { kind: 'execution', count: 1, oldestSeconds, reason },
+    ]);
+  });
+
   it('says how many items of each kind wait, for how long the oldest has been due, and why', async () => {
     const { project, api } = await app.createProject();
     await addEmails(project.id, [3_600, 60, -60]);

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Command } from 'commander';
+import { findKnownNamespace } from '../../shared/domain/lifecycle/known-namespace.ts';
 import { ConfigError } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
@@ -32,7 +33,7 @@ async function relayAddresses(urls: readonly string[]): Promise<string[]> {
 
 function temporalProbeOf(context: CliContext): Probe {
   try {
-    return temporalProbe(context.temporalOptions());
+    return temporalProbe(context.temporalOptions(), () => context.withDatabase(findKnownNamespace));
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     const finding = fail('Temporal', words, 'Correct the variables that begin with TEMPORAL_.');

@@ -1,6 +1,7 @@
 import { inspectTemporal, type TemporalState } from '../../shared/dispatch/temporal-inspection.ts';
-import type { TemporalConnectOptions } from '../../shared/dispatch/temporal.ts';
+import { addressOf, type TemporalConnectOptions } from '../../shared/dispatch/temporal.ts';
 import { redactText } from '../../shared/pure/redact.ts';
+import type { KnownNamespace } from '../../shared/domain/lifecycle/known-namespace.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'Temporal';
@@ -22,10 +23,20 @@ function versionFinding(version: string): Finding {
   );
 }
 
-function findingsOf(state: TemporalState, namespace: string): Finding[] {
+/** @param known the namespace that works on the database, if that is known */
+function findingsOf(state: TemporalState, namespace: string, known: KnownNamespace | undefined): Finding[] {
   const findings = [versionFinding(state.serverVersion)];
-  if (!state.hasNamespace) return [...findings, fail(AREA, `there is no namespace ${namespace}`, SET_UP)];
-  findings.push(ok(AREA, `namespace ${namespace}`));
+  if (state.namespaceId === undefined) return [...findings, fail(AREA, `there is no namespace ${namespace}`, SET_UP)];
+  findings.push(
+    known && known.id !== state.namespaceId
+      ? fail(
+          AREA,
+          `namespace ${namespace} (id ${state.namespaceId}) is not the one that the database works with: ` +
+            `${known.name} at ${known.address} (id ${known.id})`,
+          'Name that one, or see "Another Temporal namespace" in docs/operations.md.',
+        )
+      : ok(AREA, `namespace ${namespace}`),
+  );
   const { missingSearchAttributes, missingSchedules, pausedSchedules, unservedQueues } = state;
   findings.push(
     missingSearchAttributes.length === 0
@@ -50,14 +61,19 @@ function findingsOf(state: TemporalState, namespace: string): Finding[] {
   return findings;
 }
 
-/** Whether Temporal answers, and has the namespace with what Everpost needs; whether workers poll its queues. */
-export function temporalProbe(options: TemporalConnectOptions): Probe {
-  const address = options.connectionOptions.address ?? 'localhost:7233';
+/** Whether Temporal answers, and has the namespace of the database with what Everpost needs; whether workers poll its queues. */
+export function temporalProbe(
+  options: TemporalConnectOptions,
+  findKnown: () => Promise<KnownNamespace | undefined>,
+): Probe {
+  const address = addressOf(options);
   return {
     area: AREA,
     async run() {
       try {
-        return findingsOf(await inspectTemporal(options, ANSWER_MS), options.namespace);
+        const state = await inspectTemporal(options, ANSWER_MS);
+        // The probe of the database reports that it cannot be asked.
+        return findingsOf(state, options.namespace, await findKnown().catch(() => undefined));
       } catch (error) {
         const words = error instanceof Error ? redactText(error.message) : '';
         return [

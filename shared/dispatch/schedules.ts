@@ -1,6 +1,8 @@
 import { TASK_QUEUES } from '../pure/task-queues.ts';
-import { WORKFLOW_TYPES } from '../pure/workflow-contracts.ts';
+import { WORKFLOW_TYPES, type ReconcileInput } from '../pure/workflow-contracts.ts';
 import type { ScheduleDefinition } from './temporal-setup.ts';
+
+const reconcileSoon: ReconcileInput = { reach: 'soon' };
 
 /**
  * All schedules. `everpost temporal setup` brings the namespace in line with this list. The jitter keeps several
@@ -27,8 +29,16 @@ export const SCHEDULES: readonly ScheduleDefinition[] = [
     scheduleId: 'reconcile',
     workflowType: WORKFLOW_TYPES.reconcile,
     taskQueue: TASK_QUEUES.orchestration,
-    summary: 'restart what Temporal has lost',
+    summary: 'restart everything late that Temporal has lost',
     spec: { intervals: [{ every: '5 minutes', offset: '150 seconds' }], jitter: '20 seconds' },
+  },
+  {
+    scheduleId: 'reconcile-soon',
+    workflowType: WORKFLOW_TYPES.reconcile,
+    taskQueue: TASK_QUEUES.orchestration,
+    summary: 'restart what is due and Temporal has lost',
+    spec: { intervals: [{ every: '30 seconds' }], jitter: '5 seconds' },
+    args: [reconcileSoon],
   },
   {
     scheduleId: 'segments',

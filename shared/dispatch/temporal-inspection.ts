@@ -3,14 +3,22 @@ import proto from '@temporalio/proto';
 import { TASK_QUEUES } from '../pure/task-queues.ts';
 import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
 import { SCHEDULES } from './schedules.ts';
-import { GRPC, clientOptions, createConnection, hasStatus, type TemporalConnectOptions } from './temporal.ts';
+import {
+  GRPC,
+  clientOptions,
+  createConnection,
+  findNamespaceId,
+  hasStatus,
+  type TemporalConnectOptions,
+} from './temporal.ts';
 import { knownSearchAttributes } from './temporal-setup.ts';
 
 /** The state of Everpost's namespace, as a Temporal server reports it. */
 export interface TemporalState {
   /** Empty when the server does not report it. */
   serverVersion: string;
-  hasNamespace: boolean;
+  /** The id of the namespace; undefined when it does not exist. */
+  namespaceId: string | undefined;
   missingSearchAttributes: string[];
   missingSchedules: string[];
   pausedSchedules: string[];
@@ -20,12 +28,11 @@ export interface TemporalState {
 
 const ACTIVITY_QUEUE = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY;
 
-async function namespaceExists({ workflowService, options }: Client): Promise<boolean> {
+async function namespaceIdOf(client: Client): Promise<string | undefined> {
   try {
-    await workflowService.describeNamespace({ namespace: options.namespace });
-    return true;
+    return await findNamespaceId(client);
   } catch (error) {
-    if (hasStatus(error, GRPC.notFound)) return false;
+    if (hasStatus(error, GRPC.notFound)) return undefined;
     throw error;
   }
 }
@@ -65,14 +72,14 @@ export async function inspectTemporal(options: TemporalConnectOptions, timeoutMs
   const client = new Client({ connection, ...clientOptions(options) });
   try {
     return await connection.withDeadline(Date.now() + timeoutMs, async () => {
-      const hasNamespace = await namespaceExists(client);
+      const namespaceId = await namespaceIdOf(client);
       const { serverVersion } = await client.workflowService.getSystemInfo({});
       const absent = { missingSearchAttributes: [], missingSchedules: [], pausedSchedules: [], unservedQueues: [] };
-      if (!hasNamespace) return { serverVersion, hasNamespace, ...absent };
+      if (namespaceId === undefined) return { serverVersion, namespaceId, ...absent };
       const known = await knownSearchAttributes(connection, options.namespace);
       return {
         serverVersion,
-        hasNamespace,
+        namespaceId,
         missingSearchAttributes: Object.values(SEARCH_ATTRIBUTES).filter((name) => !known.has(name)),
         ...(await schedulesOf(client)),
         unservedQueues: await unservedQueuesOf(client),

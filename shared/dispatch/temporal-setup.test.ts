@@ -18,12 +18,14 @@ describe('setUpTemporal', () => {
 
     expect(await setUpTemporal(options, [])).toEqual({
       namespace,
+      namespaceId: expect.any(String),
       isNamespaceNew: true,
       searchAttributesAdded: ['ProjectId', 'CampaignId', 'AutomationId', 'ContactId'],
       schedules: [],
     });
     expect(await setUpTemporal(options, [])).toEqual({
       namespace,
+      namespaceId: expect.any(String),
       isNamespaceNew: false,
       searchAttributesAdded: [],
       schedules: [],

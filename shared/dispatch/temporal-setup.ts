@@ -10,7 +10,15 @@ import {
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
-import { createConnection, clientOptions, GRPC, hasStatus, type TemporalConnectOptions } from './temporal.ts';
+import {
+  addressOf,
+  clientOptions,
+  createConnection,
+  findNamespaceId,
+  GRPC,
+  hasStatus,
+  type TemporalConnectOptions,
+} from './temporal.ts';
 
 /** How long Temporal keeps a closed workflow. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
@@ -38,6 +46,7 @@ export interface ScheduleDefinition {
 
 export interface TemporalSetupResult {
   namespace: string;
+  namespaceId: string;
   isNamespaceNew: boolean;
   searchAttributesAdded: string[];
   /** The ids of all schedules of the setup, new and existing. */
@@ -58,13 +67,17 @@ async function untilKnown<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function ensureNamespace(connection: Connection, namespace: string): Promise<boolean> {
+/** Rejects to leave a namespace as it is. Its id is undefined while it does not exist. */
+export type NamespaceCheck = (namespaceId: string | undefined) => Promise<void>;
+
+async function ensureNamespace(connection: Connection, namespace: string, check: NamespaceCheck): Promise<boolean> {
   try {
     await connection.workflowService.describeNamespace({ namespace });
     return false;
   } catch (error) {
     if (!hasStatus(error, GRPC.notFound)) throw error;
   }
+  await check(undefined);
   try {
     await connection.workflowService.registerNamespace({
       namespace,
@@ -166,7 +179,7 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
     return connection;
   } catch (error) {
     await connection.close();
-    throw new Error(`Temporal cannot be reached at ${options.address ?? 'localhost:7233'}`, { cause: error });
+    throw new Error(`Temporal cannot be reached at ${addressOf({ connectionOptions: options })}`, { cause: error });
   }
 }
 
@@ -174,20 +187,25 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
  * Prepares Temporal for Everpost: the namespace (it keeps closed workflows for three days), the search attributes and
  * the schedules. An existing namespace and existing search attributes stay as they are; schedules are updated. May run
  * any number of times.
- * @throws when Temporal cannot be reached or the credentials do not suffice
+ * @param check is called before anything is changed in a namespace
+ * @throws the error of `check`; also when Temporal cannot be reached or the credentials do not suffice
  */
 export async function setUpTemporal(
   options: TemporalConnectOptions,
   schedules: readonly ScheduleDefinition[],
+  check: NamespaceCheck = () => Promise.resolve(),
 ): Promise<TemporalSetupResult> {
   const { connectionOptions, namespace } = options;
   const connection = await connect(connectionOptions);
   try {
-    const isNamespaceNew = await ensureNamespace(connection, namespace);
-    const searchAttributesAdded = await ensureSearchAttributes(connection, namespace);
     const client = new Client({ connection, ...clientOptions(options) });
+    const isNamespaceNew = await ensureNamespace(connection, namespace, check);
+    const namespaceId = await untilKnown(() => findNamespaceId(client, CONNECT_TIMEOUT_MS));
+    await check(namespaceId);
+    const searchAttributesAdded = await ensureSearchAttributes(connection, namespace);
     return {
       namespace,
+      namespaceId,
       isNamespaceNew,
       searchAttributesAdded,
       schedules: await ensureSchedules(client, schedules),

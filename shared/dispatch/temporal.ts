@@ -123,11 +123,26 @@ export function createTemporalClient(
   });
 }
 
-/** Rejects when Temporal does not answer within `timeoutMs`. */
-export async function checkTemporal(client: Client, timeoutMs = 2_000): Promise<void> {
-  await client.connection.withDeadline(Date.now() + timeoutMs, () =>
-    client.workflowService.describeNamespace({ namespace: client.options.namespace }),
+/**
+ * Finds the id of the namespace, which Temporal never gives to another one.
+ * @throws the error of gRPC when Temporal does not answer within `timeoutMs`, or does not know the namespace
+ */
+export async function findNamespaceId(client: Client, timeoutMs = 2_000): Promise<string> {
+  const { namespace } = client.options;
+  const { namespaceInfo } = await client.connection.withDeadline(Date.now() + timeoutMs, () =>
+    client.workflowService.describeNamespace({ namespace }),
   );
+  return namespaceInfo?.id || namespace;
+}
+
+/** Rejects when Temporal does not answer within `timeoutMs`. */
+export async function checkTemporal(client: Client, timeoutMs?: number): Promise<void> {
+  await findNamespaceId(client, timeoutMs);
+}
+
+/** The address of Temporal, for people. */
+export function addressOf({ connectionOptions }: { connectionOptions: { address?: string } }): string {
+  return connectionOptions.address ?? 'localhost:7233';
 }
 
 /** Why Temporal cannot be used now; undefined when waiting does not help. */

@@ -202,6 +202,10 @@ const environmentSchema = z.object({
     .regex(BUILD_ID, 'takes letters, digits, dots, + - and _, 128 characters at most')
     .optional()
     .describe('version of the workflow code of this worker, within WORKER_DEPLOYMENT'),
+  TEMPORAL_ADOPT: z
+    .stringbool()
+    .default(false)
+    .describe('whether another Temporal namespace is adopted instead of refused; `npm start` sets it'),
   TEMPORAL_CODEC_KEYS: codecKeys
     .default([])
     .describe('keys that encrypt what Temporal stores, id:base64 comma-separated; the first one encrypts'),
@@ -334,6 +338,11 @@ export function readKeyMark(environment: NodeJS.ProcessEnv): string | undefined 
 /** Reads the address of the database. @throws ConfigError */
 export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
   return readPart(environmentSchema.pick({ DATABASE_URL: true }), environment).DATABASE_URL;
+}
+
+/** Reads whether another Temporal namespace is adopted. @throws ConfigError */
+export function readMayAdopt(environment: NodeJS.ProcessEnv): boolean {
+  return readPart(environmentSchema.pick({ TEMPORAL_ADOPT: true }), environment).TEMPORAL_ADOPT;
 }
 
 /** The port of the API in an environment, or its default. @throws ConfigError */

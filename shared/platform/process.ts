@@ -37,7 +37,8 @@ export async function runProcess(name: string, start: (hooks: ProcessHooks) => P
     );
   }
   function fail(error: unknown, message: string): void {
-    logger.fatal({ err: error }, message);
+    if (error instanceof ConfigError) logger.fatal(`${message}: ${error.message}`);
+    else logger.fatal({ err: error }, message);
     if (isStopping) return;
     setTimeout(() => process.exit(1), FAILED_STOP_MS).unref();
     end(1);

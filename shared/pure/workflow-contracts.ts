@@ -106,6 +106,11 @@ export function segmentComputationWorkflowId(segmentId: string, computationId: s
 }
 
 /** Input of `segmentRefresh`, started by a schedule; `startedAt` is set by continue-as-new only. */
+export interface ReconcileInput {
+  /** What a look is about: what has just become due, or everything that is late, which is the default. */
+  reach?: 'soon' | 'late';
+}
+
 export interface SegmentRefreshInput {
   startedAt?: string;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ReconcileReport } from '../../activities/maintenance/reconcile-activities.ts';
+import type { ReconcileReport } from '../../shared/dispatch/reconcile.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { WORKFLOW_TYPES } from '../../shared/pure/workflow-contracts.ts';
+import { WORKFLOW_TYPES, type ReconcileInput } from '../../shared/pure/workflow-contracts.ts';
 import type { TestStack } from './stack.ts';
 
 /** The status of a workflow in Temporal; undefined when Temporal does not know the workflow. */
@@ -13,11 +13,12 @@ export async function statusOf(stack: TestStack, workflowId: string): Promise<st
   return found?.status.name;
 }
 
-/** Reconciles now. @returns what the activity reported */
-export async function reconcile(stack: TestStack): Promise<ReconcileReport> {
+/** Reconciles now, everything that is late by default. @returns what the activity reported */
+export async function reconcile(stack: TestStack, input: ReconcileInput = {}): Promise<ReconcileReport> {
   const handle = await stack.temporal.client.workflow.start(WORKFLOW_TYPES.reconcile, {
     workflowId: `reconcile-${randomUUID()}`,
     taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
   });
   await handle.result();
   const { events } = await handle.fetchHistory();

@@ -9,14 +9,14 @@ export const ATTEMPT_ENDS_MS = 60_000;
 const DELIVERY_SIZE = 100;
 
 /**
- * Transactional emails `e` that have no result `quietMinutes` after they were due and do not wait in the outbox. An
+ * Transactional emails `e` that have no result `quietSeconds` after they were due and do not wait in the outbox. An
  * email that no delivery has claimed may belong to a delivery that waits for a worker and has another id. That cannot
- * be looked up, so such an email is given more time.
+ * be looked up, so such an email is given more time, unless `isComplete`.
  */
-export function overdueEmails(quietMinutes: number): SqlFragment {
+export function overdueEmails(quietSeconds: number, isComplete: boolean): SqlFragment {
   return sql`
-    email e where e.delivery_due_at < now() - ${quietMinutes}::int * interval '1 minute'
-      and (e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
+    email e where e.delivery_due_at < now() - ${quietSeconds}::int * interval '1 second'
+      and (${isComplete} or e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
       and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
       and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
 }
@@ -33,19 +33,31 @@ export interface OrphanedDelivery {
 }
 
 /**
- * Gives the overdue emails of lost deliveries to new ones. Only the new delivery can claim them, so an email is sent by
- * one delivery even if the old one is still alive. Emails that an attempt may be sending are left for a later call. The
- * batches are formed here, so the outbox rows look like rows that were claimed and not yet started.
+ * Gives the due emails of lost deliveries to new ones. Only the new delivery can claim them, so an email is sent by one
+ * delivery even if the old one is still alive. Emails that an attempt may be sending are left for a later call.
  */
-export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMinutes: number): Promise<void> {
+export async function redeliver(em: Em, deliveries: OrphanedDelivery[]): Promise<void> {
   const settled = deliveries.filter((delivery) => delivery.isSettled).map((delivery) => delivery.id);
-  await query(
+  await redeliverThose(
+    em,
+    sql`
+      ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
+        and (e.status = 'PENDING' or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))`,
+  );
+}
+
+/** As `redeliver`, for all due emails. All deliveries are lost, and no attempt is under way. @returns how many */
+export async function redeliverAll(em: Em): Promise<number> {
+  return redeliverThose(em, sql`true`);
+}
+
+/** The batches are formed here, so the outbox rows look like rows that were claimed and not yet started. */
+async function redeliverThose(em: Em, which: SqlFragment): Promise<number> {
+  const rows = await query(
     em,
     sql`
       with lost as (
-        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueEmails(quietMinutes)}
-          and ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
-          and (e.status = 'PENDING' or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))
+        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueEmails(0, true)} and ${which}
         for update of e
       ),
       placed as (
@@ -64,6 +76,7 @@ export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMin
       insert into outbox (id, project_id, kind, subject_id, batch_id)
       select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id,
         delivery_id
-      from moved`,
+      from moved returning 1`,
   );
+  return rows.length;
 }

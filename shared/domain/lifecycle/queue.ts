@@ -7,7 +7,7 @@ import type { ProviderHealth } from '../../pure/emails/provider-health.ts';
 export interface WaitingItems {
   projectId: string;
   project: string;
-  /** A kind of the outbox, `email`, `campaign recipient`, `execution` or a kind of job. */
+  /** A kind of the outbox, `email`, `scheduled campaign`, `campaign recipient`, `execution` or a kind of job. */
   kind: string;
   rows: number;
   /** How long the oldest item has been due; null when all of them are due later. */
@@ -34,11 +34,16 @@ const RECIPIENTS_LEFT = sql`
   c.total_recipients - c.sent_count - c.failed_count - c.skipped_count - c.suppressed_count - (
     select count(*) from email e where e.campaign_id = c.id and e.trouble = 'BOUNCED' and e.sent_at is null)`;
 
+/** Why something waits that is due and not in the outbox. */
+const NO_WORKER = sql`'waits for a worker, or Temporal has lost it (everpost reconcile --now)'`;
+
 /** A select of what waits, by project and kind: in all projects, or in one. */
 function waitingItems(projectId: string | null): SqlFragment {
   const ofProject = projectId === null ? sql`true` : sql`project_id = ${projectId}`;
   return sql`
-    select project_id, 'start of ' || kind, count(*), min(available_at), null from outbox where ${ofProject} group by 1, 2
+    select project_id, 'start of ' || kind, count(*), min(available_at),
+      case when bool_or(last_error is not null) then 'Temporal has not taken it yet' end
+    from outbox where ${ofProject} group by 1, 2
     union all
     select project_id, 'email', count(*), min(delivery_due_at),
       case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
@@ -49,7 +54,10 @@ function waitingItems(projectId: string | null): SqlFragment {
       case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
     from campaign c where status = 'SENDING' and ${ofProject} group by 1
     union all
-    select project_id, 'execution', count(*), min(resume_at), null
+    select project_id, 'scheduled campaign', count(*), min(scheduled_for), ${NO_WORKER}
+    from campaign where status = 'SCHEDULED' and scheduled_for <= now() and ${ofProject} group by 1
+    union all
+    select project_id, 'execution', count(*), min(resume_at), ${NO_WORKER}
     from automation_execution where status = 'WAITING' and resume_at <= now() and ${ofProject} group by 1
     union all
     select project_id, 'job ' || kind, count(*), min(created_at), null

@@ -6,11 +6,18 @@ import {
   executionWorkflowId,
   jobWorkflowId,
 } from '../../pure/workflow-contracts.ts';
-import { ATTEMPT_ENDS_MS, DELIVERY_OF_EMAIL, redeliver, overdueEmails } from '../emails/orphaned-deliveries.ts';
+import {
+  ATTEMPT_ENDS_MS,
+  DELIVERY_OF_EMAIL,
+  overdueEmails,
+  redeliver,
+  redeliverAll,
+} from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
-type RowKind = 'campaign' | 'execution' | 'job';
+const ROW_KINDS = ['campaign', 'execution', 'job'] as const;
+type RowKind = (typeof ROW_KINDS)[number];
 type ClaimKind = RowKind | 'email';
 
 /**
@@ -28,8 +35,24 @@ export interface OrphanedClaim extends ActiveClaim {
   endedAt?: Date;
 }
 
-/** Rows that changed later are left alone: their workflow may not have been started yet. */
-const QUIET_MINUTES = 10;
+/** Which claims a look is about. */
+export interface Reach {
+  /** Rows are left alone that changed later than so many seconds ago, or have been due for less. */
+  quietSeconds: number;
+  /** Whether it finds executions that wait for a later time, and emails that may be in a delivery not yet started. */
+  isComplete?: boolean;
+  /** The most claims of a kind, those that have been due for longest; all by default. */
+  perKindMax?: number;
+}
+
+export const REACHES = {
+  /** Every 30 seconds: what has just become due, or has been due for longest. */
+  soon: { quietSeconds: 20, perKindMax: 500 },
+  /** Every five minutes: everything that is late. */
+  late: { quietSeconds: 600 },
+  /** On demand: everything that has not ended. */
+  all: { quietSeconds: 0, isComplete: true },
+} as const satisfies Record<string, Reach>;
 
 const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
   campaign: campaignWorkflowId,
@@ -45,48 +68,81 @@ const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
   job: sql`job where state in ('waiting', 'active')`,
 };
 
+/** Selects of the claims within a reach, with columns `id` and `kind`. */
+function claimsWithin({ quietSeconds, isComplete = false, perKindMax }: Reach): SqlFragment {
+  const quietSince = sql`now() - ${quietSeconds}::int * interval '1 second'`;
+  const oldest = (time: SqlFragment): SqlFragment =>
+    perKindMax === undefined ? sql`` : sql`order by ${time} limit ${perKindMax}`;
+  const executions = isComplete
+    ? sql`(select id, 'execution' as kind from ${ACTIVE_ROWS.execution})`
+    : sql`
+      (select id, 'execution' as kind from automation_execution
+        where status = 'RUNNING' and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+      union all
+      (select id, 'execution' from automation_execution
+        where status = 'WAITING' and resume_at < ${quietSince} ${oldest(sql`resume_at`)})
+      union all
+      (select execution_id, 'execution' from event_wait where resolved_at < ${quietSince} ${oldest(sql`resolved_at`)})`;
+  return sql`
+    ${executions}
+    union all
+    (select id, 'campaign' from ${ACTIVE_ROWS.campaign} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+    union all
+    (select id, 'job' from ${ACTIVE_ROWS.job} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+    union all
+    (select distinct id, 'email' from (
+      select ${DELIVERY_OF_EMAIL} as id from ${overdueEmails(quietSeconds, isComplete)} ${oldest(sql`delivery_due_at`)}
+    ) delivery)`;
+}
+
 /**
- * Finds claims that have not made progress in time and are not in the outbox: up to `limit` of them, by id. Executions
- * that wait and emails that were deferred are found only once they are overdue, because there may be hundreds of
- * thousands.
+ * Finds claims within a reach that are not in the outbox: up to `limit` of them, by id. Unless the reach is complete,
+ * executions that wait and emails that were deferred are found only once they are overdue, because there may be
+ * hundreds of thousands.
  */
-export async function findActiveClaims(em: Em, afterId: string | undefined, limit: number): Promise<ActiveClaim[]> {
+export async function findActiveClaims(
+  em: Em,
+  reach: Reach,
+  afterId: string | undefined,
+  limit: number,
+): Promise<ActiveClaim[]> {
   const after = afterId === undefined ? sql`true` : sql`id > ${afterId}`;
-  const quietSince = sql`now() - ${QUIET_MINUTES}::int * interval '1 minute'`;
   const rows = await query<{ id: string; kind: ClaimKind }>(
     em,
     sql`
-      select * from (
-        select id, 'campaign' as kind from ${ACTIVE_ROWS.campaign} and updated_at < ${quietSince}
-        union all
-        select id, 'execution' from automation_execution
-        where status = 'RUNNING' and updated_at < ${quietSince} or status = 'WAITING' and resume_at < ${quietSince}
-        union all
-        select execution_id, 'execution' from event_wait
-        where resolved_at < ${quietSince}
-        union all
-        select id, 'job' from ${ACTIVE_ROWS.job} and updated_at < ${quietSince}
-        union all
-        select distinct ${DELIVERY_OF_EMAIL}, 'email' from ${overdueEmails(QUIET_MINUTES)}
-      ) claim
+      select distinct id, kind from (${claimsWithin(reach)}) claim
       where ${after} and not exists (select from outbox o where o.kind = claim.kind and o.subject_id = claim.id)
       order by id limit ${limit}`,
   );
   return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
 }
 
-/** Adds overdue erasures to the outbox again. */
-export async function requeueErasures(em: Em): Promise<void> {
+/** Adds erasures to the outbox again that have been due for so many seconds. */
+export async function requeueErasures(em: Em, quietSeconds: number): Promise<void> {
   await query(
     em,
     sql`
       insert into outbox (id, project_id, kind, subject_id)
       select everpost_uuid_v7(), project_id, 'erasure', project_id from (
         select distinct project_id from erased_contact
-        where due_at < now() - ${QUIET_MINUTES}::int * interval '1 minute'
+        where due_at < now() - ${quietSeconds}::int * interval '1 second'
       ) x
       where not exists (select from outbox o where o.kind = 'erasure' and o.subject_id = x.project_id)`,
   );
+}
+
+/** Adds active rows of a kind to the outbox, so that their workflows are started again. @returns how many */
+async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with added as (
+        insert into outbox (id, project_id, kind, subject_id, is_restart)
+        select everpost_uuid_v7(), project_id, ${kind}, id, true from ${ACTIVE_ROWS[kind]} and ${which} returning 1
+      )
+      select count(*)::int as count from added`,
+  );
+  return row?.count ?? 0;
 }
 
 /**
@@ -94,17 +150,9 @@ export async function requeueErasures(em: Em): Promise<void> {
  * twice is harmless: the second start finds the first workflow running, or the work done.
  */
 export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<void> {
-  const idsOf = (kind: ClaimKind) => claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
-  for (const kind of ['campaign', 'execution', 'job'] as const) {
-    const ids = idsOf(kind);
-    if (ids.length === 0) continue;
-    await query(
-      em,
-      sql`
-        insert into outbox (id, project_id, kind, subject_id, is_restart)
-        select everpost_uuid_v7(), project_id, ${kind}, id, true
-        from ${ACTIVE_ROWS[kind]} and id = any(${ids}::uuid[])`,
-    );
+  for (const kind of ROW_KINDS) {
+    const ids = claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
+    if (ids.length > 0) await restartRows(em, kind, sql`id = any(${ids}::uuid[])`);
   }
   const deliveries = claims
     .filter((claim) => claim.kind === 'email')
@@ -112,5 +160,24 @@ export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<v
       id,
       isSettled: endedAt === undefined || endedAt.getTime() < Date.now() - ATTEMPT_ENDS_MS,
     }));
-  if (deliveries.length > 0) await redeliver(em, deliveries, QUIET_MINUTES);
+  if (deliveries.length > 0) await redeliver(em, deliveries);
+}
+
+/** How many rows of each kind are started again. */
+export type RestartedWork = Record<RowKind | 'email', number>;
+
+/**
+ * Has the workflows of everything that has not ended started again, without asking Temporal. Only for a namespace that
+ * knows none of them, while no process works with the one before: emails that are being sent are sent again.
+ */
+export async function restartAllWork(em: Em): Promise<RestartedWork> {
+  await requeueErasures(em, 0);
+  const restart = (kind: RowKind) =>
+    restartRows(em, kind, sql`id not in (select subject_id from outbox o where o.kind = ${kind})`);
+  return {
+    campaign: await restart('campaign'),
+    execution: await restart('execution'),
+    job: await restart('job'),
+    email: await redeliverAll(em),
+  };
 }

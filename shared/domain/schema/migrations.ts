@@ -15,6 +15,7 @@ import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { AutomationChainsMigration } from './migrations/20261122070602-automation-chains.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
+import { KnownNamespaceMigration } from './migrations/20261130061700-known-namespace.ts';
 import { KnownSecretsMigration } from './migrations/20261122070701-known-secrets.ts';
 import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { FilterFunctionsMigration } from './migrations/20261122102100-filter-functions.ts';
@@ -97,4 +98,5 @@ export const MIGRATIONS = [
   { name: '20261129000000-no-sandbox-events', class: NoSandboxEventsMigration },
   { name: '20261201020000-complete-erasure', class: CompleteErasureMigration },
   { name: '20261201073100-webhook-feed', class: WebhookFeedMigration },
+  { name: '20261130061700-known-namespace', class: KnownNamespaceMigration },
 ];
