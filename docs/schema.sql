@@ -422,6 +422,16 @@ create table job_file (
   constraint job_file_job_id_fkey FOREIGN KEY (job_id) REFERENCES job(id) ON DELETE CASCADE
 );
 
+create table known_namespace (
+  is_only boolean not null default true,
+  namespace_id text not null,
+  name text not null,
+  address text not null,
+  adopted_at timestamp(3) with time zone not null default now(),
+  constraint known_namespace_pkey PRIMARY KEY (is_only),
+  constraint known_namespace_is_only_check CHECK (is_only)
+);
+
 create table known_secret (
   secret_id text not null,
   created_at timestamp(3) with time zone not null default now(),

@@ -123,18 +123,16 @@ export const queueSchema = z
       .array(
         z
           .object({
-            kind: z
-              .string()
-              .meta({
-                examples: [
-                  'email',
-                  'campaign recipient',
-                  'scheduled campaign',
-                  'execution',
-                  'job IMPORT',
-                  'start of email',
-                ],
-              }),
+            kind: z.string().meta({
+              examples: [
+                'email',
+                'campaign recipient',
+                'scheduled campaign',
+                'execution',
+                'job IMPORT',
+                'start of email',
+              ],
+            }),
             count: z.int(),
             oldestSeconds: z
               .number()

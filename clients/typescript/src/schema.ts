@@ -5296,6 +5296,7 @@ export interface components {
              * @description What it is
              * @example email
              * @example campaign recipient
+             * @example scheduled campaign
              * @example execution
              * @example job IMPORT
              * @example start of email

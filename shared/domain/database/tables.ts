@@ -277,6 +277,13 @@ export interface Tables {
     jobId: string;
     content: Buffer;
   };
+  known_namespace: {
+    isOnly: boolean;
+    namespaceId: string;
+    name: string;
+    address: string;
+    adoptedAt: Date;
+  };
   known_secret: {
     secretId: string;
     createdAt: Date;
