@@ -112,6 +112,7 @@ describe('everpost project', () => {
       tracking: 'ENABLED',
       emailsPerSecond: null,
       trackAcceptsSecretKey: false,
+      publicKeyRules: null,
       ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', logoUrl: null, language: 'ar' },
       domains: [],
       createdAt: expect.any(String),

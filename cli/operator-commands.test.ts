@@ -40,6 +40,19 @@ it('an operator renames a project, and lets its secret key track events', async 
   expect(accepting).toMatchObject({ name: 'New', trackAcceptsSecretKey: true });
   const refusing = await runForJson('project', 'set', id, '--no-track-accepts-secret-key');
   expect(refusing).toMatchObject({ trackAcceptsSecretKey: false });
+  const limited = await runForJson(
+    'project',
+    'set',
+    id,
+    '--public-key-fields',
+    'plan, city',
+    '--no-public-key-resubscribe',
+  );
+  expect(limited.publicKeyRules).toEqual({
+    ...{ fields: ['plan', 'city'], subscribed: true, resubscribe: false, dataTargets: true },
+  });
+  const more = await runForJson('project', 'set', id, '--no-data-targets', '--public-key-fields', 'all');
+  expect(more.publicKeyRules).toEqual({ fields: null, subscribed: true, resubscribe: false, dataTargets: false });
 });
 
 it('an operator adds a domain with the records to publish, trusts it, and withdraws the trust', async () => {

@@ -19,6 +19,7 @@ import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
 import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
+import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
 import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -28,6 +29,8 @@ import { formatFields, formatTable } from './text-output.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
+/** The value of `--public-key-fields` for every field. */
+const ALL_FIELDS = 'all';
 /** The value of `--emails-per-second` for the speed in the configuration of the instance. */
 const DEFAULT_SPEED = 'default';
 
@@ -39,6 +42,7 @@ interface ProjectView {
   tracking: TrackingMode;
   emailsPerSecond: number | null;
   trackAcceptsSecretKey: boolean;
+  publicKeyRules: PublicKeyRules | null;
   displayName: string | null;
   postalAddress: string | null;
   logoUrl: string | null;
@@ -50,6 +54,10 @@ interface ProjectView {
 
 interface SetOptions {
   trackAcceptsSecretKey?: boolean;
+  publicKeyFields?: string;
+  publicKeySubscribed?: boolean;
+  publicKeyResubscribe?: boolean;
+  dataTargets?: boolean;
   tracking?: TrackingMode;
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
   displayName?: string;
@@ -67,6 +75,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     tracking: project.tracking,
     emailsPerSecond: project.emailsPerSecond ?? null,
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
+    publicKeyRules: project.publicKeyRules ?? null,
     displayName: project.displayName ?? null,
     postalAddress: project.postalAddress ?? null,
     logoUrl: project.logoUrl ?? null,
@@ -107,6 +116,26 @@ function formatSpeed(emailsPerSecond: number | null): string {
   return emailsPerSecond === 0 ? 'unlimited' : `${emailsPerSecond} a second`;
 }
 
+function formatRules(rules: PublicKeyRules | null): string {
+  if (!rules) return 'everything it can do';
+  const { fields, subscribed, resubscribe, dataTargets } = rules;
+  const stored = fields?.length === 0 ? 'no field' : (fields?.join(', ') ?? 'all fields');
+  const subscriptions = subscribed ? `set subscribed${resubscribe ? '' : ', not after an opt-out'}` : '';
+  const parts = [`store ${stored}`, subscriptions, dataTargets ? 'name targets of steps' : ''];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+/** The rules after a command: those given, and the others as they are; undefined when none is given. */
+function changedRules(options: SetOptions, before: PublicKeyRules | null): PublicKeyRules | undefined {
+  const { publicKeyFields, publicKeySubscribed: subscribed, publicKeyResubscribe: resubscribe, dataTargets } = options;
+  const given = { subscribed, resubscribe, dataTargets };
+  if (publicKeyFields === undefined && Object.values(given).every((value) => value === undefined)) return undefined;
+  const names = publicKeyFields?.split(',').flatMap((name) => name.trim() || []);
+  const fields = publicKeyFields === ALL_FIELDS ? null : (names ?? before?.fields ?? null);
+  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return publicKeyRulesSchema.parse({ ...before, fields, ...stated });
+}
+
 function formatProject(view: ProjectView): string {
   return formatFields({
     Project: view.name,
@@ -116,6 +145,7 @@ function formatProject(view: ProjectView): string {
     Tracking: view.tracking,
     Speed: formatSpeed(view.emailsPerSecond),
     'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
+    'Public key may': formatRules(view.publicKeyRules),
     'Display name': view.displayName ?? view.name,
     'Postal address': view.postalAddress?.replaceAll('\n', ', ') ?? 'none',
     Logo: view.logoUrl ?? 'none',
@@ -163,10 +193,12 @@ async function changeSettings(
   context: CliContext,
   command: Command,
   id: string,
-  settings: ProjectSettings,
+  settings: ProjectSettings | ((before: Project) => ProjectSettings),
 ): Promise<void> {
   const view = await context.withDatabase(async (em) => {
-    return viewProject(em, await updateProject(em, parseProjectId(id), settings));
+    const projectId = parseProjectId(id);
+    const changed = typeof settings === 'function' ? settings(await findProject(em, projectId)) : settings;
+    return viewProject(em, await updateProject(em, projectId, changed));
   });
   context.answer(command, view, formatProject(view));
 }
@@ -243,6 +275,13 @@ function addSettings(project: Command, context: CliContext): void {
     )
     .option('--track-accepts-secret-key', 'POST /v1/track takes the secret key, too, for libraries that hold one key')
     .option('--no-track-accepts-secret-key', 'POST /v1/track takes the public key only')
+    .option('--public-key-fields <names>', 'data that the public key stores on contacts: a,b; "" = none; "all"')
+    .option('--public-key-subscribed', '`subscribed` of a request with the public key is followed')
+    .option('--no-public-key-subscribed', 'it is ignored')
+    .option('--public-key-resubscribe', 'the public key may subscribe again who has opted out')
+    .option('--no-public-key-resubscribe', 'it may not')
+    .option('--data-targets', 'contact data and events may name the host a step calls and the address it writes to')
+    .option('--no-data-targets', 'they may not')
     .option('--display-name <name>', 'what recipients see as the sender on pages and in footers; "" = the name')
     .option('--postal-address <text>', 'the address in the footer of MARKETING email; "" = none')
     .option('--logo-url <url>', 'an https:// picture above footer and pages; "" = none')
@@ -257,9 +296,12 @@ function addSettings(project: Command, context: CliContext): void {
           emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
         }),
       };
-      if (Object.keys(settings).length === 0)
+      if (Object.keys(settings).length === 0 && !changedRules(options, null))
         throw badRequest('Nothing to set: `everpost project set --help` lists the settings');
-      return changeSettings(context, command, id, settings);
+      return changeSettings(context, command, id, (before) => {
+        const publicKeyRules = changedRules(options, before.publicKeyRules ?? null);
+        return { ...settings, ...(publicKeyRules && { publicKeyRules }) };
+      });
     });
 }
 

@@ -1,3 +1,4 @@
+import { AppError } from '../../shared/pure/app-error.ts';
 import { createOrm, type Orm, type OrmOptions } from '../../shared/domain/schema/orm.ts';
 import {
   countRequests,
@@ -9,6 +10,7 @@ import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';
+import { createPublicShares, type PublicShares } from './public-shares.ts';
 import { createRateCounter, type RateCounter, type RateState } from './rate-limit.ts';
 
 export interface Caller {
@@ -21,9 +23,15 @@ export interface Caller {
   acceptsSecretKey: boolean;
 }
 
+export interface KeyedRequest {
+  authorization: string | undefined;
+  /** Who sends it, if that is known. */
+  client: string | undefined;
+}
+
 export interface Authenticator {
-  /** @throws AppError INVALID_API_KEY */
-  authenticate: (authorization: string | undefined, keyKind: KeyKind, path: string) => Promise<Caller>;
+  /** @throws AppError INVALID_API_KEY; RATE_LIMIT_EXCEEDED for a client that has had its share of the public key */
+  authenticate: (request: KeyedRequest, keyKind: KeyKind, path: string) => Promise<Caller>;
 }
 
 export interface AuthenticatorDeps {
@@ -44,6 +52,17 @@ const SLOW_MS = 20;
 /** Connects to PostgreSQL for the authentication of requests. */
 export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
   return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_TIMEOUT_SECONDS) });
+}
+
+/** @throws AppError RATE_LIMIT_EXCEEDED */
+function assertShare(shares: PublicShares, publicKey: string, client: string | undefined, limit: number): void {
+  const taken = client === undefined || shares.take(publicKey, client);
+  if (taken === true) return;
+  throw new AppError('RATE_LIMIT_EXCEEDED', {
+    message: 'More requests with the public key from this address than it leaves to others in this minute',
+    details: { limit, retryAfter: taken.resetSeconds },
+    suggestion: `Try again in ${taken.resetSeconds} seconds; a server uses the secret key`,
+  });
 }
 
 interface WaitingRequest {
@@ -92,6 +111,7 @@ function settle(batch: WaitingRequest[], owners: (KeyOwner | CountedKeyOwner)[],
           disabled: owner.disabled,
           tracking: owner.tracking,
           brand: owner.brand,
+          publicKeyRules: isPublic ? owner.public_key_rules : null,
         },
         isPublic,
         rate: counters.get(owner.id)?.next(isPublic),
@@ -112,11 +132,16 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
   let running = 0;
   let slow = 0;
   const runningLookups = new Set<string>();
+  const shares = createPublicShares(limitPerMinute);
 
   async function run(batch: WaitingRequest[]): Promise<void> {
     const counts = countsOf(batch);
     try {
-      settle(batch, await countRequests(orm.em.fork(), counts), limitPerMinute);
+      const owners = await countRequests(orm.em.fork(), counts);
+      for (const { lookup, public_used: publicUsed, reset_seconds: resetSeconds } of owners) {
+        if (isPublicKey(lookup)) shares.learn(lookup, { publicUsed, resetSeconds });
+      }
+      settle(batch, owners, limitPerMinute);
     } catch (error) {
       logger.warn({ err: error }, 'requests pass because they could not be counted');
       try {
@@ -157,9 +182,10 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
   }
 
   return {
-    async authenticate(authorization, keyKind, path) {
+    async authenticate({ authorization, client }, keyKind, path) {
       const key = readKey(authorization, keyKind);
       const lookup = lookupOf(key);
+      if (isPublicKey(key)) assertShare(shares, key, client, limitPerMinute);
       const caller = await new Promise<Caller | undefined>((resolve, reject) => {
         waiting.push({ lookup, isPublic: isPublicKey(key), resolve, reject });
         start();

@@ -6,6 +6,7 @@ import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempoten
 import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
+import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { TrackingMode } from '../../shared/pure/project.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
@@ -35,6 +36,8 @@ export interface RequestProject {
   disabled: boolean;
   tracking: TrackingMode;
   brand: Brand;
+  /** What this request may do, when it has the public key and the project limits that. */
+  publicKeyRules: PublicKeyRules | null;
 }
 
 /** What a handler gets: validated input and its own unit of work. */

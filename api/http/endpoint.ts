@@ -1,3 +1,4 @@
+import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import type { RequestContext } from './context.ts';
@@ -66,6 +67,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   hasEnvelope?: boolean;
   /** Whether the envelope names the fields of the request that were ignored, because callers rarely look at headers. */
   hasWarnings?: boolean;
+  /** The fields of a body that have no effect because of the project's rules for its public key. */
+  ruledOut?: (rules: PublicKeyRules, body: object) => string[];
   replies: Record<number, ReplyDeclaration>;
   /** The codes that it can answer in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];

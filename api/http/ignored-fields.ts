@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The response header with the fields of a request that its endpoint does not know. */
@@ -66,16 +67,24 @@ class IgnoredKeys {
 
 const NO_FIELDS = z.object({});
 
+/** The fields of a body that the project's rules for its public key rule out. */
+function ruledOutFields({ ruledOut }: Endpoint, rules: PublicKeyRules | null, body: unknown): string[] {
+  if (!rules || !ruledOut || typeof body !== 'object' || body === null) return [];
+  return ruledOut(rules, body).filter((path) => SHOWN_FIELD.test(path));
+}
+
 /**
- * The first fields of a request that its endpoint does not know: keys of the body by their paths, such as
+ * The first fields of a request that have no effect: those that the rules of its key rule out, and those that its
+ * endpoint does not know, which are keys of the body by their paths, such as
  * `attachments.0.name`, and parameters of the query, such as `query.limit`.
  */
 export function ignoredFields(
-  { body, query, multipart }: Endpoint,
-  request: { body: unknown; query: object },
+  definition: Endpoint,
+  request: { body: unknown; query: object; rules: PublicKeyRules | null },
 ): string[] {
+  const { body, query, multipart } = definition;
   const keys = new IgnoredKeys();
   if (!multipart) keys.search(body ?? NO_FIELDS, request.body, '');
   keys.search(query ?? NO_FIELDS, request.query, 'query.');
-  return keys.paths;
+  return [...keys.paths, ...ruledOutFields(definition, request.rules, request.body)].slice(0, IGNORED_FIELDS_MAX);
 }

@@ -21,7 +21,7 @@ import type { Load } from './load.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import type { RateState } from './rate-limit.ts';
 import { envelopeOf, sendReply, sendStream } from './send-reply.ts';
-import { spareRequest } from './strangers.ts';
+import { clientOfRequest, spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
 import {
@@ -35,7 +35,7 @@ import {
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
-function setRateHeaders(res: Response, rate: RateState): void {
+function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): void {
   res.setHeader('RateLimit-Limit', String(rate.limit));
   res.setHeader('RateLimit-Remaining', String(rate.remaining));
   res.setHeader('RateLimit-Reset', String(rate.resetSeconds));
@@ -124,7 +124,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     await turn();
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
-    const ignored = ignoredFields(definition, { body, query: req.query });
+    const rules = caller.project.publicKeyRules;
+    const ignored = ignoredFields(definition, { body, query: req.query, rules });
     if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
     await turn();
     const context: RequestContext<unknown, unknown, unknown> = {
@@ -190,11 +191,22 @@ async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Pro
 }
 
 /** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a stranger's. */
-async function authenticate(definition: Endpoint, req: Request, authenticator: Authenticator): Promise<Caller> {
+async function authenticate(
+  definition: Endpoint,
+  req: Request,
+  res: Response,
+  authenticator: Authenticator,
+): Promise<Caller> {
   try {
-    return await authenticator.authenticate(req.get('authorization'), definition.key, definition.path);
+    const request = { authorization: req.get('authorization'), client: clientOfRequest(req) };
+    return await authenticator.authenticate(request, definition.key, definition.path);
   } catch (error) {
-    if (toAppError(error).code !== 'INVALID_API_KEY') spareRequest(req, 'doubt');
+    const { code, details } = toAppError(error);
+    if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') spareRequest(req, 'doubt');
+    if (code === 'RATE_LIMIT_EXCEEDED') {
+      const [limit, resetSeconds] = [Number(details?.['limit']), Number(details?.['retryAfter'])];
+      setRateHeaders(res, { limit, remaining: 0, resetSeconds });
+    }
     throw error;
   }
 }
@@ -211,7 +223,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
       ? undefined
       : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
   await json?.readEarly();
-  const caller = await authenticate(definition, req, authenticator);
+  const caller = await authenticate(definition, req, res, authenticator);
   proveConnection(req.socket);
   assertMayCall(caller, res);
   spareRequest(req, 'key');

@@ -3,7 +3,7 @@ import { queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const LIMIT = 50;
-const config = { API_RATE_LIMIT_PER_MINUTE: LIMIT };
+const config = { API_RATE_LIMIT_PER_MINUTE: LIMIT, API_PROXY_SOURCES: ['127.0.0.1/32'] };
 
 let first: TestApi;
 let second: TestApi;
@@ -126,29 +126,65 @@ describe('the rate limit', () => {
 
 describe('the public key', () => {
   const PUBLIC_LIMIT = 0.8 * LIMIT;
-  const track = (owner: TestProject) =>
-    first.api('POST', '/v1/track', { key: owner.keys.publicKey, body: { email: 'a@example.com', event: 'e' } });
+  const passed = (statuses: number[]) => statuses.filter((status) => status === 200).length;
+
+  async function track(owner: TestProject, client: string): Promise<{ status: number; headers: Headers }> {
+    const headers = {
+      Authorization: `Bearer ${owner.keys.publicKey}`,
+      'Content-Type': 'application/json',
+      'X-Forwarded-For': client,
+    };
+    const body = JSON.stringify({ email: 'a@example.com', event: 'e' });
+    const response = await fetch(`${first.url}/v1/track`, { method: 'POST', headers, body });
+    await response.text();
+    return response;
+  }
+
+  async function trackOften(owner: TestProject, clients: string[]): Promise<number[]> {
+    return (await Promise.all(clients.map((client) => track(owner, client)))).map(({ status }) => status);
+  }
+
+  const visitors = (count: number) => Array.from({ length: count }, (_, n) => `203.0.113.${n}`);
 
   it('takes at most 80 % of the requests, and the secret key has the rest', async () => {
     const [publicStatuses, secretStatuses] = await withinOneMinute(async (owner) => [
-      (await Promise.all(Array.from({ length: 3 * LIMIT }, () => track(owner)))).map(({ status }) => status),
+      await trackOften(owner, visitors(3 * LIMIT)),
       (await Promise.all(Array.from({ length: LIMIT }, () => call(second, owner)))).map(({ status }) => status),
     ]);
-    const passed = (statuses: number[] = []) => statuses.filter((status) => status === 200).length;
     // One request with the secret key went ahead of these.
-    expect([passed(publicStatuses), passed(secretStatuses)]).toEqual([PUBLIC_LIMIT, LIMIT - PUBLIC_LIMIT - 1]);
+    expect([passed(publicStatuses ?? []), passed(secretStatuses ?? [])]).toEqual([
+      PUBLIC_LIMIT,
+      LIMIT - PUBLIC_LIMIT - 1,
+    ]);
   });
 
   it('is told that nothing is left when its share is used up', async () => {
     const reply = await withinOneMinute(async (owner) => {
-      await Promise.all(Array.from({ length: LIMIT }, () => track(owner)));
-      return track(owner);
+      await trackOften(owner, visitors(LIMIT));
+      return track(owner, '203.0.113.200');
     });
     expect([reply.status, reply.headers.get('ratelimit-limit'), reply.headers.get('ratelimit-remaining')]).toEqual([
       429,
       String(LIMIT),
       '0',
     ]);
+  });
+
+  it('gives one visitor no more than it leaves to the others', async () => {
+    const [attacker, others, refusal] = await withinOneMinute(async (owner) => {
+      const often = Array.from({ length: 2 * LIMIT }, () => '203.0.113.1');
+      const statuses = await trackOften(owner, often);
+      return [
+        statuses,
+        await trackOften(owner, visitors(PUBLIC_LIMIT / 4)),
+        await track(owner, '203.0.113.1'),
+      ] as const;
+    });
+    expect(passed(attacker)).toBe(PUBLIC_LIMIT / 2);
+    expect(passed(others)).toBe(PUBLIC_LIMIT / 4 - 1);
+    expect(refusal.status).toBe(429);
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refusal.headers.get('ratelimit-remaining')).toBe('0');
   });
 });
 

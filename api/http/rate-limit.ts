@@ -17,7 +17,7 @@ export interface RateCounter {
 }
 
 /** The requests that the public key may make in a minute. */
-function publicLimitOf(limitPerMinute: number): number {
+export function publicLimitOf(limitPerMinute: number): number {
   return Math.max(1, Math.floor(limitPerMinute * PUBLIC_SHARE));
 }
 

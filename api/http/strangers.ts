@@ -32,6 +32,7 @@ export interface Strangers {
 
 /** A request whose cost is counted. */
 interface Account {
+  client: string;
   /** Counts more units for the request. @returns false when its client has none left */
   spend: (units: number) => boolean;
   /** Gives its units back, because it is no stranger's. @param isByKey whether its key has shown that */
@@ -65,6 +66,11 @@ export function spareRequest(req: IncomingMessage, by: 'key' | 'token' | 'doubt'
   accounts.get(req)?.spare(by === 'key');
 }
 
+/** The client of a request; undefined where requests are not counted. */
+export function clientOfRequest(req: IncomingMessage): string | undefined {
+  return accounts.get(req)?.client;
+}
+
 /** Counts the octets of a request that are parsed before its key is checked. */
 export function countParsed(req: IncomingMessage, bytes: number): void {
   accounts.get(req)?.spend(bytes / PARSED_BYTES_PER_UNIT);
@@ -75,23 +81,39 @@ export function countDropped(req: IncomingMessage, bytes: number): boolean {
   return accounts.get(req)?.spend(bytes / DROPPED_BYTES_PER_UNIT) ?? true;
 }
 
-/** Remembers the Authorization headers that were admitted lately, as digests. */
+/** Creates a set that forgets its oldest members. */
+function createRecent() {
+  const members = new Set<string>();
+  return {
+    has: (member: string): boolean => members.has(member),
+    add(member: string): void {
+      members.delete(member);
+      members.add(member);
+      const [oldest] = members;
+      if (members.size > KEYS_MAX && oldest !== undefined) members.delete(oldest);
+    },
+    delete: (member: string): void => void members.delete(member),
+  };
+}
+
+/** Remembers the Authorization headers that were admitted lately, as digests, and the clients that were refused since. */
 function createKnownKeys() {
-  const known = new Set<string>();
+  const known = createRecent();
+  const refused = createRecent();
   return {
     digestOf(req: IncomingMessage): string | undefined {
       const { authorization } = req.headers;
       if (authorization === undefined || authorization.length > AUTHORIZATION_LENGTH_MAX) return undefined;
       return hash('sha256', authorization, 'base64');
     },
-    has: (digest: string | undefined): digest is string => digest !== undefined && known.has(digest),
-    add(digest: string): void {
-      known.delete(digest);
+    has: (digest: string | undefined, client: string): digest is string =>
+      digest !== undefined && known.has(digest) && !refused.has(`${digest} ${client}`),
+    add(digest: string, client: string): void {
       known.add(digest);
-      const [oldest] = known;
-      if (known.size > KEYS_MAX && oldest !== undefined) known.delete(oldest);
+      refused.delete(`${digest} ${client}`);
     },
-    delete: (digest: string): void => void known.delete(digest),
+    /** One client may have used up its share of a key that the others still use. */
+    refuse: (digest: string, client: string): void => refused.add(`${digest} ${client}`),
   };
 }
 
@@ -136,7 +158,7 @@ export function createStrangers(limits: StrangerLimits): Strangers {
     return client;
   }
 
-  function clientOfRequest({ socket, headers }: IncomingMessage): string {
+  function clientBehindRequest({ socket, headers }: IncomingMessage): string {
     const own = socket.remoteAddress ?? '';
     const hops = headers['x-forwarded-for']?.toString();
     if (isProxy(own)) return forwardedFor(hops, own, isProxy);
@@ -150,18 +172,19 @@ export function createStrangers(limits: StrangerLimits): Strangers {
   return {
     passOf(req) {
       const key = knownKeys.digestOf(req);
-      if (knownKeys.has(key)) return { key };
+      if (knownKeys.has(key, clientBehindRequest(req))) return { key };
       const emailId = limits.emailOfLink(req.url ?? '');
       return emailId !== undefined && links.spend(emailId, 1) ? 'link' : undefined;
     },
     accept(req, res, pass) {
-      const client = clientOfRequest(req);
+      const client = clientBehindRequest(req);
       if (pass === undefined && !allowances.spend(client, 1)) return false;
       let spent = pass === undefined ? 1 : 0;
       let isSpared = pass !== undefined;
       const knownKey = pass === undefined || pass === 'link' ? undefined : pass.key;
       let isAdmitted = false;
       accounts.set(req, {
+        client,
         spend(units) {
           if (isSpared) return true;
           spent += units;
@@ -173,13 +196,13 @@ export function createStrangers(limits: StrangerLimits): Strangers {
           allowances.giveBack(client, spent);
           spent = 0;
           const key = isByKey ? (knownKey ?? knownKeys.digestOf(req)) : undefined;
-          if (key !== undefined) knownKeys.add(key);
+          if (key !== undefined) knownKeys.add(key, client);
         },
       });
       // A known key that is not admitted again has been replaced, or has used up its rate limit.
       if (knownKey !== undefined) {
         res.once('close', () => {
-          if (!isAdmitted) knownKeys.delete(knownKey);
+          if (!isAdmitted) knownKeys.refuse(knownKey, client);
         });
       }
       return true;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { brandSettingsSchema } from '../../shared/pure/brand.ts';
+import { publicKeyRulesSchema } from '../../shared/pure/public-key-rules.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
@@ -17,6 +18,7 @@ const rotatedKeysSchema = z.object({
   postalAddress: z.string().nullable(),
   logoUrl: z.string().nullable(),
   language: z.enum(LANGUAGES).nullable(),
+  publicKeyRules: publicKeyRulesSchema.nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -34,6 +36,7 @@ function projectView(project: Project): z.infer<typeof projectSchema> {
     postalAddress: project.postalAddress ?? null,
     logoUrl: project.logoUrl ?? null,
     language: project.language ?? null,
+    publicKeyRules: project.publicKeyRules ?? null,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
   };
@@ -62,12 +65,13 @@ const patch = endpoint({
   method: 'patch',
   path: '/users/@me/projects/:id',
   tag: 'Projects',
-  summary: 'Change what recipients see of the project',
-  description: 'Shown in the footer of MARKETING email and on the pages to unsubscribe. null removes a setting.',
+  summary: 'Change what recipients see of the project, and what its public key may do',
+  description:
+    'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.',
   key: 'secret',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
-  body: brandSettingsSchema,
+  body: brandSettingsSchema.extend({ publicKeyRules: publicKeyRulesSchema.nullable().optional() }),
   replies: { 200: { description: 'The project after the change', schema: projectSchema } },
   async handle({ em, project, params, body }) {
     assertOwn(project, params.id);

@@ -17,7 +17,7 @@ describe('GET /users/@me/projects', () => {
       [
         {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
-          ...{ displayName: null, postalAddress: null, logoUrl: null, language: null },
+          ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
           createdAt: project.createdAt.toISOString(),
           updatedAt: project.updatedAt.toISOString(),
         },
@@ -89,7 +89,7 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       name: project.name,
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
-      ...{ displayName: null, postalAddress: null, logoUrl: null, language: null },
+      ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
       createdAt: project.createdAt.toISOString(),
       updatedAt: expect.any(String),
     });

@@ -124,6 +124,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   pageSize: 'How many items a page has, at most 100; more counts as 100',
   position: 'Where an editor draws the step',
   postalAddress: 'The address of the sender in the footer of MARKETING email',
+  publicKeyRules: 'What the public key may do; null means everything that it can do',
   preheader: 'What lists of emails show beside the subject; it may hold {{placeholders}}',
   progress: 'Percent of the work that is done',
   projectId: 'The project that it belongs to',

@@ -1,3 +1,4 @@
+import { ruledOutFields } from '../../shared/pure/public-key-rules.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
@@ -14,9 +15,13 @@ const track = endpoint({
   isGrouped: true,
   hasEnvelope: true,
   body: trackBody,
+  ruledOut: ruledOutFields,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
   async handle({ project, body, claim, deps }) {
-    const event = await deps.track({ projectId: project.id, ...body, name: body.event }, claim);
+    const event = await deps.track(
+      { projectId: project.id, ...body, name: body.event, rules: project.publicKeyRules },
+      claim,
+    );
     deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
   },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
@@ -157,5 +157,75 @@ describe('POST /v1/track', () => {
       sql`select e.id from event e where e.name = 'raced' and not exists (select 1 from contact c where c.id = e.contact_id)`,
     );
     expect(orphans).toEqual([]);
+  });
+});
+
+describe('a public key with rules', () => {
+  const setRules = async (publicKeyRules: object | null) => {
+    const { status, body } = await app.api('PATCH', `/users/@me/projects/${app.project.id}`, {
+      body: { publicKeyRules },
+    });
+    expect(status).toBe(200);
+    return body.publicKeyRules;
+  };
+  afterEach(() => setRules(null));
+
+  it('stores only the fields that it may, and the event has all of them', async () => {
+    const email = freshEmail();
+    await app.api('POST', '/contacts', { body: { email, data: { firstName: 'Ada', plan: 'free' } } });
+    expect(await setRules({ fields: ['plan'] })).toEqual({
+      ...{ fields: ['plan'], subscribed: true, resubscribe: true, dataTargets: true },
+    });
+    const data = { firstName: 'Your account is locked', lastName: null, plan: 'pro' };
+    const reply = await track({ email, event: 'upgraded', data });
+    expect([reply.status, reply.headers.get('everpost-ignored-fields')]).toEqual([
+      200,
+      'data.firstName, data.lastName',
+    ]);
+    const contact = await contactOf(email);
+    expect(contact.data).toEqual({ firstName: 'Ada', plan: 'pro' });
+    expect((await eventsOf(contact.id)).at(-1)?.data).toEqual({ firstName: 'Your account is locked', plan: 'pro' });
+    const body = { email, event: 'upgraded', data: { firstName: 'Grace' } };
+    await app.api('POST', '/events/track', { body });
+    expect((await contactOf(email)).data).toEqual({ firstName: 'Grace', plan: 'pro' });
+  });
+
+  it('reverses no opt-out, and subscribes those who never opted out', async () => {
+    const [left, never] = [freshEmail(), freshEmail()];
+    await track({ email: left, event: 'e' });
+    await track({ email: left, event: 'e', subscribed: false });
+    await app.api('POST', '/contacts', { body: { email: never, subscribed: false } });
+    await setRules({ resubscribe: false });
+    for (const email of [left, never]) await track({ email, event: 'e', subscribed: true });
+    expect(await contactOf(left)).toMatchObject({ subscribed: false });
+    expect(await contactOf(never)).toMatchObject({ subscribed: true });
+    await app.api('POST', '/contacts', { body: { email: left, subscribed: true } });
+    expect(await contactOf(left)).toMatchObject({ subscribed: true });
+  });
+
+  it('changes no subscription where it may not', async () => {
+    const email = freshEmail();
+    await track({ email, event: 'e' });
+    await setRules({ subscribed: false });
+    const reply = await track({ email, event: 'e', subscribed: false });
+    expect([reply.status, reply.headers.get('everpost-ignored-fields')]).toEqual([200, 'subscribed']);
+    expect(await contactOf(email)).toMatchObject({ subscribed: true });
+  });
+
+  it('refuses steps whose targets data names, when they are made and when they run', async () => {
+    const { body: workflow } = await app.api('POST', '/workflows', { body: { name: 'W', eventName: 'e' } });
+    const steps = [
+      { type: 'WEBHOOK', config: { url: '{{data.callbackUrl}}' } },
+      { type: 'SEND_EMAIL', config: { recipient: { type: 'CUSTOM', customEmail: '{{event.to}}' } } },
+    ];
+    const allowed = { type: 'WEBHOOK', config: { url: 'https://crm.test/{{data.path}}' } };
+    const add = (step: object) => app.api('POST', `/workflows/${workflow.id}/steps`, { body: step });
+    for (const step of [...steps, allowed]) expect((await add(step)).status).toBe(201);
+    await setRules({ dataTargets: false });
+    expect((await add(allowed)).status).toBe(201);
+    for (const step of steps) {
+      const { status, body } = await add(step);
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining('publicKeyRules.dataTargets')]);
+    }
   });
 });

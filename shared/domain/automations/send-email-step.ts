@@ -19,6 +19,7 @@ import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { BRAND } from '../projects/brand.ts';
 import type { Template } from '../templates/template.entity.ts';
+import { findTargetFault } from './data-targets.ts';
 import { StepError } from './step-error.ts';
 import type { ExecutionState } from './execution-state.ts';
 
@@ -52,6 +53,8 @@ async function resolveRecipient(
   if (recipient?.type !== 'CUSTOM') {
     return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
   }
+  const targetFault = await findTargetFault(tx, state.projectId, 'SEND_EMAIL', step.config);
+  if (targetFault !== undefined) throw new StepError(targetFault);
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));

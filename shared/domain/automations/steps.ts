@@ -12,6 +12,7 @@ import { findTemplateFault } from '../templates/template-syntax.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { assertTriggerLimit } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
+import { findTargetFault } from './data-targets.ts';
 import {
   AutomationStepEntity,
   AutomationTransitionEntity,
@@ -72,6 +73,8 @@ async function assertConfig(
   if (type === 'WEBHOOK') {
     await assertWebhookTemplates(config);
   }
+  const fault = await findTargetFault(em, projectId, type, config);
+  if (fault !== undefined) throw badRequest(fault);
 }
 
 /** Checks the size of the configs: a workflow is read and run with all its steps. @throws AppError VALIDATION_ERROR */

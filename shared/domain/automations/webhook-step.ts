@@ -9,6 +9,7 @@ import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
+import { findTargetFault } from './data-targets.ts';
 import { StepError } from './step-error.ts';
 import type { PendingWebhook } from './execution-engine.ts';
 
@@ -73,6 +74,8 @@ export async function prepareWebhook(
 ): Promise<WebhookRequest> {
   const { state, step, contact } = pending;
   const config = readConfigOf('WEBHOOK', step.config);
+  const targetFault = await findTargetFault(em, state.projectId, 'WEBHOOK', step.config);
+  if (targetFault !== undefined) throw new StepError(targetFault);
   const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
   const scope = createRenderScope({ contact, urls, event: state.context });
   const meter = createRenderMeter();

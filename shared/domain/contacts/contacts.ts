@@ -157,6 +157,8 @@ export interface ContactRow {
   email: string;
   /** The subscription to set. A change of an existing contact records an event. */
   subscribed?: boolean | undefined;
+  /** Whether a contact that has opted out stays so, whatever `subscribed` says. */
+  keepsOptOut?: boolean;
   /** The subscription of a new contact when `subscribed` is not given. */
   subscribedDefault: boolean;
   patch: DataPatch;
@@ -255,7 +257,10 @@ async function applySubscriptions(
   for (const subscribed of [true, false]) {
     const contacts = rows
       .filter((row) => row.subscribed === subscribed)
-      .flatMap((row) => byEmail.get(row.email) ?? [])
+      .flatMap((row) => {
+        const contact = byEmail.get(row.email);
+        return !contact || (row.keepsOptOut && contact.optedOutAt !== null) ? [] : contact;
+      })
       .filter((contact) => !contact.isNew && (contact.subscribed !== subscribed || contact.isBounced));
     if (contacts.length === 0) continue;
     const ids = contacts.map((contact) => contact.id);

@@ -1,4 +1,5 @@
 import type { Brand } from '../../pure/brand.ts';
+import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql } from '../database/sql.ts';
@@ -6,7 +7,8 @@ import { BRAND } from './brand.ts';
 
 /** The columns of `KeyOwner` in a join of a table `w (lookup)` with the project `p`. */
 const OWNER_COLUMNS = sql`
-  w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand`;
+  w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, p.public_key_rules,
+  ${BRAND} as brand`;
 
 /** The project of a key. */
 export interface KeyOwner {
@@ -19,6 +21,8 @@ export interface KeyOwner {
   brand: Brand;
   /** Whether POST /v1/track accepts the secret key, too. */
   track_accepts_secret_key: boolean;
+  /** What the public key may do; null means everything that it can do. */
+  public_key_rules: PublicKeyRules | null;
 }
 
 /** The project of a key, and its requests of the current minute, including those just counted. */
@@ -56,7 +60,8 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.brand,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.public_key_rules,
+        f.brand,
         c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,

@@ -1,5 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { LANGUAGES } from '../../pure/languages/languages.ts';
+import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { TRACKING_MODES } from '../../pure/project.ts';
 import { baseProperties } from '../database/base-properties.ts';
 
@@ -18,6 +19,8 @@ export const ProjectEntity = defineEntity({
     trackAcceptsSecretKey: p.boolean().default(false),
     /** The throttle of this project in emails a second; null means the instance's default, 0 means unlimited. */
     emailsPerSecond: p.integer().nullable(),
+    /** What the public key may do; null means everything that it can do. */
+    publicKeyRules: p.json().$type<PublicKeyRules>().nullable(),
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),
     logoUrl: p.text().nullable(),

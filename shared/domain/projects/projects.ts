@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
+import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
@@ -79,6 +80,8 @@ export interface ProjectSettings extends BrandSettings {
   tracking?: TrackingMode;
   name?: string;
   trackAcceptsSecretKey?: boolean;
+  /** What the public key may do; null means everything that it can do. */
+  publicKeyRules?: PublicKeyRules | null;
   /** The throttle in emails a second; 0 means unlimited, null means the instance's default. */
   emailsPerSecond?: number | null;
 }

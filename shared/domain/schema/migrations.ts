@@ -47,6 +47,7 @@ import { ExecutionCountsMigration } from './migrations/20261128000000-execution-
 import { NoSandboxEventsMigration } from './migrations/20261129000000-no-sandbox-events.ts';
 import { CompleteErasureMigration } from './migrations/20261201020000-complete-erasure.ts';
 import { WebhookFeedMigration } from './migrations/20261201073100-webhook-feed.ts';
+import { PublicKeyRulesMigration } from './migrations/20261201030000-public-key-rules.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -99,4 +100,5 @@ export const MIGRATIONS = [
   { name: '20261201020000-complete-erasure', class: CompleteErasureMigration },
   { name: '20261201073100-webhook-feed', class: WebhookFeedMigration },
   { name: '20261130061700-known-namespace', class: KnownNamespaceMigration },
+  { name: '20261201030000-public-key-rules', class: PublicKeyRulesMigration },
 ];

@@ -2,6 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError, tooLarge } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
+import { ruledPatch, type PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
@@ -20,6 +21,8 @@ export interface TrackedEvent {
   name: string;
   subscribed?: boolean;
   data?: Record<string, unknown>;
+  /** What a request with the public key may do, where the project limits that. */
+  rules?: PublicKeyRules | null;
 }
 
 /** Passes the data of an event on. @throws AppError VALIDATION_ERROR for more than an event may hold */
@@ -45,10 +48,17 @@ export interface ReadEvent extends ContactRow {
  * ones. A new contact is subscribed unless `subscribed` says otherwise.
  * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
-export function readTrackedEvent({ projectId, email, name, subscribed, data }: TrackedEvent): ReadEvent {
+export function readTrackedEvent({ projectId, email, name, subscribed, data, rules }: TrackedEvent): ReadEvent {
   const patch = readDataPatch(data);
   const event = { id: uuidV7(), name, data: checkedEventData(patch.values) };
-  return { projectId, email, subscribed, subscribedDefault: true, patch, event };
+  const row = { projectId, email, subscribedDefault: true, event };
+  if (!rules) return { ...row, subscribed, patch };
+  return {
+    ...row,
+    subscribed: rules.subscribed ? subscribed : undefined,
+    keepsOptOut: !rules.resubscribe,
+    patch: ruledPatch(rules, patch),
+  };
 }
 
 /**

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { DataPatch } from './contacts/custom-data.ts';
+
+const FIELDS_MAX = 500;
+const FIELD_LENGTH_MAX = 200;
+
+/** What requests with the public key may do. It stands in pages, so everybody has it. A part left out is allowed. */
+export const publicKeyRulesSchema = z
+  .object({
+    fields: z
+      .array(z.string().min(1).max(FIELD_LENGTH_MAX))
+      .max(FIELDS_MAX)
+      .nullable()
+      .default(null)
+      .meta({ description: 'Keys of `data` that are stored on the contact; null means all', examples: [['plan']] }),
+    subscribed: z.boolean().default(true).meta({ description: 'Whether `subscribed` of a request is followed' }),
+    resubscribe: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Whether `subscribed: true` subscribes a contact again that has opted out' }),
+    dataTargets: z.boolean().default(true).meta({
+      description: 'Whether steps may call a host, or write to an address, that contact data or an event names',
+    }),
+  })
+  .meta({ id: 'PublicKeyRules', description: 'What the public key may do; null means everything that it can do' });
+
+export type PublicKeyRules = z.infer<typeof publicKeyRulesSchema>;
+
+/** The keys of a request's `data` that the rules keep off the contact. The event has them all the same. */
+function unstoredKeys(rules: PublicKeyRules, keys: string[]): string[] {
+  const { fields } = rules;
+  return fields === null ? [] : keys.filter((key) => !fields.includes(key));
+}
+
+/** Takes out of a patch what the rules keep off the contact. */
+export function ruledPatch(rules: PublicKeyRules, patch: DataPatch): DataPatch {
+  const stored = Object.assign(Object.create(null), patch.stored) as Record<string, unknown>;
+  for (const key of unstoredKeys(rules, Object.keys(stored))) Reflect.deleteProperty(stored, key);
+  const unremoved = new Set(unstoredKeys(rules, patch.removed));
+  return { ...patch, stored, removed: patch.removed.filter((key) => !unremoved.has(key)) };
+}
+
+/** The fields of a request's body that have no effect on the contact because of the rules. */
+export function ruledOutFields(rules: PublicKeyRules, body: { subscribed?: unknown; data?: unknown }): string[] {
+  const keys = typeof body.data === 'object' && body.data !== null ? Object.keys(body.data) : [];
+  const isIgnored = body.subscribed !== undefined && !rules.subscribed;
+  return [...(isIgnored ? ['subscribed'] : []), ...unstoredKeys(rules, keys).map((key) => `data.${key}`)];
+}
