@@ -470,6 +470,7 @@ create table project (
   postal_address text,
   logo_url text,
   language text,
+  public_key_rules jsonb,
   constraint project_public_key_key UNIQUE (public_key),
   constraint project_secret_key_hash_key UNIQUE (secret_key_hash),
   constraint project_pkey PRIMARY KEY (id),

@@ -1211,8 +1211,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change what recipients see of the project
-         * @description Shown in the footer of MARKETING email and on the pages to unsubscribe. null removes a setting.
+         * Change what recipients see of the project, and what its public key may do
+         * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -3924,6 +3924,8 @@ export interface components {
              * @example pk_…
              */
             public: string;
+            /** @description What the public key may do; null means everything that it can do */
+            publicKeyRules: components["schemas"]["PublicKeyRules"] | null;
             /**
              * Format: date-time
              * @description When it was last changed
@@ -3954,6 +3956,32 @@ export interface components {
              * @description Until when
              */
             until: string;
+        };
+        /** @description What the public key may do; null means everything that it can do */
+        PublicKeyRules: {
+            /**
+             * @description Whether steps may call a host, or write to an address, that contact data or an event names
+             * @default true
+             */
+            dataTargets?: boolean;
+            /**
+             * @description Keys of `data` that are stored on the contact; null means all
+             * @default null
+             * @example [
+             *       "plan"
+             *     ]
+             */
+            fields?: string[] | null;
+            /**
+             * @description Whether `subscribed: true` subscribes a contact again that has opted out
+             * @default true
+             */
+            resubscribe?: boolean;
+            /**
+             * @description Whether `subscribed` of a request is followed
+             * @default true
+             */
+            subscribed?: boolean;
         };
         /** @description What waits in the project */
         Queue: {
@@ -4104,6 +4132,8 @@ export interface components {
              * @example pk_…
              */
             public: string;
+            /** @description What the public key may do; null means everything that it can do */
+            publicKeyRules: components["schemas"]["PublicKeyRules"] | null;
             /**
              * @description Shown here only
              * @example sk_…
@@ -5044,6 +5074,8 @@ export interface components {
             logoUrl?: string | null;
             /** @description The address of the sender in the footer of MARKETING email, which many laws demand */
             postalAddress?: string | null;
+            /** @description What the public key may do; null means everything that it can do */
+            publicKeyRules?: components["schemas"]["PublicKeyRules"] | null;
         };
         /** @description The body of updateSegment */
         UpdateSegmentRequest: {

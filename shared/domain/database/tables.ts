@@ -315,6 +315,7 @@ export interface Tables {
     postalAddress: string | null;
     logoUrl: string | null;
     language: string | null;
+    publicKeyRules: unknown;
   };
   provider_day: {
     projectId: string;
