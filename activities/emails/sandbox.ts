@@ -45,7 +45,7 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
       return;
     }
     await recordDelivery(em(), emailId);
-    if (behaviour === 'complained') await recordComplaint(em(), emailId, { isSimulated: true });
+    if (behaviour === 'complained') await recordComplaint(em(), emailId, { isCounted: false });
     if (behaviour === 'unsubscribed') await unsubscribeByEmail(em(), emailId);
   }
 

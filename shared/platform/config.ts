@@ -167,6 +167,9 @@ const environmentSchema = z.object({
   INBOUND_PROXY_SOURCES: networks
     .default([])
     .describe('addresses and networks of these forwarders, comma-separated; others are clients themselves'),
+  FBL_SOURCES: networks
+    .default([])
+    .describe('addresses and networks of feedback loops, comma-separated: their complaints count without a signature'),
   OPERATOR_EMAIL: emailAddressSchema
     .optional()
     .describe('where mail of people to postmaster@ and abuse@ at INBOUND_DOMAIN is forwarded to'),

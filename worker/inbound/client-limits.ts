@@ -1,4 +1,5 @@
 import { clientOf } from '../../shared/platform/client-address.ts';
+import { createClientShares, forgetOldest } from './client-shares.ts';
 
 /**
  * Limits how much of the listener one client network may use. Strangers are limited. A server that returns reports to
@@ -55,13 +56,6 @@ const REFUSALS_MAX = 10;
 const REFUSAL_MS = MINUTE_MS;
 /** Octets per minute of a client that has proven nothing. */
 const STRANGER_OCTETS_PER_MINUTE = 8 * 1024 * 1024;
-/** Remembered entries of each kind; beyond this number the oldest are forgotten. */
-const ENTRIES_MAX = 10_000;
-
-function forgetOldest(entries: Map<string, unknown>): void {
-  const [oldest] = entries.keys();
-  if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
-}
 
 interface Standing {
   /** The emails that prove a client, each with the time until which it does, in milliseconds since 1970. */
@@ -106,21 +100,6 @@ function createStandings(now: () => number) {
   return { countProofs, addProof };
 }
 
-/** Creates the counter of refused recipients. Each refusal is forgotten a minute after the previous one. */
-function createRefusals(now: () => number) {
-  /** The time at which the last refusal of a client is forgotten. */
-  const forgottenAt = new Map<string, number>();
-  return {
-    mayGuess: (client: string): boolean => (forgottenAt.get(client) ?? 0) - now() <= (REFUSALS_MAX - 1) * REFUSAL_MS,
-    count(client: string): void {
-      const last = Math.max(forgottenAt.get(client) ?? 0, now());
-      forgottenAt.delete(client);
-      forgottenAt.set(client, last + REFUSAL_MS);
-      forgetOldest(forgottenAt);
-    },
-  };
-}
-
 /** Creates the limits. Their memory is bounded by time and by entries. */
 export function createClientLimits(options: ClientLimitOptions): ClientLimits {
   const { unprovenPerMinute, connectionsMax, now = Date.now } = options;
@@ -129,7 +108,7 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
   const octets = new Map<string, number>();
   const proofsOfMinute = new Map<string, number>();
   const standings = createStandings(now);
-  const refusals = createRefusals(now);
+  const guesses = createClientShares({ max: REFUSALS_MAX, intervalMs: REFUSAL_MS, now });
   let minute = 0;
 
   function turnMinute(): void {
@@ -188,7 +167,7 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
       if (add(proofsOfMinute, emailId, 1) <= PROOFS_PER_EMAIL) add(unproven, client, -PROOF_WORTH);
     },
     isProven: (address) => standings.countProofs(clientOf(address)) > 0,
-    mayGuess: (address) => refusals.mayGuess(clientOf(address)),
-    countRefusal: (address) => refusals.count(clientOf(address)),
+    mayGuess: (address) => guesses.isLeft(clientOf(address)),
+    countRefusal: (address) => guesses.use(clientOf(address)),
   };
 }

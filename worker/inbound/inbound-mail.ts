@@ -2,13 +2,15 @@ import { findRepliedEmail, recordComplaint, recordReply } from '../../shared/dom
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/inbound/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import { createRecipientFinder, type FindRecipient, type InboundRecipient } from './inbound-recipients.ts';
-import { createProof, createReportRecorder, DELIVERED } from './inbound-reports.ts';
-import type { OperatorMail, SmtpRefusal } from './operator-mail.ts';
+import { createProof, createReportRecorder, DELIVERED, type EmailProof } from './inbound-reports.ts';
+import type { InboundEnvelope, OperatorMail, SmtpRefusal } from './operator-mail.ts';
+import { createReporterCheck, type Reporter } from './proven-reporter.ts';
 
 export interface MessageOutcome {
   /** The emails that the message is proven to be about. */
@@ -20,7 +22,7 @@ export interface MessageOutcome {
 export interface InboundMail {
   findRecipient: FindRecipient;
   /** Handles a message. Throws only when the database cannot be reached, whatever the message contains. */
-  take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<MessageOutcome>;
+  take: (raw: Buffer, envelope: InboundEnvelope, recipients: InboundRecipient[]) => Promise<MessageOutcome>;
 }
 
 export interface InboundMailDeps {
@@ -30,6 +32,10 @@ export interface InboundMailDeps {
   verp: Verp;
   /** INBOUND_DOMAIN. */
   domain: string;
+  /** Finds the keys of signatures. */
+  dns: Pick<DnsResolver, 'txt'>;
+  /** FBL_SOURCES. */
+  fblSources: readonly string[];
   /** Forwards email to the operator; without it such email is refused. */
   operatorMail?: OperatorMail | undefined;
   /** Called after something was recorded. */
@@ -43,7 +49,7 @@ const NO_OPERATOR: SmtpRefusal = { code: 550, text: '5.1.1 This mailbox takes re
 /** The dependencies of handling a message. */
 interface RecorderDeps {
   em: () => Em;
-  provenEmail: (evidence: string) => string | undefined;
+  provenEmail: (evidence: string) => EmailProof | undefined;
   recordReport: ReturnType<typeof createReportRecorder>;
 }
 
@@ -64,15 +70,42 @@ async function recordReplyMessage(
 }
 
 /**
+ * Records what a complaint proves. It counts in complaint rates only from a proven reporter. A report that quotes no
+ * more than an unsubscribe link ends the subscription: only from a reporter that the operator named is it a complaint,
+ * which stops all email to the person.
+ * @returns the outcome for the log
+ */
+async function recordComplaintReport(
+  em: Em,
+  { emailId, by }: EmailProof,
+  findReporter: () => Promise<Reporter>,
+): Promise<string> {
+  const reporter = await findReporter();
+  if (by === 'unsubscribe' && reporter !== 'named') {
+    await unsubscribeByEmail(em, emailId);
+    return 'unsubscribed by a report';
+  }
+  const isCounted = reporter !== 'unproven';
+  await recordComplaint(em, emailId, { isCounted });
+  return isCounted ? 'complaint' : 'a complaint of an unproven sender';
+}
+
+/** What the handling of one message shares. */
+interface Handling {
+  message: InboundMessage;
+  /** Gets each email that the message is proven to be about. */
+  prove: (emailId: string) => void;
+  findReporter: () => Promise<Reporter>;
+}
+
+/**
  * Handles a message for one recipient.
- * @param prove gets each email that the message is proven to be about
  * @returns the outcome for the log
  */
 async function recordMessage(
   recorderDeps: RecorderDeps,
-  message: InboundMessage,
+  { message, prove, findReporter }: Handling,
   recipient: InboundRecipient,
-  prove: (emailId: string) => void,
 ): Promise<string> {
   const { em, provenEmail, recordReport } = recorderDeps;
   if (recipient.kind === 'unsubscribe') {
@@ -84,11 +117,13 @@ async function recordMessage(
   switch (message.kind) {
     case 'complaint': {
       if (!COMPLAINT_TYPES.has(message.report.feedbackType)) return 'ignored feedback';
-      const emailId = recipient.kind === 'email' ? recipient.emailId : provenEmail(message.report.evidence);
-      if (emailId === undefined) return 'a complaint about no known email';
-      prove(emailId);
-      await recordComplaint(em(), emailId);
-      return 'complaint';
+      const proof: EmailProof | undefined =
+        recipient.kind === 'email'
+          ? { emailId: recipient.emailId, by: 'envelope' }
+          : provenEmail(message.report.evidence);
+      if (!proof) return 'a complaint about no known email';
+      prove(proof.emailId);
+      return recordComplaintReport(em(), proof, findReporter);
     }
     case 'dsn':
       return recipient.kind === 'email'
@@ -109,6 +144,7 @@ async function recordMessage(
 /** Creates the handler of inbound messages: it finds out what a message is about, and records that. */
 export function createInboundMail(deps: InboundMailDeps): InboundMail {
   const { links, verp, logger, domain, operatorMail } = deps;
+  const reporterOf = createReporterCheck(deps);
   const em = () => deps.orm.em.fork();
   const recorderDeps: RecorderDeps = {
     em,
@@ -127,18 +163,24 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
   return {
     findRecipient: createRecipientFinder({ em, verp, domain, hasOperator: operatorMail !== undefined }),
 
-    async take(raw, envelopeFrom, recipients) {
-      const message = readInboundMessage(raw, envelopeFrom);
+    async take(raw, envelope, recipients) {
+      const message = readInboundMessage(raw, envelope.from);
       const isReport = message.kind === 'dsn' || message.kind === 'complaint';
       // The recipients of a message are either all for reports, or none of them is.
       if (!isReport && recipients.some(({ kind }) => kind === 'reports')) {
-        const refusal = operatorMail ? await operatorMail.forward(raw, envelopeFrom) : NO_OPERATOR;
+        const refusal = operatorMail ? await operatorMail.forward(raw, envelope) : NO_OPERATOR;
         log(message, refusal ? `not forwarded: ${refusal.code} ${refusal.text}` : 'forwarded');
         return { proved: [], refusal };
       }
       const proved: string[] = [];
+      let reporter: Promise<Reporter> | undefined;
+      const handling: Handling = {
+        message,
+        prove: (emailId) => proved.push(emailId),
+        findReporter: () => (reporter ??= reporterOf(raw, envelope.client.address)),
+      };
       for (const recipient of recipients) {
-        const outcome = await recordMessage(recorderDeps, message, recipient, (emailId) => proved.push(emailId));
+        const outcome = await recordMessage(recorderDeps, handling, recipient);
         log(message, outcome, 'emailId' in recipient ? recipient.emailId : undefined);
       }
       deps.wakeDispatcher();

@@ -25,22 +25,28 @@ const RECEIPTS_MAX = 200;
 const DIAGNOSTIC_LENGTH_MAX = 500;
 
 /**
- * Creates the function that finds the email that a report is proven to be about, by what we signed: the envelope
- * sender, the unsubscribe address, or the unsubscribe link.
+ * The email that a report is proven to be about, by what we signed. Only servers see the `envelope` sender. An
+ * `unsubscribe` link or address is in the email itself, and may have been forwarded to anybody.
  */
-export function createProof(verp: Verp, links: LinkSigner): (evidence: string) => string | undefined {
+export interface EmailProof {
+  emailId: string;
+  by: 'envelope' | 'unsubscribe';
+}
+
+/** Creates the function that finds the email that a report is proven to be about. */
+export function createProof(verp: Verp, links: LinkSigner): (evidence: string) => EmailProof | undefined {
   return (evidence) => {
     for (const match of evidence.matchAll(/bounce\+[a-z2-7]{40}@[a-z0-9.-]{1,253}/gi)) {
       const emailId = verp.readAddress(match[0]);
-      if (emailId !== undefined) return emailId;
+      if (emailId !== undefined) return { emailId, by: 'envelope' };
     }
     for (const match of evidence.matchAll(/unsubscribe\+[a-z2-7]{40}@[a-z0-9.-]{1,253}/gi)) {
       const emailId = verp.readUnsubscribeAddress(match[0]);
-      if (emailId !== undefined) return emailId;
+      if (emailId !== undefined) return { emailId, by: 'unsubscribe' };
     }
     for (const match of evidence.matchAll(/\/unsubscribe\/([\w-]{64})/g)) {
       const owner = links.readRecipientToken(match[1] ?? '');
-      if (owner) return owner.emailId;
+      if (owner) return { emailId: owner.emailId, by: 'unsubscribe' };
     }
     return undefined;
   };

@@ -105,7 +105,8 @@ async function takeMessage(
   limits.countOctets(session.remoteAddress, stream.byteLength);
   if (!raw) return refusal(552, `5.3.4 The message is larger than ${MESSAGE_BYTES_MAX} bytes`);
   const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-  const taken = await mail.take(raw, from, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
+  const client = { address: session.remoteAddress, name: session.hostNameAppearsAs || '' };
+  const taken = await mail.take(raw, { from, client }, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
   for (const emailId of taken.proved) limits.prove(session.remoteAddress, emailId);
   return taken.refusal ? refusal(taken.refusal.code, taken.refusal.text) : null;
 }

@@ -8,6 +8,7 @@ import { createOperatorMail } from './operator-mail.ts';
 
 const OPERATOR = 'ops@operator.test';
 const PERSON = 'ada@home.test';
+const FROM_PERSON = { from: PERSON, client: { address: '192.0.2.9', name: 'mx.home.test' } };
 const logger = createLogger({ level: 'silent', name: 'test' });
 
 let inbound: Awaited<ReturnType<typeof startTestInbound>>;
@@ -49,7 +50,7 @@ describe('email to the operator', () => {
       const text = message!.raw.toString();
       expect(text.trimEnd().endsWith(raw.trimEnd())).toBe(true);
       expect(text).toMatch(
-        /^Received: by in\.everpost\.test .*\r\nEverpost-Forwarded: in\.everpost\.test\r\nAuto-Submitted: /,
+        /^Received: from .* by in\.everpost\.test .*\r\nEverpost-Forwarded: in\.everpost\.test\r\nAuto-Submitted: /,
       );
     },
   );
@@ -81,20 +82,45 @@ describe('email to the operator', () => {
     sink.replyTo(OPERATOR, { code: 550, text: '5.1.1 No such user', stage: 'rcpt', times: 1 });
     expect(await write(to, answer([]))).toMatch(/^554/);
     const silent = operatorMail({ smtp: { send: () => new Promise(() => undefined) }, forwardMs: 50 });
-    expect(await silent.forward(Buffer.from(answer([])), PERSON)).toMatchObject({ code: 451 });
+    expect(await silent.forward(Buffer.from(answer([])), FROM_PERSON)).toMatchObject({ code: 451 });
     const away = operatorMail({ smtp: { send: () => Promise.reject(new Error('away')) } });
-    expect(await away.forward(Buffer.from(answer([])), PERSON)).toMatchObject({ code: 451 });
+    expect(await away.forward(Buffer.from(answer([])), FROM_PERSON)).toMatchObject({ code: 451 });
   });
 
-  it('is limited in its rate, and deferred beyond that', async () => {
+  it('names the client that brought it', async () => {
+    expect(await write(`abuse@${DOMAIN}`, answer([]))).toMatch(/^250/);
+    const [message] = await sink.waitForMessages(1);
+    expect(message!.raw.toString()).toMatch(/^Received: from \S+ \(\[127\.0\.0\.1\]\) by in\.everpost\.test/);
+    const texts: string[] = [];
+    const { forward } = operatorMail({
+      smtp: {
+        send: (_envelope, raw) => {
+          texts.push(raw.toString());
+          return Promise.resolve({ kind: 'accepted', reply: '250' });
+        },
+      },
+    });
+    const lying = { address: '2001:db8::1', name: 'x\r\nBcc: everybody@home.test' };
+    await forward(Buffer.from(answer([])), { from: PERSON, client: lying });
+    expect(texts[0]).toMatch(/^Received: from unknown \(\[IPv6:2001:db8::1\]\) by /);
+  });
+
+  it('is limited for each client, and deferred beyond that, while other clients go on', async () => {
     const { forward } = operatorMail({ smtp: { send: () => Promise.resolve({ kind: 'accepted', reply: '250' }) } });
+    const bring = async (address: string) =>
+      (await forward(Buffer.from(answer([])), { from: PERSON, client: { address, name: 'mx.test' } }))?.code;
     const replies: (number | undefined)[] = [];
-    for (let n = 0; n < 40; n++) replies.push((await forward(Buffer.from(answer([])), PERSON))?.code);
-    expect(replies.filter((code) => code === undefined)).toHaveLength(30);
+    for (let n = 0; n < 40; n++) replies.push(await bring('192.0.2.1'));
+    expect(replies.filter((code) => code === undefined)).toHaveLength(10);
     expect(replies.at(-1)).toBe(451);
+    expect(await bring('192.0.2.2')).toBeUndefined();
     nowMs += 60_000;
-    expect(await forward(Buffer.from(answer([])), PERSON)).toBeUndefined();
-    expect(await forward(Buffer.from(answer([])), PERSON)).toMatchObject({ code: 451 });
+    expect([await bring('192.0.2.1'), await bring('192.0.2.1')]).toEqual([undefined, 451]);
+  });
+
+  it('is refused when it is very large', async () => {
+    expect(await write(`abuse@${DOMAIN}`, answer(['', 'line of text\r\n'.repeat(45_000)]))).toMatch(/^552/);
+    expect(sink.messageCount()).toBe(0);
   });
 });
 

@@ -1,18 +1,35 @@
 import { domainToASCII } from 'node:url';
+import ipaddr from 'ipaddr.js';
 import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import { isAutomatic } from '../../shared/platform/inbound/automatic-message.ts';
+import { clientOf } from '../../shared/platform/client-address.ts';
 import { addressIn } from '../../shared/platform/inbound/inbound-message.ts';
 import { readEntity, type MimeEntity } from '../../shared/platform/inbound/mime-reader.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import type { SmtpOutcome, SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createClientShares, type ClientShares } from './client-shares.ts';
 
 /** The SMTP reply that refuses a message. */
 export interface SmtpRefusal {
   code: number;
   text: string;
+}
+
+/** The server that brings a message. */
+export interface InboundClient {
+  address: string;
+  /** As it named itself in HELO or EHLO. */
+  name: string;
+}
+
+/** How a message came. */
+export interface InboundEnvelope {
+  /** The envelope sender; empty for reports. */
+  from: string;
+  client: InboundClient;
 }
 
 /** Forwards email to the operator of this installation. */
@@ -21,7 +38,7 @@ export interface OperatorMail {
    * Forwards a message unchanged, with a few header fields added in front.
    * @returns undefined once a mail server has accepted it; else the reply to give, so that the sender keeps the message
    */
-  forward: (raw: Buffer, envelopeFrom: string) => Promise<SmtpRefusal | undefined>;
+  forward: (raw: Buffer, envelope: InboundEnvelope) => Promise<SmtpRefusal | undefined>;
 }
 
 export interface OperatorMailOptions {
@@ -49,24 +66,31 @@ const FORWARDED_FIELD = 'Everpost-Forwarded';
 const FORWARD_MS = 25_000;
 /** The most Received fields of a message without a loop (RFC 5321 section 6.3); real messages have about five. */
 const HOPS_MAX = 18;
-/** Messages that may be forwarded at once; after them one per minute. */
-const BURST_MAX = 30;
-const MESSAGE_INTERVAL_MS = 60_000;
+/** Messages of one client that may be forwarded at once; after them one per minute. */
+const CLIENT_SHARE = { max: 10, intervalMs: 60_000 };
+/** The same of all clients: enough for ten of them, and a bound for what leaves in the name of this installation. */
+const ALL_SHARE = { max: 100, intervalMs: 6_000 };
+const ALL = 'all';
+/** The octets of a message for the operator. */
+const MESSAGE_BYTES_MAX = 512 * 1024;
 
 const LOOP: SmtpRefusal = { code: 554, text: '5.4.6 The message is in a loop' };
 const TOO_MANY: SmtpRefusal = { code: 451, text: '4.7.1 Too many messages for the operator, try again later' };
+const TOO_LARGE: SmtpRefusal = {
+  code: 552,
+  text: `5.3.4 A message for the operator has at most ${MESSAGE_BYTES_MAX} bytes`,
+};
 const NOT_NOW: SmtpRefusal = { code: 451, text: '4.4.1 The message cannot be forwarded now, try again later' };
 const NOT_TAKEN: SmtpRefusal = { code: 554, text: '5.3.0 The mail server of the operator refuses this message' };
 
-/** Creates a limit of BURST_MAX messages at once, and one more each minute. */
-function createAllowance(now: () => number): () => boolean {
-  let usedUntilMs = 0;
-  return () => {
-    const nextMs = Math.max(usedUntilMs, now()) + MESSAGE_INTERVAL_MS;
-    if (nextMs - now() > BURST_MAX * MESSAGE_INTERVAL_MS) return false;
-    usedUntilMs = nextMs;
-    return true;
-  };
+/** A host name or an address literal, as a client may name itself (RFC 5321 section 4.1.1.1). */
+const CLIENT_NAME = /^[\w.:[\]-]{1,255}$/;
+
+/** The client for a Received field (RFC 5321 section 4.4), such as `mx.example ([192.0.2.1])`. */
+function clientText({ name, address }: InboundClient): string {
+  const literal = ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+  const tag = literal?.kind() === 'ipv6' ? 'IPv6:' : '';
+  return `${CLIENT_NAME.test(name) ? name : 'unknown'} ([${tag}${literal?.toString() ?? 'unknown'}])`;
 }
 
 function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
@@ -81,13 +105,16 @@ function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
  *
  * It prevents loops. A message that this listener forwarded is recognized by a header field, and one that other servers
  * forwarded by its Received fields. A forwarded message has no envelope sender, so nobody returns or answers it.
- * Messages with a sender at this listener, and automatic replies in the name of the operator, are refused. The rate is
- * limited for any other loop.
+ * Messages with a sender at this listener, and automatic replies in the name of the operator, are refused. Each
+ * client has a share of its own, so that none keeps the mail of others waiting, and a loop ends.
  */
 export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
   const { operator, smtp, logger, now = Date.now, forwardMs = FORWARD_MS } = options;
   const host = domainToASCII(options.domain) || options.domain.toLowerCase();
-  const mayForward = createAllowance(now);
+  const [shares, allShares] = [CLIENT_SHARE, ALL_SHARE].map((share) => createClientShares({ ...share, now })) as [
+    ClientShares,
+    ClientShares,
+  ];
 
   /** Whether a reply to the address would come to this listener. */
   function isHere(address: string): boolean {
@@ -107,11 +134,19 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
     );
   }
 
-  function fields(message: MimeEntity): string {
+  /** Whether a message may be forwarded for the client, which has then used a part of its share. */
+  function useShare(client: string): boolean {
+    if (!shares.isLeft(client) || !allShares.isLeft(ALL)) return false;
+    shares.use(client);
+    allShares.use(ALL);
+    return true;
+  }
+
+  function fields(message: MimeEntity, client: InboundClient): string {
     const date = new Date(now()).toUTCString().replace('GMT', '+0000');
     const isMarked = /^auto-/i.test(message.field('auto-submitted'));
     return [
-      `Received: by ${host} (Everpost) for <${operator}>; ${date}`,
+      `Received: from ${clientText(client)} by ${host} (Everpost) for <${operator}>; ${date}`,
       `${FORWARDED_FIELD}: ${host}`,
       ...(isMarked ? [] : ['Auto-Submitted: auto-generated']),
       '',
@@ -132,11 +167,12 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
   }
 
   return {
-    async forward(raw, envelopeFrom) {
+    async forward(raw, { from, client }) {
+      if (raw.length > MESSAGE_BYTES_MAX) return TOO_LARGE;
       const message = readEntity(raw.toString('latin1'));
-      if (isLoop(message, envelopeFrom)) return LOOP;
-      if (!mayForward()) return TOO_MANY;
-      const refusal = await send(Buffer.concat([Buffer.from(fields(message), 'latin1'), raw]));
+      if (isLoop(message, from)) return LOOP;
+      if (!useShare(clientOf(client.address))) return TOO_MANY;
+      const refusal = await send(Buffer.concat([Buffer.from(fields(message, client), 'latin1'), raw]));
       if (refusal === NOT_TAKEN) logger.error('the mail server of OPERATOR_EMAIL refuses a forwarded message');
       return refusal;
     },

@@ -1,5 +1,6 @@
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
@@ -37,7 +38,9 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
   const { OPERATOR_EMAIL: operator } = deps.config;
   const operatorMail = operator === undefined ? undefined : createOperatorMail({ ...deps, operator, domain });
   const verp = createVerp({ ...appSecretsOf(deps.config), domain });
-  const mail = createInboundMail({ ...deps, domain, verp, operatorMail });
+  const dns = createDnsResolver({ servers: deps.config.DNS_SERVERS });
+  const fblSources = deps.config.FBL_SOURCES;
+  const mail = createInboundMail({ ...deps, domain, verp, operatorMail, dns, fblSources });
   try {
     const proxySources = deps.config.INBOUND_PROXY_PROTOCOL ? deps.config.INBOUND_PROXY_SOURCES : [];
     const server = await startInboundServer({ port, domain, mail, tls, proxySources, logger: deps.logger });

@@ -158,19 +158,35 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
 }
 
 /**
- * Records that the recipient reported the email as spam. The recipient gets no more email of any kind. A simulated
- * complaint does not count in complaint rates.
+ * Records that the recipient reported the email as spam. The recipient gets no more email of any kind.
+ * @param isCounted whether it counts in complaint rates, where each recipient counts once a week: not when it is
+ *   simulated, or when nothing proves who sent the report
  */
-export async function recordComplaint(em: Em, emailId: string, { isSimulated = false } = {}): Promise<void> {
+export async function recordComplaint(em: Em, emailId: string, { isCounted = true } = {}): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
     const email = await applyStatusChange(tx, emailId, COMPLAINED, {});
     if (!email) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
     if (email.contact_id !== null) await setSubscribed(tx, email.project_id, [email.contact_id], false);
-    if (email.to_address === null || isSimulated) return;
+    if (email.to_address === null || !isCounted || (await hasComplainedBefore(tx, emailId, email))) return;
     await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
   });
+}
+
+/** Whether the recipient of an email has complained about another email of the project within a week. */
+async function hasComplainedBefore(tx: Em, emailId: string, email: ChangedEmail): Promise<boolean> {
+  const ofRecipient =
+    email.contact_id === null
+      ? sql`project_id = ${email.project_id} and to_address = ${email.to_address}`
+      : sql`contact_id = ${email.contact_id}`;
+  const earlier = await queryOne(
+    tx,
+    sql`
+      select from email
+      where ${ofRecipient} and id <> ${emailId} and complained_at > now() - interval '7 days' limit 1`,
+  );
+  return earlier !== undefined;
 }
 
 /** An event id derived from the report, so that the same report twice is one event (RFC 9562 version 8). */
