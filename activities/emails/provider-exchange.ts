@@ -52,8 +52,9 @@ function createChangeReporter({ logger, metrics }: ProviderExchangeOptions) {
     const about = { ...(relay !== ALL && { relay }), ...(provider !== ALL && { provider }) };
     if (!before.pause && after.pause) {
       metrics.providerPaused(relay, provider);
-      const { reason } = after.pause;
-      logger.warn({ ...about, reason }, `${who} refuses our emails; sending is paused`);
+      const { reason, projectId } = after.pause;
+      if (projectId === undefined) logger.warn({ ...about, reason }, `${who} refuses our emails; sending is paused`);
+      else logger.warn({ ...about, reason, projectId }, `${who} refuses the emails of one project; they wait`);
     } else if (before.pause && !after.pause) {
       metrics.providerRecovered(relay, provider);
       const seconds = Math.round((nowMs - before.pause.sinceMs) / 1_000);
@@ -146,8 +147,11 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   const nowMs = () => Date.now() + aheadMs;
 
   async function exchange(): Promise<void> {
+    // Probes that are wanted from now on are left for the next exchange.
+    const wanted = new Set(probes.wanted);
+    probes.wanted.clear();
     if (!ledger || smtp.isClosed()) return;
-    const reports = ledger.takeReports((key) => states.has(key), probes.wanted);
+    const reports = ledger.takeReports(new Set(states.keys()), wanted);
     try {
       const answer = await exchangeProviderStates(em(), [...relays, ALL], reports);
       exchangedAt = performance.now();
@@ -155,13 +159,12 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
       states = answer.states;
       for (const change of answer.changes) {
         reportChange(change, answer.nowMs);
-        if (probes.wanted.has(change.key) && isNewProbeOf(workerId, change)) probes.grant(change.key);
+        if (wanted.has(change.key) && isNewProbeOf(workerId, change)) probes.grant(change.key);
       }
     } catch (error) {
       ledger.putBack(reports);
       logger.debug({ err: error }, 'the states of providers could not be exchanged');
     }
-    probes.wanted.clear();
   }
 
   /** Runs one exchange at a time; a further call shares the one under way. */
@@ -192,9 +195,10 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
       if (probes.use(key)) return true;
       if (!probes.mayAsk(key)) return false;
       ledger?.want(key);
-      await running;
       probes.wanted.add(key);
-      await run();
+      // An exchange that was under way before asks for no probe of this key.
+      while (probes.wanted.has(key)) await run();
+      await running;
       return probes.use(key);
     },
   };

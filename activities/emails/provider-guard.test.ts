@@ -5,7 +5,7 @@ import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-me
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { createProviderExchange } from './provider-exchange.ts';
+import { createProviderExchange, type ProviderExchange } from './provider-exchange.ts';
 import { createProviderGuard, type ProviderGuard } from './provider-guard.ts';
 
 const SPAM: SmtpOutcome = {
@@ -29,20 +29,23 @@ const { signal } = new AbortController();
 const envelopeTo = (to: string) => ({ from: 'news@example.com', to });
 
 const outcomes = { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 };
-const relayNamed = (label: string) => ({ label, connections: 0, isDown: false, outcomes });
+const relayNamed = (label: string) => ({ label, connections: 0, isDown: false, isInClear: false, outcomes });
 
 /** The counts and log lines of the guards. */
 const registry = new Registry();
 const metrics = createDeliveryMetrics(registry);
 const logs: string[] = [];
 
-function createGuard(...relays: string[]): ProviderGuard {
-  const exchange = createProviderExchange({
+function createExchange(...relays: string[]): ProviderExchange {
+  return createProviderExchange({
     ...{ em: () => database.orm.em.fork(), smtp: { isClosed: () => isOver, relays: () => relays.map(relayNamed) } },
     metrics,
     logger: createLogger({ level: 'warn', name: 'test' }, { write: (line) => logs.push(line) }),
   });
-  return createProviderGuard(exchange, { add: () => undefined }, 10);
+}
+
+function createGuard(...relays: string[]): ProviderGuard {
+  return createProviderGuard(createExchange(...relays), { add: () => undefined }, 10);
 }
 
 /**
@@ -78,11 +81,70 @@ describe('a provider that refuses the messages of one project', () => {
     }, 20_000);
   }, 40_000);
 
-  it('holds the emails of all projects when its refusals are about our servers', async () => {
+  it('holds the emails of all projects when its refusals are about our servers and others get them, too', async () => {
     const guard = createGuard('servers:25');
+    await send(guard, 'quiet', 1, BLOCKED);
     await send(guard, 'loud', 12, BLOCKED);
     await eventually(async () => guard.isPaused('reader@home.test', 'quiet'));
   });
+});
+
+describe('refusals that only one project gets', () => {
+  it('hold its emails to the provider and through the relay, and none of other projects', async () => {
+    const guard = createGuard('own:25');
+    await guard.ready();
+    for (let n = 0; n < 36; n++) {
+      const envelope = envelopeTo(`reader${n}@own${n % 3}.test`);
+      const admission = await guard.admit(envelope, 'loud', signal);
+      if (!('wait' in admission)) guard.settle(envelope, admission, BLOCKED);
+    }
+    await eventually(async () => guard.isPaused('reader@home.test', 'loud'));
+    for (const address of ['reader@home.test', 'reader@own0.test']) {
+      expect(guard.isPaused(address, 'quiet')).toBe(false);
+      expect(await guard.admit(envelopeTo(address), 'quiet', signal)).toMatchObject({ projectId: 'quiet' });
+      expect(await guard.admit(envelopeTo(address), 'loud', signal)).toHaveProperty('wait');
+    }
+  });
+});
+
+describe('an address whose server always says that emails come too fast', () => {
+  const tooFast = (reply: string): SmtpOutcome => ({ kind: 'deferred', stage: 'rcpt', replyCode: 450, reply });
+
+  it('is deferred as any other, and slows down nobody', async () => {
+    const guard = createGuard('limit:25');
+    await guard.ready();
+    const slow = envelopeTo('slow@limit.test');
+    for (const reply of ['421 4.7.0 rate limited', '450 4.7.1 too many messages', '452 4.3.1 message limit exceeded']) {
+      for (let n = 0; n < 5; n++) {
+        const admission = await guard.admit(slow, 'project', signal);
+        if ('wait' in admission) throw new Error('held');
+        expect(guard.settle(slow, admission, tooFast(reply))).toEqual({});
+        await send(guard, 'project', 20, ACCEPTED);
+        await guard.ready();
+      }
+    }
+    expect(await guard.admit(envelopeTo('reader@limit.test'), 'project', signal)).not.toHaveProperty('wait');
+  });
+});
+
+describe('probes of two providers that are due at once', () => {
+  it('are both granted, also when an exchange is under way', async () => {
+    const exchange = createExchange('probes:25');
+    const guard = createProviderGuard(exchange, { add: () => undefined }, 10);
+    const keys = ['one.test', 'two.test'].map((provider) => `probes:25 ${provider}`);
+    await guard.ready();
+    for (let n = 0; n < 24; n++) {
+      const envelope = envelopeTo(`reader${n}@${n % 2 ? 'one' : 'two'}.test`);
+      const admission = await guard.admit(envelope, `project${n % 4}`, signal);
+      if (!('wait' in admission)) guard.settle(envelope, admission, BLOCKED);
+    }
+    await eventually(async () => {
+      await guard.ready();
+      return keys.every((key) => (exchange.stateOf(key)?.pause?.untilMs ?? Infinity) < exchange.nowMs());
+    }, 20_000);
+    exchange.soon();
+    expect(await Promise.all(keys.map((key) => exchange.takeProbe(key)))).toEqual([true, true]);
+  }, 30_000);
 });
 
 describe('a relay that refuses', () => {

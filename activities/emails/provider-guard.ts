@@ -4,7 +4,7 @@ import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/deli
 import { signsOf } from '../../shared/pure/emails/refusal-signs.ts';
 import type { SmtpEnvelope, SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { Hold, OutcomeAssessment } from './outcome-result.ts';
-import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
+import { createProviderLedger, type LedgerEmail, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
 import {
   createRelayChoice,
@@ -73,7 +73,8 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
   function reportProbes({ probes, provider, projectId }: Admission, sign: Seen['sign'] | 'none'): void {
     for (const key of probes ?? []) {
       const refusedBy = key === contentKey(provider, projectId) ? 'about the message' : 'about us';
-      ledger.probed(key, sign === 'accepted' ? 'accepted' : sign === refusedBy ? 'refused' : 'unclear');
+      const isRefused = sign === refusedBy || sign === 'too fast';
+      ledger.probed(key, sign === 'accepted' ? 'accepted' : isRefused ? 'refused' : 'unclear');
     }
     if (probes) exchange.soon();
   }
@@ -82,13 +83,13 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
     ready: exchange.ready,
     isPaused(address, projectId) {
       const provider = recipientProviderOf(address);
-      return choice.isPaused(provider) || pauseOf(contentKey(provider, projectId)) !== undefined;
+      return choice.isPaused(provider, projectId) || pauseOf(contentKey(provider, projectId)) !== undefined;
     },
 
     async admit({ to }, projectId, signal) {
       const provider = recipientProviderOf(to);
       if (exchange.isQuiet()) return { projectId, provider };
-      const chosen = await choice.choose(provider, signal);
+      const chosen = await choice.choose(provider, projectId, signal);
       if ('wait' in chosen) return chosen;
       const admission: Admission = { projectId, provider, ...chosen };
       const content = contentKey(provider, projectId);
@@ -104,12 +105,18 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
       const relay = outcome.relay ?? relays[0] ?? ALL;
       const content = contentKey(provider, projectId);
       const keys = [healthKey(relay, provider), healthKey(relay, ALL)];
-      const { sign, verdict } = assess({ ledger, to, keys, content, suspectsOf }, outcome);
+      const { sign, verdict } = assess(
+        { ledger, email: { recipient: to, projectId }, keys, content, suspectsOf },
+        outcome,
+      );
       if (sign === 'accepted') tally.add(projectId, provider);
       reportProbes(admission, sign);
-      if (sign === 'too fast') return { hold: holdFor({ provider, relays: [relay], reason: TOO_FAST }, SLOWED_MS) };
-      const isPausedHere = keys.some((key) => pauseOf(key) !== undefined);
-      if (sign === 'about us' && isPausedHere && !choice.isPaused(provider)) {
+      // What a single recipient gets is a refusal of that email, and counts as any other.
+      if (sign === 'too fast' && keys.some((key) => ledger.isSlowing(key, to))) {
+        return { hold: holdFor({ provider, relays: [relay], reason: TOO_FAST }, SLOWED_MS) };
+      }
+      const isPausedHere = keys.some((key) => choice.isPausedFor(key, projectId));
+      if (sign === 'about us' && isPausedHere && !choice.isPaused(provider, projectId)) {
         return { hold: holdFor({ provider, relays: [relay], reason: OTHER_RELAY }, OTHER_RELAY_MS) };
       }
       // A refusal of one message may currently apply to all of them.
@@ -136,7 +143,7 @@ interface Seen {
 /** The keys and the ledger by which an outcome is noted. */
 interface Notes {
   ledger: ProviderLedger;
-  to: string;
+  email: Required<LedgerEmail>;
   /** The keys of the provider through the relay, and of the relay. */
   keys: readonly string[];
   content: string;
@@ -144,18 +151,20 @@ interface Notes {
 }
 
 /** Notes an outcome, and judges a refusal. A hard refusal that too many addresses get does not count as hard. */
-function assess({ ledger, to, keys, content, suspectsOf }: Notes, outcome: SmtpOutcome): Seen {
+function assess({ ledger, email, keys, content, suspectsOf }: Notes, outcome: SmtpOutcome): Seen {
   if (outcome.kind === 'accepted') {
-    for (const key of keys) ledger.accepted(key, to);
-    if (ledger.has(content)) ledger.accepted(content, to);
+    for (const key of keys) ledger.accepted(key, email);
+    if (ledger.has(content)) ledger.accepted(content, { recipient: email.recipient });
     return { sign: 'accepted' };
   }
   const { reply, stage } = outcome;
   const verdict =
     outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
-  const signs = signsOf(to, reply, stage, verdict);
-  const isDoubted = keys.map((key) => ledger.refused(key, to, signs, suspectsOf(key))).includes(true);
-  if (signs.kind === 'about the message') ledger.refused(content, to, { ...signs, kind: 'about us' }, []);
+  const signs = signsOf(email.recipient, reply, stage, verdict);
+  const isDoubted = keys.map((key) => ledger.refused(key, email, signs, suspectsOf(key))).includes(true);
+  if (signs.kind === 'about the message') {
+    ledger.refused(content, { recipient: email.recipient }, { ...signs, kind: 'about us' }, []);
+  }
   if (!isDoubted) return { sign: signs.kind, ...(verdict && { verdict }) };
   return { sign: 'about us', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
 }

@@ -54,15 +54,20 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
   const turns = createProviderTurns(concurrency);
   const { relays } = exchange;
   const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
+  const isPausedFor = (key: string, projectId: string): boolean => {
+    const pause = pauseOf(key);
+    return pause !== undefined && (pause.projectId ?? projectId) === projectId;
+  };
   const untilMs = (keys: readonly string[]) => Math.max(...keys.map((key) => pauseOf(key)?.untilMs ?? 0));
 
-  /** The pauses of a relay that apply to an email to the provider. */
-  function pausesAt(relay: string, provider: string): string[] {
-    return [healthKey(relay, ALL), healthKey(relay, provider)].filter((key) => pauseOf(key) !== undefined);
+  /** The pauses of a relay that apply to an email of the project to the provider. */
+  function pausesAt(relay: string, provider: string, projectId: string): string[] {
+    return [healthKey(relay, ALL), healthKey(relay, provider)].filter((key) => isPausedFor(key, projectId));
   }
 
-  function pausedAmong(provider: string): PausedRelay[] {
-    return relays.map((relay) => ({ relay, keys: pausesAt(relay, provider) })).filter(({ keys }) => keys.length > 0);
+  function pausedAmong(provider: string, projectId: string): PausedRelay[] {
+    const all = relays.map((relay) => ({ relay, keys: pausesAt(relay, provider, projectId) }));
+    return all.filter(({ keys }) => keys.length > 0);
   }
 
   const allBut = (relay: string): Pick<RelayChoice, 'avoid'> =>
@@ -119,17 +124,21 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
   }
 
   return {
-    /** Whether an email would wait now, as far as is known. */
-    isPaused: (provider: string): boolean => relays.every((relay) => pausesAt(relay, provider).length > 0),
+    /** Whether a pause of a key applies to the emails of a project. */
+    isPausedFor,
 
-    async choose(provider: string, signal: AbortSignal): Promise<RelayChoice | Hold> {
-      let paused = pausedAmong(provider);
+    /** Whether an email of the project would wait now, as far as is known. */
+    isPaused: (provider: string, projectId: string): boolean =>
+      relays.every((relay) => pausesAt(relay, provider, projectId).length > 0),
+
+    async choose(provider: string, projectId: string, signal: AbortSignal): Promise<RelayChoice | Hold> {
+      let paused = pausedAmong(provider, projectId);
       const over = paused.filter(isOver);
       if (over.length > 0) {
         const probing = await probe(over);
         if (probing) return probing;
         // The wait for the probe may have changed what is known.
-        paused = pausedAmong(provider);
+        paused = pausedAmong(provider, projectId);
       }
       if (paused.length === relays.length) return hold(provider, paused);
       const open = relays.filter((relay) => !paused.some((each) => each.relay === relay));

@@ -145,7 +145,7 @@ describe('the pace', () => {
     }
   });
 
-  const slowed = report({ total: 1, slowed: 1 });
+  const slowed = report({ total: 2, slowed: 2 });
   const atSpeed = after([accepted(100), 0], [accepted(100), 1 * SECOND], [accepted(100), 2 * SECOND]);
   const cut = afterReport(atSpeed, slowed, T0 + 3 * SECOND);
 
@@ -159,5 +159,55 @@ describe('the pace', () => {
     const rates = [4, 5, 6].map((atSecond) => afterReport(cut, report(), T0 + atSecond * SECOND).pace?.rate ?? 0);
     expect((rates[1] ?? 0) - (rates[0] ?? 0)).toBeCloseTo((rates[2] ?? 0) - (rates[1] ?? 0));
     expect(afterReport(cut, report(), T0 + 200 * SECOND).pace).toBeUndefined();
+  });
+
+  it('is not set by a single recipient', () => {
+    expect(afterReport(atSpeed, report({ total: 1, slowed: 1 }), T0 + 3 * SECOND).pace).toBeUndefined();
+  });
+
+  it('is not set but the provider is paused when it answers every recipient that emails come too fast', () => {
+    expect(after([report({ total: 10, slowed: 10 }), 0])).toMatchObject({ pause: { step: 0 } });
+    expect(after([report({ total: 9, slowed: 9 }), 0]).pause).toBeUndefined();
+    expect(after([report({ total: 11, slowed: 10, accepted: 1 }), 0])).toMatchObject({ pace: { rate: 0.5 } });
+  });
+});
+
+describe('a surge that one project causes', () => {
+  const of = (counts: Record<string, [total: number, against: number]>, change: Partial<ProviderReport> = {}) => {
+    const projects = Object.fromEntries(
+      Object.entries(counts).map(([projectId, [total, against]]) => [projectId, { total, against }]),
+    );
+    const [total, against] = [0, 1].map((at) =>
+      Object.values(counts).reduce((sum, each) => sum + (each[at] ?? 0), 0),
+    ) as [number, number];
+    return report({ total, accepted: total - against, refused: against, projects, ...change });
+  };
+  const spread = { spread: { a: 8, b: 6, c: 6 } };
+
+  it('holds only the emails of that project, at the provider and at the relay', () => {
+    for (const change of [{}, spread]) {
+      expect(after([of({ loud: [20, 20] }, change), 0]).pause?.projectId).toBe('loud');
+      expect(after([of({ loud: [40, 40], quiet: [5, 0], third: [3, 1] }, change), 0]).pause?.projectId).toBe('loud');
+    }
+  });
+
+  it('holds all emails when those of the others are refused as well, at once or later', () => {
+    for (const change of [{}, spread]) {
+      const both = after([of({ loud: [40, 40], quiet: [2, 1] }, change), 0]);
+      expect(both.pause).toBeDefined();
+      expect(both.pause?.projectId).toBeUndefined();
+      const alone = after([of({ loud: [20, 20] }, change), 0]);
+      const probing = afterReport(alone, report({ wantsProbe: true }), T0 + 5 * SECOND);
+      const later = afterReport(probing, of({ quiet: [1, 1] }, change), T0 + 11 * SECOND);
+      expect(later.pause?.projectId).toBeUndefined();
+      expect(later.pause?.probe).toBeDefined();
+    }
+  });
+
+  it('is found among more projects than are counted by name', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n): [string, [number, number]] => [`p${n}`, [1, 0]]),
+    );
+    expect(after([of({ ...many, loud: [60, 60] }), 0]).pause?.projectId).toBe('loud');
   });
 });

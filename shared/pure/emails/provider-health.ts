@@ -4,7 +4,7 @@ export interface ProviderCounts {
   accepted: number;
   /** Refused for reasons that are about us. */
   refused: number;
-  /** Deferred with words about rates. */
+  /** Refused for their speed. A recipient counts once, however often it is refused. */
   slowed: number;
 }
 
@@ -16,6 +16,15 @@ export interface HardWords {
 
 /** Refusals about us, counted by the recipient's provider, for the first `WORDS_MAX` providers. */
 export type Spread = Readonly<Record<string, number>>;
+
+/** The results of a project's emails; `against` are those refused for any reason that is not the one email's. */
+export interface ProjectCounts {
+  total: number;
+  against: number;
+}
+
+/** Results by project, for the `WORDS_MAX` projects with the most refusals; all others are added up as `''`. */
+export type ByProject = Readonly<Record<string, ProjectCounts>>;
 
 /** The results that one worker has seen of a provider since its last report. */
 export interface ProviderReport extends ProviderCounts {
@@ -30,12 +39,15 @@ export interface ProviderReport extends ProviderCounts {
   wantsProbe: boolean;
   /** Set when the report is about everything behind a relay. */
   spread?: Spread;
+  /** Missing or empty when the report is about the messages of one project. */
+  projects?: ByProject;
 }
 
 interface Bucket extends ProviderCounts {
   atMs: number;
   hard: HardWords[];
   spread?: Spread;
+  projects?: ByProject;
 }
 
 export interface ProviderPause {
@@ -45,6 +57,8 @@ export interface ProviderPause {
   /** Earlier pauses that ended with a refused probe. Each doubles the next pause. */
   step: number;
   reason: string;
+  /** The project whose emails alone wait, because no others were refused. */
+  projectId?: string;
   probe?: { workerId: string; untilMs: number };
 }
 
@@ -80,13 +94,18 @@ export const UNTROUBLED: ProviderHealth = { window: [], workers: {} };
  * `ms`.
  */
 export const HARD_SURGE = { recipients: 20, share: 0.8, ms: 60_000 } as const;
-/** A surge of refusals about us: at least so many, and this share of all results, within `ms`. */
+/**
+ * A surge of refusals about us: at least so many, and this share of all results, within `ms`. Refusals for speed count,
+ * too, when the provider accepted nothing in that time, because there is no speed that it would accept.
+ */
 export const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
 /**
  * A surge of refusals by a relay itself: this share of all results, for recipients at several providers, none of which
  * has more than half of the refusals. If only one provider refuses, the relay is not paused.
  */
 const RELAY_SURGE = { share: 0.8, providers: 3, largest: 0.5 } as const;
+/** Refusals for speed slow down a provider when at least so many recipients got one within `RATE_WINDOW_MS`. */
+const SLOWED_MIN = 2;
 /** A paused relay stops all email, so it is probed more often. */
 const PAUSE_MS = { first: 5_000, max: 300_000, maxOfRelay: 60_000 } as const;
 /** If a probe has no result after this time, its worker has died, and another worker may probe. */
@@ -134,12 +153,13 @@ export function isUntroubled({ window, pause, pace, suspects, recovered }: Provi
 
 function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bucket[] {
   const kept = window.filter((bucket) => bucket.atMs > nowMs - HARD_SURGE.ms);
-  const { total, accepted, refused, slowed, spread } = report;
+  const { total, accepted, refused, slowed, spread, projects } = report;
   if (total === 0) return kept;
   const hard = report.hard.slice(0, WORDS_MAX);
   const last = kept.at(-1);
   if (!last || nowMs - last.atMs >= BUCKET_MS) {
-    return [...kept, { atMs: nowMs, total, accepted, refused, slowed, hard, ...(spread && { spread }) }];
+    const counts = { total, accepted, refused, slowed, hard };
+    return [...kept, { atMs: nowMs, ...counts, ...(spread && { spread }), ...(projects && { projects }) }];
   }
   const merged: Bucket = {
     atMs: last.atMs,
@@ -149,6 +169,7 @@ function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bu
     slowed: last.slowed + slowed,
     hard: addHard(last.hard, hard).slice(0, WORDS_MAX),
     ...(spread && { spread: addSpread(last.spread, spread) }),
+    ...(projects && { projects: addProjects(last.projects, projects) }),
   };
   return [...kept.slice(0, -1), merged];
 }
@@ -167,6 +188,29 @@ function addSpread(left: Spread = {}, right: Spread = {}): Spread {
   return sums;
 }
 
+/** Adds up results by project, for a limited number of projects. */
+export function addProjects(left: ByProject = {}, right: ByProject = {}): ByProject {
+  const sums = new Map(Object.entries(left));
+  const add = (projectId: string, counts: ProjectCounts): void => {
+    const known = sums.get(projectId) ?? { total: 0, against: 0 };
+    sums.set(projectId, { total: known.total + counts.total, against: known.against + counts.against });
+  };
+  for (const [projectId, counts] of Object.entries(right)) add(projectId, counts);
+  const named = [...sums].filter(([projectId]) => projectId !== '');
+  for (const [projectId, counts] of named.sort(([, a], [, b]) => b.against - a.against).slice(WORDS_MAX)) {
+    sums.delete(projectId);
+    add('', counts);
+  }
+  return Object.fromEntries(sums);
+}
+
+/** Whether refusals are spread over so many providers that they are the relay's. */
+export function isSpreadOut(spread: Spread): boolean {
+  const counts = Object.values(spread);
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return counts.length >= RELAY_SURGE.providers && Math.max(...counts) <= sum * RELAY_SURGE.largest;
+}
+
 /** Whether the latest results of a relay are a surge, over any time up to `REFUSAL_SURGE.ms`. */
 function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
   let [total, refused] = [0, 0];
@@ -176,24 +220,44 @@ function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
     total += bucket.total;
     refused += bucket.refused;
     spread = addSpread(spread, bucket.spread);
-    const counts = Object.values(spread);
-    const isSpread = counts.length >= RELAY_SURGE.providers && Math.max(...counts) <= refused * RELAY_SURGE.largest;
-    if (isSpread && refused >= REFUSAL_SURGE.count && refused >= total * RELAY_SURGE.share) return true;
+    if (isSpreadOut(spread) && refused >= REFUSAL_SURGE.count && refused >= total * RELAY_SURGE.share) return true;
   }
   return false;
 }
 
 /** Whether the latest results of a provider are a surge of refusals, over any time up to `REFUSAL_SURGE.ms`. */
 function isRefusalSurge(window: readonly Bucket[], nowMs: number): boolean {
+  const recent = window.filter((bucket) => bucket.atMs > nowMs - REFUSAL_SURGE.ms);
+  const takesNothing = recent.every((bucket) => bucket.accepted === 0);
   let total = 0;
   let refused = 0;
-  for (const bucket of window.toReversed()) {
-    if (bucket.atMs <= nowMs - REFUSAL_SURGE.ms) return false;
+  for (const bucket of recent.toReversed()) {
     total += bucket.total;
-    refused += bucket.refused;
+    refused += bucket.refused + (takesNothing ? bucket.slowed : 0);
     if (refused >= REFUSAL_SURGE.count && refused >= total * REFUSAL_SURGE.share) return true;
   }
   return false;
+}
+
+/** The latest results by project. */
+function recentByProject(window: readonly Bucket[], nowMs: number): ByProject {
+  const recent = window.filter((bucket) => bucket.atMs > nowMs - REFUSAL_SURGE.ms);
+  return recent.reduce<ByProject>((sums, { projects }) => addProjects(sums, projects), {});
+}
+
+/** Whether the emails of the other projects are refused as well: at least one, and the share of a surge. */
+function areOthersRefused(projects: ByProject, projectId: string): boolean {
+  const others = Object.entries(projects).filter(([id]) => id !== projectId);
+  const total = others.reduce((sum, [, counts]) => sum + counts.total, 0);
+  const against = others.reduce((sum, [, counts]) => sum + counts.against, 0);
+  return against > 0 && against >= total * REFUSAL_SURGE.share;
+}
+
+/** The project that alone caused a surge; undefined when the others are refused as well, or when it is not known. */
+function soleCause(projects: ByProject): string | undefined {
+  const [most] = Object.entries(projects).sort(([, a], [, b]) => b.against - a.against);
+  if (!most || most[0] === '' || most[1].against === 0) return undefined;
+  return areOthersRefused(projects, most[0]) ? undefined : most[0];
 }
 
 /** The words of hard verdicts that are a surge, over any time up to `HARD_SURGE.ms`. */
@@ -226,16 +290,26 @@ function pauseMs(step: number, { spread }: ProviderReport): number {
 
 function openPause(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
   const step = next.recovered?.step ?? 0;
+  const projectId = soleCause(recentByProject(next.window, nowMs));
   next.pause = {
     sinceMs: nowMs,
     untilMs: nowMs + pauseMs(step, report),
     step,
     reason: report.reason ?? 'many refusals at once',
+    ...(projectId !== undefined && { projectId }),
   };
 }
 
+/** Whether the pause of one project becomes that of all. */
+function concernsAll({ projectId }: ProviderPause, window: readonly Bucket[], nowMs: number): boolean {
+  return projectId !== undefined && areOthersRefused(recentByProject(window, nowMs), projectId);
+}
+
 function continuePause(next: ProviderHealth, pause: ProviderPause, report: ProviderReport, nowMs: number): void {
-  const { probe, ...idle } = pause;
+  const { probe, projectId, ...rest } = pause;
+  const isOfOne = projectId !== undefined && !concernsAll(pause, next.window, nowMs);
+  const idle: ProviderPause = isOfOne ? { ...rest, projectId } : rest;
+  next.pause = probe ? { ...idle, probe } : idle;
   if (report.probe === 'accepted') {
     delete next.pause;
     next.window = [];
@@ -270,7 +344,9 @@ function acceptedRate(window: readonly Bucket[], nowMs: number): number {
 /** Adjusts the rate by additive increase and multiplicative decrease (AIMD). */
 function adjustPace(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
   const { pace } = next;
-  if (report.slowed > 0) {
+  const recent = next.window.filter((bucket) => bucket.atMs > nowMs - RATE_WINDOW_MS);
+  const slowed = recent.reduce((sum, bucket) => sum + bucket.slowed, 0);
+  if (report.slowed > 0 && slowed >= SLOWED_MIN) {
     if (next.pause) return;
     if (pace && nowMs - pace.slowedMs < CUT_EVERY_MS) return;
     const taken = Math.max(acceptedRate(next.window, nowMs), RATE_MIN);
