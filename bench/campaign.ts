@@ -37,12 +37,13 @@ interface Run {
   resumedAfterMs: number | undefined;
 }
 
-export function createContacts(stack: BenchStack, count: number): Promise<unknown> {
+/** Creates contacts at one domain or spread over several. */
+export function createContacts(stack: BenchStack, count: number, domains = 1): Promise<unknown> {
   return query(
     stack.em(),
     sql`
       insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@example.com', true,
+      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@' || case when ${domains}::int = 1 then '' else 'd' || n % ${domains}::int || '.' end || 'example.com', true,
         jsonb_build_object('firstName', 'Reader ' || n, 'city', 'City ' || n % 97, 'plan', 'plan-' || n % 3, 'points', n % 1000),
         now(), now()
       from generate_series(1, ${count}::int) n`,
@@ -184,9 +185,11 @@ async function startWorkers(stack: BenchStack, count: number): Promise<number[]>
 }
 
 export const bench: Bench = {
-  description: 'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA.',
+  description:
+    'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA; with --domains, spread.',
   options: {
     recipients: { type: 'string', default: '20000' },
+    domains: { type: 'string', default: '1' },
     sink: { type: 'string', default: 'own' },
     workers: { type: 'string', default: '1' },
     dkim: { type: 'boolean' },
@@ -207,7 +210,7 @@ export const bench: Bench = {
     );
 
     context.progress(`Writing ${recipients} contacts`);
-    await createContacts(stack, recipients);
+    await createContacts(stack, recipients, context.number('domains'));
     await query(stack.em(), sql`vacuum analyze contact`);
     const campaignId = await createCampaign(stack);
 
@@ -245,6 +248,7 @@ export const bench: Bench = {
       steadyPerSecond: round(run.steadyPerSecond),
       steadyRatio: round(run.steadyPerSecond / limit, 3),
       recipients,
+      domains: context.number('domains'),
       workers: workerPids.length,
       cores: availableParallelism(),
       pagesPerWorker: history.pagesPerWorker,
