@@ -16,6 +16,7 @@ const REPLY_MS = 4_000;
 const ACTIONS: Record<string, string> = {
   EAUTH: 'Check user and password in SMTP_URL, and which ways to log in the relay allows.',
   EINSECUREAUTH: 'Let the relay offer STARTTLS, or permit it with ?allowInsecureAuth=true in SMTP_URL.',
+  EINSECURE: 'Let the relay offer STARTTLS, use smtps://, or permit clear text with ?requireTLS=false in SMTP_URL.',
   EPROTOCOL: 'The log of the relay says why it refuses this client.',
 };
 

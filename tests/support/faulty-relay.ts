@@ -45,6 +45,8 @@ export interface FaultyRelayOptions {
   extensions?: (connection: number, isSecure: boolean) => string[];
   /** Waits before the answer to a content, for all connections one after another: so many milliseconds a message. */
   messageMs?: number;
+  /** Waits so many milliseconds before the greeting of each connection. */
+  greetingMs?: number;
 }
 
 export interface FaultyRelay {
@@ -150,7 +152,9 @@ class RelayConnection {
     this.#number = number;
     this.#socket = socket;
     this.#listen();
-    this.#answer('greeting');
+    const { greetingMs } = relay.options;
+    if (greetingMs === undefined) this.#answer('greeting');
+    else relay.later(greetingMs, () => this.#answer('greeting'));
   }
 
   #listen(): void {

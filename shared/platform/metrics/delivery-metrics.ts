@@ -112,6 +112,12 @@ export function createSmtpGauges(registry: Registry, pool: Pick<SmtpPool, 'usage
     labelNames: ['relay'],
     registers,
   });
+  const isInClear = new Gauge({
+    name: 'everpost_relay_in_clear',
+    help: '1 while messages go to a server on another machine without TLS',
+    labelNames: ['relay'],
+    registers,
+  });
   const outcomes = new Counter({
     name: 'everpost_relay_messages_total',
     help: 'Messages that a server was given, by what it made of them',
@@ -126,6 +132,7 @@ export function createSmtpGauges(registry: Registry, pool: Pick<SmtpPool, 'usage
     for (const relay of pool.relays()) {
       connections.set({ relay: relay.label }, relay.connections);
       isDown.set({ relay: relay.label }, relay.isDown ? 1 : 0);
+      isInClear.set({ relay: relay.label }, relay.isInClear ? 1 : 0);
       for (const [outcome, count] of Object.entries(relay.outcomes))
         outcomes.inc({ relay: relay.label, outcome }, count);
     }

@@ -6,7 +6,7 @@ import { Dialogue } from './dialogue.ts';
 import { ConnectionFault, SmtpUnavailableError, toFault } from './errors.ts';
 import { logIn } from './login.ts';
 import { parseSmtpReply, printableReply } from './smtp-reply.ts';
-import { isLoopback, type SmtpServerOptions } from './smtp-url.ts';
+import { isLoopback, mayGoInClear, type SmtpServerOptions } from './smtp-url.ts';
 
 /** The extensions that a server lists in its reply to EHLO. */
 export interface SmtpCapabilities {
@@ -26,6 +26,8 @@ export interface SmtpConnection {
   capabilities: SmtpCapabilities;
   /** False if the URL has no login, or the server offers none. */
   isLoggedIn: boolean;
+  /** Whether messages leave this machine unencrypted. */
+  isInClear: boolean;
 }
 
 /** The parameters of each extension, by its name in capitals. */
@@ -129,11 +131,13 @@ class Opening {
         extensions = await this.#hello(dialogue);
       }
     }
+    this.#checkTls(dialogue.socket);
     if (auth) this.#checkLogin(dialogue.socket);
     const offered = extensions.get('AUTH');
     const isLoggedIn = auth !== undefined && offered !== undefined;
     if (isLoggedIn) await logIn(dialogue, auth, offered, this.#replyTimeoutMs);
-    return { socket: dialogue.release(), capabilities: capabilitiesOf(extensions), isLoggedIn };
+    const socket = dialogue.release();
+    return { socket, capabilities: capabilitiesOf(extensions), isLoggedIn, isInClear: this.#isInClear(socket) };
   }
 
   /** Waits until a socket is connected. */
@@ -199,6 +203,23 @@ class Opening {
     return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
   }
 
+  #isInClear(socket: Socket): boolean {
+    if (socket instanceof TLSSocket) return false;
+    return !isLoopback(this.#server.host) && !isLoopback(socket.remoteAddress ?? '');
+  }
+
+  /**
+   * Somebody in between may have removed STARTTLS from the reply to EHLO, to read the messages.
+   * @throws ConnectionFault EINSECURE
+   */
+  #checkTls(socket: Socket): void {
+    if (socket instanceof TLSSocket || mayGoInClear(this.#server, socket.remoteAddress ?? '')) return;
+    throw new ConnectionFault(
+      'EINSECURE',
+      'messages would go over the internet in clear, for the server offers no TLS; requireTLS=false in SMTP_URL permits it',
+    );
+  }
+
   /**
    * A login goes out over TLS, to this machine, or where the operator permits it. Otherwise the connection fails even
    * if the server offers no AUTH: somebody in between may have removed AUTH and STARTTLS, and messages must not go in
@@ -206,8 +227,7 @@ class Opening {
    * @throws ConnectionFault EINSECUREAUTH
    */
   #checkLogin(socket: Socket): void {
-    if (socket instanceof TLSSocket || this.#server.allowsInsecureAuth) return;
-    if (isLoopback(this.#server.host) || isLoopback(socket.remoteAddress ?? '')) return;
+    if (this.#server.allowsInsecureAuth || !this.#isInClear(socket)) return;
     throw new ConnectionFault(
       'EINSECUREAUTH',
       'the login would go out in clear, for the server offers no TLS; allowInsecureAuth=true in SMTP_URL permits it',

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { openSmtpConnection } from './connect.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { Conversation, type MessageState } from './conversation.ts';
@@ -7,6 +6,7 @@ import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './err
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
+import { Openings } from './openings.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
 import type { RelayState, SendOptions, SmtpPoolOptions } from './smtp-pool.ts';
@@ -50,7 +50,7 @@ export class Pool {
   readonly #sessions = new Set<Session>();
   readonly #quitting = new Set<Session>();
   readonly #idle: IdleSessions<Session>;
-  readonly #openings = new AbortController();
+  readonly #openings = new Openings((server) => this.#lookAgain(server));
   #sending = 0;
   #latestFailure: SmtpUnavailableError | undefined;
   #isPumpDue = false;
@@ -69,7 +69,6 @@ export class Pool {
     this.#health = new ServerHealth(servers, options.logger);
     this.#share = new ConnectionShare(options.maxConnections, this.#health);
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
-    setMaxListeners(0, this.#openings.signal);
   }
 
   usage() {
@@ -77,10 +76,11 @@ export class Pool {
   }
 
   relays(): RelayState[] {
-    return this.#health.servers.map(({ options, connections, failures, outcomes }) => ({
+    return this.#health.servers.map(({ options, connections, failures, isInClear, outcomes }) => ({
       label: options.label,
       connections,
       isDown: failures > 0,
+      isInClear: isInClear === true,
       outcomes,
     }));
   }
@@ -190,9 +190,11 @@ export class Pool {
 
   async #open(server: PoolServer): Promise<void> {
     this.#health.opening(server);
+    const opening = this.#openings.begin(server);
     try {
-      const connection = await openSmtpConnection(server.options, this.#openings.signal);
-      this.#health.opened(server);
+      const connection = await openSmtpConnection(server.options, opening.signal);
+      this.#health.opened(server, connection.isInClear);
+      this.#openings.opened(server, opening);
       const timeouts = timeoutsOf(server.options.replyTimeoutMs);
       const session: Session = {
         conversation: new Conversation<QueuedMessage>(connection, timeouts, {
@@ -210,13 +212,25 @@ export class Pool {
       session.conversation.wake();
     } catch (error) {
       this.#health.openingEnded(server);
+      this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
+      else if (opening.isGivenUp) this.#pumpSoon();
       else this.#onOpeningFailed(server, error as SmtpUnavailableError);
     }
   }
 
+  /** Tries a fresh connection to a server that is silent on those being opened, if it has no other and is needed. */
+  #lookAgain(server: PoolServer): void {
+    if (this.#closing || server.connections > server.openings) return;
+    if (!this.#queue.isWaitingFor(server.options.label)) return;
+    if (this.#health.connections >= this.#options.maxConnections) this.#openings.makeRoom(server);
+    void this.#open(server);
+  }
+
   #onOpeningFailed(server: PoolServer, error: SmtpUnavailableError): void {
     this.#latestFailure = error;
+    // The oldest was silent for as long as RFC 5321 allows. Messages must not wait for those that were tried beside it.
+    if (error.code === 'ETIMEDOUT' && server.connections === server.openings) this.#openings.giveUp(server);
     this.#health.openingFailed(server, error);
     this.#pump();
   }
@@ -326,8 +340,10 @@ export class Pool {
 
   #onFailed(session: Session, message: QueuedMessage, fault: ConnectionFault, state: MessageState): void {
     this.#sending -= 1;
-    // If the server had closed an idle connection, it breaks at once.
-    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT';
+    // If the server had closed an idle connection, or ends it because of a message before, it breaks at once. A message
+    // that broke a connection before is its own cause, once the server has taken its MAIL.
+    const isOwn = message.isAlone && state.stage !== 'mail';
+    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT' && !isOwn;
     const mayGoAgain = state.isBystander || (wasClosed && !message.isRetry);
     if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
       if (this.#closing) message.reject(new SmtpUnavailableError('The SMTP pool is closed'));

@@ -134,6 +134,36 @@ describe('a relay that goes wrong before the first message', () => {
   );
 });
 
+describe('a relay that is silent on the connections that it took first', () => {
+  it.each([1, CONNECTIONS])(
+    'gets all messages over fresh connections, %s at a time, and the silent ones are given up',
+    async (maxConnections) => {
+      const relay = await startRelay({
+        fault: ({ step, connection }) => (step === 'greeting' && connection <= maxConnections ? 'silence' : undefined),
+      });
+      const pool = createSmtpPool({ urls: [relay.url], maxConnections, logger: { warn: () => undefined } });
+      cleanUp(() => pool.close({ timeoutMs: 1_000 }));
+      expect((await sendAll(pool, batch)).map((result) => 'kind' in result && result.kind)).toEqual(
+        batch.map(() => 'accepted'),
+      );
+      await eventually(async () => relay.openConnectionCount() <= maxConnections);
+      expect(pool.relays()).toMatchObject([{ isDown: false }]);
+      await closesClean(pool, relay);
+    },
+    20_000,
+  );
+
+  it('gets the time that it needs when it greets late', async () => {
+    const relay = await startRelay({ greetingMs: 8_000 });
+    const pool = createSmtpPool({ urls: [relay.url], maxConnections: 1, logger: { warn: () => undefined } });
+    cleanUp(() => pool.close({ timeoutMs: 1_000 }));
+    expect((await sendAll(pool, batch)).map((result) => 'kind' in result && result.kind)).toEqual(
+      batch.map(() => 'accepted'),
+    );
+    expect(relay.connectionCount()).toBeLessThanOrEqual(2);
+  }, 30_000);
+});
+
 describe('a relay that goes wrong between messages', () => {
   it.each(FAULTS)(
     'at RSET with %s takes every other message once',

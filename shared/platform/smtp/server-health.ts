@@ -15,6 +15,8 @@ export interface PoolServer {
   downUntil: number;
   /** Messages in a row under which its connections broke. */
   interruptions: number;
+  /** Whether its latest connection is unencrypted and leaves this machine; undefined before the first. */
+  isInClear: boolean | undefined;
   /** The number of messages by outcome. */
   readonly outcomes: Record<SmtpOutcome['kind'], number>;
 }
@@ -41,6 +43,7 @@ export class ServerHealth {
       failures: 0,
       downUntil: 0,
       interruptions: 0,
+      isInClear: undefined,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
     this.#logger = logger;
@@ -81,10 +84,14 @@ export class ServerHealth {
     server.openings += 1;
   }
 
-  opened(server: PoolServer): void {
+  opened(server: PoolServer, isInClear: boolean): void {
     server.openings -= 1;
     server.failures = 0;
     server.downUntil = 0;
+    if (isInClear && server.isInClear === undefined) {
+      this.#logger.warn({ server: server.options.label }, 'Messages go to the server in clear; it should offer TLS');
+    }
+    server.isInClear = isInClear;
   }
 
   openingEnded(server: PoolServer): void {

@@ -54,6 +54,8 @@ export interface RelayState {
   label: string;
   connections: number;
   isDown: boolean;
+  /** Whether messages leave this machine unencrypted. */
+  isInClear: boolean;
   outcomes: Readonly<Record<SmtpOutcome['kind'], number>>;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { mayGoInClear, parseSmtpUrl } from './smtp-url.ts';
 
 describe('parseSmtpUrl', () => {
   it('reads host, port, login and options', () => {
@@ -19,9 +19,25 @@ describe('parseSmtpUrl', () => {
     expect(parseSmtpUrl('smtps://mail.example.com')).toMatchObject({ label: 'mail.example.com:465', isSecure: true });
     expect(parseSmtpUrl('smtp://mail.example.com')).toMatchObject({
       label: 'mail.example.com:587',
-      startTls: 'offered',
+      startTls: 'expected',
     });
     expect(parseSmtpUrl('smtp://[::1]:2525')).toMatchObject({ label: '[::1]:2525', host: '::1' });
+  });
+
+  it('demands TLS on the public internet, unless the URL says otherwise', () => {
+    const mayBeClear = (query: string, address: string) =>
+      mayGoInClear(parseSmtpUrl(`smtp://mail.example.com${query}`), address);
+    const inside = ['127.0.0.1', '10.1.2.3', '172.20.0.4', '192.168.1.1', '100.64.0.1', '169.254.1.1'];
+    for (const address of [...inside, '::1', 'fd00::5', 'fe80::1', '::ffff:10.0.0.1']) {
+      expect(`${address} ${mayBeClear('', address)}`).toBe(`${address} true`);
+      expect(mayBeClear('?requireTLS=true', address)).toBe(false);
+    }
+    for (const address of ['93.184.216.34', '172.32.0.1', '2606:2800::1', '::ffff:93.184.216.34', '']) {
+      expect(`${address} ${mayBeClear('', address)}`).toBe(`${address} false`);
+      for (const permit of ['requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true', 'allowInsecureAuth=true']) {
+        expect(mayBeClear(`?${permit}`, address)).toBe(true);
+      }
+    }
   });
 
   it('refuses a login that could only go out in clear, unless the URL permits it', () => {

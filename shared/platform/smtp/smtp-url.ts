@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { ConnectionOptions } from 'node:tls';
 
 /** How a connection without TLS upgrades to TLS. */
 export type StartTls =
   /** The connection fails without TLS. */
   | 'required'
+  /** As `required` for a server on the public internet, as `offered` on this machine and in private networks. */
+  | 'expected'
   /** TLS is used if the server offers it, and then it must succeed. */
   | 'offered'
   /** As `offered`, but if the server then refuses it the connection stays unencrypted. */
@@ -47,6 +50,17 @@ export function isLoopback(host: string): boolean {
   return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
+const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
+
+/** Whether messages to a server may go out in clear if it offers no TLS. */
+export function mayGoInClear(
+  { startTls, allowsInsecureAuth }: Pick<SmtpServerOptions, 'startTls' | 'allowsInsecureAuth'>,
+  address: string,
+): boolean {
+  if (startTls !== 'expected') return startTls !== 'required';
+  return allowsInsecureAuth || (ipaddr.isValid(address) && PRIVATE_RANGES.has(ipaddr.process(address).range()));
+}
+
 function isSet(query: URLSearchParams, name: string): boolean {
   return ['true', '1', ''].includes(query.get(name) ?? 'false');
 }
@@ -68,7 +82,8 @@ function tlsOptions(query: URLSearchParams): ConnectionOptions {
 function startTlsOf(query: URLSearchParams): StartTls {
   if (isSet(query, 'ignoreTLS')) return 'never';
   if (isSet(query, 'requireTLS')) return 'required';
-  return isSet(query, 'opportunisticTLS') ? 'attempted' : 'offered';
+  if (isSet(query, 'opportunisticTLS')) return 'attempted';
+  return query.has('requireTLS') ? 'offered' : 'expected';
 }
 
 function times(query: URLSearchParams): Partial<SmtpServerOptions> {
@@ -103,7 +118,8 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
  * Reads `smtp://` or `smtps://` `user:password@host:port?option=value`. Options: `name`, `localAddress`, `servername`,
  * `requireTLS`, `ignoreTLS`, `opportunisticTLS`, `allowInsecureAuth`, `authMethod` (PLAIN, LOGIN, CRAM-MD5, XOAUTH2),
  * `tls.rejectUnauthorized`, `tls.servername`, `tls.minVersion`, `tls.maxVersion`, `tls.ciphers`, `tls.ecdhCurve`, and
- * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored.
+ * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored. Without
+ * one of the three TLS options a server on the public internet must offer TLS; `requireTLS=false` permits it not to.
  *
  * @throws Error when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
  *   does not repeat the URL, which may contain a password.
