@@ -200,7 +200,7 @@ describe('everpost domain trust', () => {
 
 describe('everpost migrate', () => {
   it('succeeds on a database that is already migrated', async () => {
-    expect(await runForJson('migrate')).toEqual({ migrated: true });
+    expect(await runForJson('migrate')).toEqual({ migrated: true, applied: [], olderProcesses: [] });
   });
 
   it('is recommended by other commands on an empty database', async () => {

@@ -6,7 +6,8 @@ import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import { startProcessGuard } from '../local/processes/process-guard.ts';
-import { createOrm, migrateUp } from '../shared/domain/schema/orm.ts';
+import { migrateUp } from '../shared/domain/schema/migrate.ts';
+import { createOrm } from '../shared/domain/schema/orm.ts';
 import { describeRows, describeSchema } from './schema-text.ts';
 
 /** Writes `docs/schema.sql` and `shared/domain/database/tables.ts` from a new database with all migrations. */

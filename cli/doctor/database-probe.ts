@@ -1,6 +1,7 @@
 import type { Em } from '../../shared/domain/database/em.ts';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
-import { createOrm, findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/orm.ts';
+import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
+import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';

@@ -91,7 +91,7 @@ async function startTemporal(folder: string, guard: ProcessGuard, children: Mana
 }
 
 async function migrateTemplate(url: DatabaseUrl): Promise<string> {
-  const { migrateUp } = await import('../../shared/domain/schema/orm.ts');
+  const { migrateUp } = await import('../../shared/domain/schema/migrate.ts');
   await migrateUp(url(templateDatabase));
   return templateDatabase;
 }

@@ -1,3 +1,4 @@
+import type { Migration } from '@mikro-orm/migrations';
 import { InitialMigration } from './migrations/20261121000000-initial.ts';
 import { AutomationsMigration } from './migrations/20261121010000-automations.ts';
 import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-domain-dns.ts';
@@ -49,8 +50,15 @@ import { CompleteErasureMigration } from './migrations/20261201020000-complete-e
 import { WebhookFeedMigration } from './migrations/20261201073100-webhook-feed.ts';
 import { PublicKeyRulesMigration } from './migrations/20261201030000-public-key-rules.ts';
 
+export interface SchemaMigration {
+  name: string;
+  class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
+  /** Whether API and workers of the version before must have ended, because they would damage data afterwards. */
+  needsStop?: true;
+}
+
 /** All migrations, in the order in which they run. */
-export const MIGRATIONS = [
+export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261121000000-initial', class: InitialMigration },
   { name: '20261121010000-automations', class: AutomationsMigration },
   { name: '20261121020000-sender-domain-dns', class: SenderDomainDnsMigration },
@@ -81,7 +89,7 @@ export const MIGRATIONS = [
   { name: '20261122191000-complaint-rates', class: ComplaintRatesMigration },
   { name: '20261122200000-campaign-pause', class: CampaignPauseMigration },
   { name: '20261122201000-campaign-resend', class: CampaignResendMigration },
-  { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
+  { name: '20261122205000-event-consequences', class: EventConsequencesMigration, needsStop: true },
   { name: '20261122300000-track-secret-key', class: TrackSecretKeyMigration },
   { name: '20261122380000-trace-context', class: TraceContextMigration },
   { name: '20261122400000-webhooks', class: WebhooksMigration },

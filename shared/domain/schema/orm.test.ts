@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBlankDatabase, type BlankDatabase } from '../../../tests/support/database.ts';
-import { createOrm, isMigrated, migrateUp } from './orm.ts';
+import { migrateUp } from './migrate.ts';
+import { createOrm, isMigrated } from './orm.ts';
 import { query, sql } from '../database/sql.ts';
 
 let database: BlankDatabase;

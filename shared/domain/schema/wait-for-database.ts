@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import { waitUntilThere } from '../../platform/wait.ts';
 import { unavailabilityReason } from '../database/database-errors.ts';
-import { migrateUp } from './orm.ts';
+import { migrateUp } from './migrate.ts';
 import { databaseName, permanentFault } from './usable-database.ts';
 
 /**

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { ConfigError } from '../../platform/config.ts';
+import { errorMessage, isConflict, isTooSlow } from '../database/database-errors.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { MIGRATIONS, type SchemaMigration } from './migrations.ts';
+import { createOrm } from './orm.ts';
+import { assertUsableDatabase, databaseName, permanentFault } from './usable-database.ts';
+
+/** The advisory lock of migrations: processes that start together migrate one after the other. */
+const MIGRATION_LOCK = 7_310_525;
+const LOCK_POLL_MS = 200;
+/** How long a migration waits for a lock on a table, because statements of other sessions wait behind it. */
+const TABLE_LOCK_MS = 3_000;
+/** How often a migration tries to get its locks, and how long others may work in between: 10 minutes in all. */
+const TRIES_MAX = 100;
+const PAUSE_MS = 3_000;
+
+export interface MigrationReport {
+  applied: string[];
+  /** Names of the sessions of processes that were started before the schema changed. They should be replaced. */
+  olderProcesses: string[];
+}
+
+function namesOf(migrations: readonly SchemaMigration[]): string[] {
+  return migrations.map(({ name }) => name);
+}
+
+/**
+ * Why a database cannot be used, as a sentence for an operator; undefined when it can. Nothing is changed.
+ * @throws never
+ */
+export async function findDatabaseFault(databaseUrl: string): Promise<string | undefined> {
+  try {
+    await assertUsableDatabase(databaseUrl, namesOf(MIGRATIONS));
+    return undefined;
+  } catch (error) {
+    return permanentFault(databaseUrl, error)?.message ?? `${databaseName(databaseUrl)}: ${errorMessage(error)}`;
+  }
+}
+
+/** Names of the migrations that a database lacks. Nothing is changed. */
+export async function pendingMigrations(em: Em, migrations = MIGRATIONS): Promise<string[]> {
+  const table = await queryOne<{ name: string | null }>(
+    em,
+    sql`select to_regclass('mikro_orm_migrations')::text as name`,
+  );
+  const applied = table?.name ? await query<{ name: string }>(em, sql`select name from mikro_orm_migrations`) : [];
+  const names = new Set(applied.map(({ name }) => name));
+  return namesOf(migrations).filter((name) => !names.has(name));
+}
+
+/**
+ * Brings the schema up to date, beside processes that work. Safe to run from several processes at once. Each migration
+ * is a transaction of its own, and gives up and tries again when it waits for a lock, so that it never blocks a table
+ * for longer than `TABLE_LOCK_MS`. After an interruption, another call goes on.
+ * @param migrations those of this version unless told otherwise
+ * @throws ConfigError when an operator has to mend something first; the driver's error when a table stays locked
+ */
+export async function migrateUp(databaseUrl: string, migrations = MIGRATIONS): Promise<MigrationReport> {
+  try {
+    await assertUsableDatabase(databaseUrl, namesOf(migrations));
+    return await runMigrations(databaseUrl, migrations);
+  } catch (error) {
+    throw permanentFault(databaseUrl, error) ?? error;
+  }
+}
+
+async function runMigrations(databaseUrl: string, migrations: readonly SchemaMigration[]): Promise<MigrationReport> {
+  const orm = await createOrm({ databaseUrl, poolSize: 3, applicationName: 'everpost-migrate', migrations });
+  try {
+    if ((await pendingMigrations(orm.em.fork(), migrations)).length === 0) return { applied: [], olderProcesses: [] };
+    return await inTransaction(orm.em.fork(), async (em) => {
+      await takeMigrationLock(em);
+      const pending = await pendingMigrations(em, migrations);
+      const olderProcesses = await findProcesses(em);
+      const stopping = migrations.find(({ name, needsStop }) => needsStop && pending.includes(name));
+      if (stopping && olderProcesses.length > 0) throw mustStop(databaseUrl, stopping.name, olderProcesses);
+      for (const name of pending) await apply(orm, name);
+      return { applied: pending, olderProcesses };
+    });
+  } finally {
+    await orm.close();
+  }
+}
+
+/** The lock is asked for again and again: an index that is built concurrently would wait for a statement that waits. */
+async function takeMigrationLock(em: Em): Promise<void> {
+  for (;;) {
+    const row = await queryOne<{ has: boolean }>(em, sql`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as has`);
+    if (row?.has) return;
+    await delay(LOCK_POLL_MS);
+  }
+}
+
+/** Names of the sessions of API and workers. Those that are connected before the schema changes have older code. */
+async function findProcesses(em: Em): Promise<string[]> {
+  const rows = await query<{ name: string }>(
+    em,
+    sql`
+      select distinct split_part(application_name, ' ', 1) as name from pg_stat_activity
+      where datname = current_database() and application_name ~ '^everpost-(api|worker)' order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+function mustStop(databaseUrl: string, migration: string, processes: string[]): ConfigError {
+  return new ConfigError(
+    `${databaseName(databaseUrl)}: the migration ${migration} needs API and workers of the version before to be stopped, ` +
+      `and these are still connected: ${processes.join(', ')}. Stop them, then run \`everpost migrate\`.`,
+  );
+}
+
+/** Applies one migration, trying again while other sessions hold its locks. */
+async function apply(orm: MikroORM, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await inTransaction(orm.em.fork(), async (tx) => {
+        await query(tx, sql`select set_config('lock_timeout', ${String(TABLE_LOCK_MS)}, true)`);
+        const transaction = tx.getTransactionContext<unknown>();
+        await orm.migrator.up({ migrations: [name], transaction });
+      });
+      return;
+    } catch (error) {
+      if (tries === TRIES_MAX || !(isTooSlow(error) || isConflict(error))) throw error;
+      await delay(PAUSE_MS);
+    }
+  }
+}
