@@ -63,7 +63,7 @@ const REPLY =
 
 /** Fields of the returned message that a report repeats in its text. The subject of a newsletter is no reason. */
 const REPEATED_FIELD =
-  /^[ \t]*(?:(?:original )?subject|betreff|objet|asunto|assunto|oggetto|onderwerp|temat|тема|件名|主题|主旨)[ \t]*[:：].*$|^[ \t]*(?:from|sender|von|de|absender|reply-to|return-path|cc|date|sent|message[- ]?id)[ \t]*:[^@\n]*(?:@\S*)?[ \t]*$/gim;
+  /^[ \t]*(?:(?:original )?subject|betreff|objet|asunto|assunto|oggetto|onderwerp|temat|тема|件名|主题|主旨)[ \t]*[:：].*$|^[ \t]*(?:from|[\w-]{0,20}sender|von|de|absender|reply-to|return-path|cc|date|sent|message[- ]?id)[ \t]*:[^@\n]*(?:@\S*)?[ \t]*$/gim;
 /** Sentences that advise the reader, and sentences that guess at reasons. */
 const ADVICE =
   /^\W*(?:please|if (?:you|your|this|the problem)|for (?:further|more|additional)|you (?:may|can|should|might)|(?:note|dear) (?:to )?(?:the )?sender)\b/i;

@@ -36,10 +36,10 @@ export const NO_SUCH_USER = anyOf(
   ),
   // No such user. No mailbox here by that name. There is nobody here.
   of(
-    `no such (?!file|process|device|command|message|option|extension|service|policy)\\w|\\bno (?:\\S+ )?(?:${WHO}|one|body)(?: \\S+){0,5}? (?:here|by (?:that|this|the)|with (?:that|this|the|such)|found|in (?:\\S+ )?(?:our|the|this|directory)|of (?:that|this)|exists?|on (?:this|our)|matching|named|for|defined)|\\bno (?:mail ?box|account|user)[.!]?$|no match(?:es)? (?:for|found)|not (?:one of )?our (?:\\S+ )?(?:customer|user|member|subscriber)|(?:nobody|no ?one) (?:here|by|at)|no (?:\\S+ )?in (?:\\S+ )?directory`,
+    `no such (?!file|process|device|command|message|option|extension|service|policy)\\w|\\bno (?:\\S+ )?(?:${WHO}|one|body)(?: \\S+){0,5}? (?:here|by (?:that|this|the)|with (?:that|this|the|such)|found|in (?:\\S+ )?(?:our|the|this|directory)|of (?:that|this)|exists?|on (?:this|our)|matching|named|for|defined)|\\bno (?:mail ?box|account|user)[.!]?$|no match(?:es)? (?:for|found)|not (?:one of )?our (?:\\S+ )?(?:customer|user|member|subscriber|address|mail ?box)|(?:nobody|no ?one) (?:here|by|at)|no (?:\\S+ )?in (?:\\S+ )?directory`,
   ),
   // It does not exist. It was not found at the server. It does not match any account.
-  /(?<!message )(?:does|do|did|dose) ?(?:not|n['’]?t|no) (?:seem to |appear to )?(?:exist|match any|belong to any|correspond to any)|(?:not|never) exist|don['’]?t exist|(?:was|is|were|are)(?: not|n['’]t) (?:found (?:at|in|on)|(?<!(?:file|record|key|page|policy) (?:was|is) not )found[.!]?$|in our|on our|listed in|an? \S+ (?:on|of|at) (?:this|our))|not (?:found|listed|present) in (?:\S+ ){0,3}?(?:ldap|(?:\S+ )?directory|name|address book)|^[^a-z]{0,5}not found$|\] (?:\S+ )?not found/u,
+  /(?<!message )(?:does|do|did|dose) ?(?:not|n['’]?t|no) (?:seem to |appear to )?(?:exist|match any|belong to any|correspond to any)|(?<!may )(?<!might )(?:not|never) exist|don['’]?t exist|(?:was|is|were|are)(?: not|n['’]t) (?:found (?:at|in|on)|(?<!(?:file|record|key|page|policy) (?:was|is) not )found[.!]?$|in our|on our|listed in|an? \S+ (?:on|of|at) (?:this|our))|not (?:found|listed|present) in (?:\S+ ){0,3}?(?:ldap|(?:\S+ )?directory|name|address book)|^[^a-z]{0,5}not found$|\] (?:\S+ )?not found/u,
   of(
     `(?:${NOT}|could not|unable to|failed to) (?:find|locate|look ?up|identify|resolve|match) (?:\\S+ ){0,4}?(?:${WHO})`,
   ),
@@ -66,5 +66,5 @@ export const NO_SUCH_DOMAIN = anyOf(
   of(`${WHERE}${upTo(3)} ${IS}(?:${UNREAL}|${NOT} ${THERE}|expired)`),
   of(`(?:unknown|no such|illegal|non-?existent) (?:\\S+ ){0,2}?${WHERE}`),
   /(?:domain|host) (?:\S+ )?(?:does not|doesn['’]t) (?:exist|accept (?:e-?)?mail|receive|have|resolve)|(?:couldn['’]t|could not|can(?:not|['’]t)|unable to|weren['’]t able to) (?:find|resolve) (?:(?:any|an?|the) )?(?:\S+ ){0,2}?(?:host|mail|domain|gateway|mx)|(?:not|n['’]t) in (?:the )?dns|has no (?:\S+ )?(?:mail ?servers?|mx)/u,
-  /name service error|no (?:valid )?(?:mx|mail (?:host|exchanger|server))|nxdomain|null ?mx|(?:mx|srv) records? (?:\S+ )?indicated no smtp|unrout(?:e)?able|bad destination|no (?:a|mx|aaaa)(?: or (?:a|mx|aaaa))? records?|dns domain|mx records point to non-?existent/u,
+  /name service error|no (?:valid )?(?:mx|mail (?:host|exchanger|server))|nxdomain|null ?mx|(?:mx|srv) records? (?:\S+ )?indicated no smtp|unrout(?:e)?able|bad destination|no (?:a|mx|aaaa)(?: or (?:a|mx|aaaa))? records?|dns domain|mx records point to non-?existent|lookups? failed permanently/u,
 );

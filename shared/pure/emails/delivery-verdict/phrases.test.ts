@@ -12,20 +12,15 @@ function kindOf(text: string): string {
 
 /** The address, or its domain, does not exist or no longer exists. */
 const DEAD = [
-  '550 5.1.1 <x@y.example>: Recipient address rejected: User unknown in relay recipient table',
-  '553 5.3.0 <x@y.example>... User does not exist',
-  '550 no such address here',
-  '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302).',
-  "554 delivery error: dd This user doesn't have a y.example account (x@y.example) [0] - mta1234.mail.bf1.yahoo.com",
-  '511 sorry, no mailbox here by that name (#5.1.1 - chkuser)',
-  '550 Invalid recipient x@y.example (Mode: normal)',
-  '550 Requested action not taken: mailbox unavailable',
-  '550 5.1.6 Recipient no longer on server',
-  '550 5.2.1 Mailbox disabled, not accepting messages',
-  "550 User's account expired",
-  '550 Addressee not listed in the directory',
-  '556 5.1.10 Domain does not accept mail (nullMX)',
-  'an MX or SRV record indicated no SMTP service',
+  'unrouteable mail domain "y.example"',
+  'all host address lookups failed permanently',
+  "Sorry, I couldn't find a mail exchanger or IP address. (#5.4.4)",
+  'The mail was rejected by the recipient domain. The other server returned: 550 550 Unknown user (state 14).',
+  '605 Not delivering to previously bounced address',
+  'This reply came from the server: user unknown',
+  'A message of the mail relay at mx.example: unknown user',
+  'Invalid domain name',
+  '553 Invalid recipient x@y.example (Mode: normal)',
   'User x (x@y.example) not listed in Domino Directory',
   "The address you entered couldn't be found or is unable to receive mail",
   '550 5.1.1 unknown local-part "x" in domain "y.example"',
@@ -251,9 +246,10 @@ const DEAD = [
 
 /** The server objects to the sender or the message, or the fault passes. The address may be fine. */
 const ALIVE = [
-  '550 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org',
-  '550 5.7.1 Message rejected due to SPF failure',
-  "550 5.7.1 Unauthenticated email from x.example is not accepted due to domain's DMARC policy",
+  'The group you tried to contact may not exist, or you may not have permission to post to it.',
+  'Recipient user name x not unique. Several matches found in Domino Directory.',
+  '550 Unable to relay for x@y.example',
+  '550 relay not permitted: unknown recipient domain',
   '550 5.1.0 <s@x.example> Sender rejected. Domain of sender address does not exist',
   '550 5.1.8 <s@x.example>: Sender address rejected: Domain not found',
   '550 5.1.1 blocked: sender has no permission to send to this user',

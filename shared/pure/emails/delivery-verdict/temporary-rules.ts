@@ -10,7 +10,7 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
     source: 'RFC 3463 section 3.3 (X.2.2), in the words of Gmail, Exchange, Dovecot, qmail, iCloud, Orange and others',
     words: anyOf(
       /quota(?!tion)|over (?:\S+ )?(?:storage|disk|size)\b|over (?:its|the|his) (?:\S+ )?limit/,
-      /(?:mail ?box|inbox|mail ?folder|mail ?drop|maildir|account|user|disk)(?: for \S+)? (?:is |has |was |are )?(?:already |currently |too |now )?(?:full\b|over\S* (?:its|the) (?:limit|size))/,
+      /(?:mail[- ]?box|inbox|mail ?folder|mail ?drop|maildir|account|user|disk)(?: (?:for|of) (?:the )?\S+)? (?:is |has |was |are )?(?:already |currently |too |now )?(?:full\b|over\S* (?:its|the) (?:limit|size))/,
       /full mailbox|mailbox (?:size |storage )?(?:limit )?(?:is |has been |was )?(?:exceed|exeed|reached)|exceed\S* (?:\S+ ){0,4}(?:mailbox|storage|disk|space|allocation)|mailbox (?:limit|size)/,
       /(?:exhausted|exceeded|ran out of|out of|not enough|no|insufficient|not sufficient|lack of) (?:\S+ ){0,3}(?:storage|disk|space)\b|no space left/,
       /too many messages (?:on|in)|(?:storage|disk) (?:space |allocation )?(?:is )?(?:full|limit|exceeded)/,
