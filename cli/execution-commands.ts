@@ -2,26 +2,28 @@ import { writeFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
-import { validate as isUuid } from 'uuid';
 import { decodeHistoryJson } from '../shared/platform/payload-json.ts';
 import { createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { retryAnyExecution } from '../shared/domain/automations/retry-executions.ts';
 import { addCommand, type CliContext } from './context.ts';
+import { parseId } from './project-id.ts';
+
+const WHERE_IDS_ARE = 'Ids are UUIDs; GET /workflows/:id/executions shows them';
 
 function notFound(suggestion: string): AppError {
   return new AppError('EXECUTION_NOT_FOUND', { suggestion });
 }
 
-/** `execution history`: the Temporal history of one execution, in the form for replaying. */
+/** `execution history`, the Temporal history of one execution in the form for replaying, and `execution retry`. */
 export function addExecutionCommands(program: Command, context: CliContext): void {
-  const execution = program.command('execution').description('Executions of workflows, as Temporal has them');
+  const execution = program.command('execution').description('Executions of workflows');
 
   addCommand(execution, 'history <id>', 'Fetch the history of an execution, to be replayed in a test')
     .requiredOption('--out <file>', 'file to write it to')
     .action(async (id: string, { out }: { out: string }, command: Command) => {
-      if (!isUuid(id)) throw notFound('Ids are UUIDs; GET /workflows/:id/executions shows them');
-      const workflowId = executionWorkflowId(id.toLowerCase());
+      const workflowId = executionWorkflowId(parseId(id, 'Execution not found', WHERE_IDS_ARE));
       const client = createTemporalClient(context.temporalOptions());
       try {
         const history = await client.workflow.getHandle(workflowId).fetchHistory();
@@ -38,4 +40,12 @@ export function addExecutionCommands(program: Command, context: CliContext): voi
         await client.connection.close();
       }
     });
+
+  addCommand(execution, 'retry <id>', 'Have a failed execution go on at the step that failed').action(
+    async (text: string, _options: object, command: Command) => {
+      const id = parseId(text, 'Execution not found', WHERE_IDS_ARE);
+      const { status, automationId } = await context.withDatabase((em) => retryAnyExecution(em, id));
+      context.answer(command, { id, workflowId: automationId, status }, `${id} is ${status}.`);
+    },
+  );
 }

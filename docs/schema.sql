@@ -382,6 +382,15 @@ create table former_address (
 );
 CREATE INDEX former_address_by_hash ON former_address USING btree (project_id, address_hash, contact_id);
 
+create table former_failure (
+  execution_id uuid not null,
+  last_no bigint not null,
+  completed_at timestamp(3) with time zone not null,
+  exit_reason text,
+  constraint former_failure_pkey PRIMARY KEY (execution_id, last_no),
+  constraint former_failure_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES automation_execution(id) ON DELETE CASCADE
+);
+
 create table idempotency_claim (
   project_id uuid not null,
   key text not null,
@@ -409,7 +418,7 @@ create table job (
   updated_at timestamp(3) with time zone not null default now(),
   constraint job_pkey PRIMARY KEY (id),
   constraint job_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
-  constraint job_kind_check CHECK ((kind = ANY (ARRAY['IMPORT'::text, 'SUBSCRIBE'::text, 'UNSUBSCRIBE'::text, 'DELETE'::text, 'DELETE_FIELD'::text, 'CANCEL_EXECUTIONS'::text, 'DELETE_EXECUTIONS'::text]))),
+  constraint job_kind_check CHECK ((kind = ANY (ARRAY['IMPORT'::text, 'SUBSCRIBE'::text, 'UNSUBSCRIBE'::text, 'DELETE'::text, 'DELETE_FIELD'::text, 'CANCEL_EXECUTIONS'::text, 'DELETE_EXECUTIONS'::text, 'RETRY_EXECUTIONS'::text]))),
   constraint job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'active'::text, 'completed'::text, 'failed'::text])))
 );
 CREATE INDEX job_by_project ON job USING btree (project_id);
@@ -869,8 +878,10 @@ begin
   end if;
   if tg_op = 'UPDATE' then
     insert into ended_execution_count (automation_id, status, count)
-    select c.automation_id, c.status, count(*) from changed c join former f using (id)
-    where c.completed_at is not null and f.completed_at is null group by c.automation_id, c.status;
+    select c.automation_id, case when c.completed_at is null then f.status else c.status end,
+      sum(case when c.completed_at is null then -1 else 1 end)
+    from changed c join former f using (id)
+    where (c.completed_at is null) <> (f.completed_at is null) group by 1, 2;
   else
     insert into ended_execution_count (automation_id, status, count)
     select automation_id, status, count(*) from changed where completed_at is not null group by automation_id, status;

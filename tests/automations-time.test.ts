@@ -255,7 +255,7 @@ describe('a WEBHOOK step', () => {
     const execution = await executionOf(machine, id, executionId);
     expect(stepsOf(execution)).toEqual(['Trigger COMPLETED', 'Call FAILED']);
     expect(execution.stepExecutions[1]).toMatchObject({
-      error: 'the server answered 404',
+      error: 'the server answered 404 (gone)',
       output: { statusCode: 404, body: 'gone' },
     });
   });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createExecutionEngine, type ExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
+import { failExecution } from '../shared/domain/automations/fail-execution.ts';
+import { retryChunk } from '../shared/domain/automations/retry-executions.ts';
 import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
@@ -134,6 +136,14 @@ async function changeEverythingAtOnce(): Promise<void> {
       await engine.advance(id, { now: () => new Date(), runId: null, isRepetition: false });
     }
   };
+  const failOne = async () => {
+    const [row] = await query<{ id: string }>(em(), sql`select id from automation_execution order by random() limit 1`);
+    if (row) await failExecution(em(), row.id, 'broken');
+  };
+  const retry = async () => {
+    const failed = { projectId: app.project.id, automationId, stepId: null, failedBefore: new Date() };
+    await inTransaction(em(), (tx) => retryChunk(tx, failed, undefined));
+  };
   const paths: (() => Promise<unknown>)[] = [
     () => track('go', {}),
     () => track('next', {}),
@@ -187,6 +197,8 @@ async function changeEverythingAtOnce(): Promise<void> {
     },
     results,
     advance,
+    failOne,
+    retry,
     () => call('POST', `/workflows/${automationId}/executions/cancel-all`),
     () => call('POST', `/segments/${segmentId}/compute`),
     () => call('POST', `/segments/${staticId}/members`, { emails: pick(ALL, 5), createMissing: true }),

@@ -7,6 +7,7 @@ import {
   type AdvanceOptions,
   type WebhookResult,
 } from '../../shared/domain/automations/execution-engine.ts';
+import { reopenInRun } from '../../shared/domain/automations/retry-executions.ts';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
@@ -21,6 +22,11 @@ export interface ExecutionRef {
 export interface FailedExecution extends ExecutionRef {
   /** Stored with the execution, for operators. */
   reason: string;
+}
+
+export interface EndingRun extends ExecutionRef {
+  /** The run that the history began with; another one than the present run after a Reset in Temporal. */
+  originalRunId: string;
 }
 
 export interface AdvanceInput extends ExecutionRef {
@@ -115,7 +121,16 @@ export function createAutomationActivities(deps: ActivityDeps) {
 
     /** Ends the execution as FAILED, after an activity on it was given up. */
     async failExecution({ executionId, reason }: FailedExecution): Promise<void> {
-      await failExecution(deps.orm.em.fork(), executionId, reason);
+      await failExecution(deps.orm.em.fork(), executionId, reason, activityInfo().workflowExecution?.runId);
+    },
+
+    /**
+     * Whether a workflow that is about to fail goes on instead, because its execution is retried: by a caller, or by a
+     * Reset in Temporal.
+     */
+    async isRetried({ executionId, originalRunId }: EndingRun): Promise<boolean> {
+      const id = activityInfo().workflowExecution?.runId ?? originalRunId;
+      return reopenInRun(deps.orm.em.fork(), executionId, { id, isReset: id !== originalRunId });
     },
   };
 }

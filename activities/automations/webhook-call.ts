@@ -10,6 +10,7 @@ import {
   createWebhookClient,
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
+import { redactText } from '../../shared/pure/redact.ts';
 import { attemptMemory, remember } from '../attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -63,6 +64,16 @@ function retryFailure(message: string, retryAfterMs: number | null): Application
   });
 }
 
+/** How much of an answer an error quotes. The output of the step has all of it. */
+const QUOTED_LENGTH_MAX = 200;
+
+/** What a server said in an answer that refuses, for the error of the step: ` (<the beginning of its body>)`. */
+function quoted(body: string): string {
+  const text = redactText(body.trim()).replaceAll(/\s+/g, ' ').toWellFormed();
+  if (text === '') return '';
+  return ` (${text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX).toWellFormed()}…` : text})`;
+}
+
 /**
  * Reads the answer of a webhook.
  * @throws ApplicationFailure `WebhookUnavailable` for another attempt
@@ -72,7 +83,7 @@ function resultOf(answer: WebhookAnswer, calls: number): WebhookResult {
   const output = { statusCode, url, contentType, body, isTruncated, attempts: calls };
   if (statusCode < 300) return { output, fault: null };
   if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500)
-    return { output, fault: `the server answered ${statusCode}` };
+    return { output, fault: `the server answered ${statusCode}${quoted(body)}` };
   if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
-  return { output, fault: `the server answered ${statusCode}, ${calls} times in all` };
+  return { output, fault: `the server answered ${statusCode}${quoted(body)}, ${calls} times in all` };
 }

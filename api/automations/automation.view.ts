@@ -44,7 +44,11 @@ export const listedWorkflowSchema = z
   .object({
     ...workflowFields,
     _count: z
-      .object({ steps: z.int(), executions: z.int() })
+      .object({
+        steps: z.int(),
+        executions: z.int(),
+        failedExecutions: z.int().meta({ description: 'Those of the executions that have failed' }),
+      })
       .meta({ id: 'WorkflowCounts', description: 'The number of its steps and of its executions' }),
   })
   .meta({ id: 'ListedWorkflow', description: 'An automation in a list' });

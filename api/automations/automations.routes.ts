@@ -39,9 +39,9 @@ const list = endpoint({
   async handle({ em, project, query }) {
     const enabled = query.status === undefined ? undefined : query.status === 'active';
     const [listed, total] = await listAutomations(em, project.id, { ...query, enabled });
-    const items = listed.map(({ automation, stepCount, executionCount }) => ({
+    const items = listed.map(({ automation, stepCount, executionCount, failedCount }) => ({
       ...workflowView(automation),
-      _count: { steps: stepCount, executions: executionCount },
+      _count: { steps: stepCount, executions: executionCount, failedExecutions: failedCount },
     }));
     return ok(offsetPage(items, total, query));
   },

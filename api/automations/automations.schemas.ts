@@ -145,6 +145,10 @@ export const startExecutionBody = z.object({
     .nullish(),
 });
 
+export const retryFailedBody = z.object({
+  stepId: z.uuid().nullish().meta({ description: 'Only executions that failed at this step' }),
+});
+
 export const executionListQuery = z.object({
   ...offsetPageQuery,
   status: statusQuery(EXECUTION_STATUSES),

@@ -9,10 +9,17 @@ import {
   listStepExecutions,
   startExecution,
 } from '../../shared/domain/automations/executions.ts';
+import { retryExecution, retryFailedExecutions } from '../../shared/domain/automations/retry-executions.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';
-import { executionListQuery, executionListSchema, executionParams, startExecutionBody } from './automations.schemas.ts';
+import {
+  executionListQuery,
+  executionListSchema,
+  executionParams,
+  retryFailedBody,
+  startExecutionBody,
+} from './automations.schemas.ts';
 import {
   executionDetailSchema,
   executionDetailView,
@@ -109,5 +116,49 @@ const cancelAll = endpoint({
   },
 });
 
+const retry = endpoint({
+  ...withId,
+  operationId: 'retryWorkflowExecution',
+  method: 'post',
+  path: '/workflows/:id/executions/:executionId/retry',
+  summary: 'Have a failed execution go on at the step that failed',
+  description:
+    'It keeps its context and the steps that it started with, except that the failed step has the config that the ' +
+    'workflow has now. Steps before it are not repeated. 409 when the execution is not FAILED, when its contact was ' +
+    'deleted, or while the contact is in the workflow with another execution.',
+  replies: { 200: { description: 'The execution, RUNNING', schema: executionSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
+  async handle({ em, project, params, deps }) {
+    const execution = await retryExecution(em, project.id, params.id, params.executionId);
+    deps.wakeDispatcher();
+    return ok(executionView(execution));
+  },
+});
+
+const retryFailed = endpoint({
+  ...ofWorkflow,
+  operationId: 'retryFailedWorkflowExecutions',
+  isHeavy: true,
+  method: 'post',
+  path: '/workflows/:id/executions/retry-failed',
+  summary: 'Have all failed executions of a workflow, or of one step, go on',
+  description:
+    'A job does it, as for a single one. Executions that cannot go on stay FAILED: those whose contact was deleted or ' +
+    'is in the workflow with another execution. Of several failed ones of a contact the newest goes on.',
+  body: retryFailedBody,
+  replies: {
+    202: {
+      description: 'How many have failed; a job goes through them',
+      schema: z.object({ failed: z.int().meta({ description: 'How many executions have failed' }) }),
+    },
+  },
+  errors: ['WORKFLOW_NOT_FOUND'],
+  async handle({ em, project, params, body, deps }) {
+    const failed = await retryFailedExecutions(em, project.id, params.id, body.stepId ?? null);
+    deps.wakeDispatcher();
+    return { status: 202, data: { failed } };
+  },
+});
+
 /** The endpoints of executions, in the order of the interface document. */
-export const executionEndpoints: Endpoint[] = [start, list, get, cancel, cancelAll];
+export const executionEndpoints: Endpoint[] = [start, list, get, retry, retryFailed, cancel, cancelAll];

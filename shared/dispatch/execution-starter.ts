@@ -8,6 +8,7 @@ import { triggerStep, pathLabel, type AutomationGraph } from '../pure/automation
 import { PRIORITIES, TASK_QUEUES } from '../pure/task-queues.ts';
 import {
   EVENT_ARRIVED_SIGNAL,
+  EXECUTION_RETRIED_SIGNAL,
   WORKFLOW_TYPES,
   executionWorkflowId,
   type AutomationExecutionInput,
@@ -26,6 +27,7 @@ interface ExecutionStart {
   contactId: string;
   automationName: string;
   graphId: string;
+  currentStepId: string | null;
 }
 
 async function findStarts(em: Em, executionIds: string[]): Promise<ExecutionStart[]> {
@@ -34,21 +36,25 @@ async function findStarts(em: Em, executionIds: string[]): Promise<ExecutionStar
     sql`
       select x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId",
         x.contact_id as "contactId", left(a.name, ${SUMMARY_NAME_LENGTH_MAX}::int) as "automationName",
-        x.graph_id as "graphId"
+        x.graph_id as "graphId", x.current_step_id as "currentStepId"
       from automation_execution x join automation a on a.id = x.automation_id
       where x.id = any(${executionIds}::uuid[])`,
   );
 }
 
-async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, string>> {
+/** The names of the steps that come next, by the ids of executions. */
+async function findLabels(em: Em, starts: ExecutionStart[]): Promise<Map<string, string>> {
+  const graphIds = starts.map((start) => start.graphId);
   const rows = await query<{ id: string; graph: AutomationGraph }>(
     em,
     sql`select id, graph from automation_graph where id = any(${[...new Set(graphIds)]}::uuid[])`,
   );
+  const graphs = new Map(rows.map((row) => [row.id, row.graph]));
   return new Map(
-    rows.map(({ id, graph }) => {
-      const trigger = triggerStep(graph);
-      return [id, trigger ? pathLabel(graph, trigger) : 'first step'];
+    starts.map(({ executionId, graphId, currentStepId }) => {
+      const graph = graphs.get(graphId);
+      const step = graph?.steps.find(({ id }) => id === currentStepId) ?? (graph && triggerStep(graph));
+      return [executionId, graph && step ? pathLabel(graph, step) : 'first step'];
     }),
   );
 }
@@ -66,31 +72,36 @@ interface StarterDeps {
   handOver: HandOver;
 }
 
-/** Starts the workflows of executions. Skips those that have started already, or whose automation no longer exists. */
+/**
+ * Starts the workflows of executions. Skips those that have started already, or whose automation no longer exists. With
+ * `isRestart` a closed workflow is followed by another run, and one that is about to close is told to go on.
+ */
 export async function startExecutionWorkflows(
   { em, client, handOver }: StarterDeps,
   executionIds: string[],
-  policy: StartPolicy,
+  { isRestart, ...policy }: StartPolicy & { isRestart: boolean },
 ): Promise<void> {
   const starts = await findStarts(em, executionIds);
-  const labels = await findFirstLabels(
-    em,
-    starts.map((start) => start.graphId),
-  );
+  const labels = await findLabels(em, starts);
   await Promise.all(
-    starts.map(async ({ executionId, projectId, automationId, contactId, automationName, graphId }) => {
-      const next = labels.get(graphId) ?? 'first step';
+    starts.map(async ({ executionId, projectId, automationId, contactId, automationName }) => {
+      const next = labels.get(executionId) ?? 'first step';
       const input: AutomationExecutionInput = { executionId, next, takesStepsInTask: true };
-      const start = () =>
-        client.workflow.start(WORKFLOW_TYPES.automationExecution, {
-          ...policy,
-          workflowId: executionWorkflowId(executionId),
-          taskQueue: TASK_QUEUES.executions,
-          args: [input],
-          staticSummary: `${automationName} · ${contactId}`,
-          typedSearchAttributes: searchAttributes({ projectId, automationId, contactId }),
-          priority: { priorityKey: PRIORITIES.automation, fairnessKey: projectId },
-        });
+      const { requestEagerStart, ...policies } = policy;
+      const options = {
+        ...policies,
+        workflowId: executionWorkflowId(executionId),
+        taskQueue: TASK_QUEUES.executions,
+        args: [input],
+        staticSummary: `${automationName} · ${contactId}`,
+        typedSearchAttributes: searchAttributes({ projectId, automationId, contactId }),
+        priority: { priorityKey: PRIORITIES.automation, fairnessKey: projectId },
+      };
+      const start = (): Promise<unknown> => {
+        const type = WORKFLOW_TYPES.automationExecution;
+        if (!isRestart) return client.workflow.start(type, { ...options, requestEagerStart });
+        return client.workflow.signalWithStart(type, { ...options, signal: EXECUTION_RETRIED_SIGNAL, signalArgs: [] });
+      };
       await handOver([executionId], start).catch((error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       });

@@ -180,7 +180,10 @@ export function createStarters({ em, client, canStartEagerly }: StartersDeps): R
     automationEmail: together((batch) => startDelivery(client, batch, policyOf(batch), 'automation')),
     campaign: together((batch) => startCampaign(em(), client, batch)),
     execution: (batch, handOver) =>
-      startExecutionWorkflows({ em: em(), client, handOver }, batch.subjectIds, policyOf(batch)),
+      startExecutionWorkflows({ em: em(), client, handOver }, batch.subjectIds, {
+        ...policyOf(batch),
+        isRestart: batch.isRestart,
+      }),
     executionEvent: (batch, handOver) => signalEventArrivals({ em: em(), client, handOver }, batch.subjectIds),
     executionCancel: together((batch) => cancelExecutionWorkflows(client, batch.subjectIds)),
     job: together((batch) => startJob(em(), client, batch)),

@@ -23,6 +23,7 @@ const JOB_SUMMARIES: Record<JobKind, string> = {
   UNSUBSCRIBE: 'unsubscribe contacts',
   DELETE: 'delete contacts',
   DELETE_FIELD: 'delete a custom field',
+  RETRY_EXECUTIONS: 'retry failed executions',
   CANCEL_EXECUTIONS: 'cancel executions',
   DELETE_EXECUTIONS: 'delete the executions of a workflow',
 };

@@ -134,6 +134,9 @@ export interface EventArrived {
   eventId: string;
 }
 
+/** Says that an execution that has failed is retried. Carries nothing; the row says at which step. */
+export const EXECUTION_RETRIED_SIGNAL = 'executionRetried';
+
 /** Query: the step an execution is at, in words. For operators; the API answers from PostgreSQL. */
 export const CURRENT_STEP_QUERY = 'currentStep';
 

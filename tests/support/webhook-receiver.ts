@@ -12,7 +12,7 @@ export interface WebhookReceiver {
   close: () => Promise<void>;
 }
 
-/** A server for WEBHOOK steps that can delay its answers. */
+/** A server for WEBHOOK steps that can delay its answers. It refuses the path `/refused` with 422 and a reason. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const calls = new Map<string, number>();
   let isHolding = false;
@@ -21,7 +21,8 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     const id = request.headers['webhook-id'] as string;
     calls.set(id, (calls.get(id) ?? 0) + 1);
     request.resume();
-    const answer = () => void response.end('fine');
+    const isRefused = request.url === '/refused';
+    const answer = () => void response.writeHead(isRefused ? 422 : 200).end(isRefused ? 'The plan is unknown' : 'fine');
     if (isHolding) waiting.push(answer);
     else answer();
   });

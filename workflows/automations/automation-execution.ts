@@ -16,6 +16,7 @@ import {
 import {
   CURRENT_STEP_QUERY,
   EVENT_ARRIVED_SIGNAL,
+  EXECUTION_RETRIED_SIGNAL,
   type AutomationExecutionInput,
   type EventArrived,
   type AdvanceOutcome,
@@ -24,6 +25,7 @@ import { reasonOf } from '../failure-reason.ts';
 import { database, steps, stepsInTask, webhooks } from '../proxies.ts';
 
 export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIGNAL);
+export const executionRetriedSignal = defineSignal(EXECUTION_RETRIED_SIGNAL);
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 
 const HISTORY_EVENTS_MAX = 1_500;
@@ -33,6 +35,8 @@ const HISTORY_EVENTS_MAX = 1_500;
 const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
 /** With this patch the execution also fails when an activity is given up. It is evaluated only in such runs. */
 const FAILED_WITH_ACTIVITY = 'fail-with-activity';
+/** With this patch a run that is about to fail asks whether its execution is retried. */
+const ASKS_FOR_RETRY = 'go-on-when-retried';
 /** The longest timer. A date far in the future takes several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
@@ -49,24 +53,30 @@ export async function automationExecution({
 }: AutomationExecutionInput): Promise<AdvanceOutcome> {
   let arrivals = 0;
   let at = first;
+  let next = first;
   setHandler(eventArrivedSignal, () => {
     arrivals++;
   });
+  // The signal only has to come before the run closes: then the end of the run is decided anew.
+  setHandler(executionRetriedSignal, () => undefined);
   setHandler(currentStepQuery, () => at);
 
-  try {
-    return await advance();
-  } catch (error) {
-    if (isCancellation(error)) {
-      await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
-    } else if (error instanceof ActivityFailure && patched(FAILED_WITH_ACTIVITY)) {
-      await database.failExecution({ executionId, reason: reasonOf(error) });
+  for (;;) {
+    try {
+      return await advance();
+    } catch (error) {
+      if (isCancellation(error)) {
+        await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
+        throw error;
+      }
+      if (error instanceof ActivityFailure && patched(FAILED_WITH_ACTIVITY)) {
+        await database.failExecution({ executionId, reason: reasonOf(error) });
+      }
+      if (!takesStepsInTask || !(await isRetried(executionId, error))) throw error;
     }
-    throw error;
   }
 
   async function advance(): Promise<AdvanceOutcome> {
-    let next = first;
     for (;;) {
       if (shouldContinueAsNew()) {
         const input = { executionId, next, ...(takesStepsInTask && { takesStepsInTask }) };
@@ -115,6 +125,25 @@ export async function automationExecution({
   function show(step: string): void {
     at = step;
     setCurrentDetails(`At **${step}**.`);
+  }
+}
+
+/**
+ * Whether a run that is about to fail goes on, because its execution is retried. It asks within the workflow task that
+ * would close the run. So a Reset to this task asks again, and so does a task that is repeated because the signal of a
+ * retry has come meanwhile.
+ */
+async function isRetried(executionId: string, error: unknown): Promise<boolean> {
+  if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) return false;
+  if (!patched(ASKS_FOR_RETRY)) return false;
+  const { originalExecutionRunId: originalRunId } = workflowInfo();
+  try {
+    return await stepsInTask.isRetried.executeWithOptions({ summary: 'Is it retried?' }, [
+      { executionId, originalRunId },
+    ]);
+  } catch (asking) {
+    if (isCancellation(asking)) throw asking;
+    return false;
   }
 }
 

@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { EXECUTION_RETRIED_SIGNAL, WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { startTimeSkippingWorkflows, type TimeSkippingWorkflows } from '../../tests/support/test-workflows.ts';
 
 let workflows: TimeSkippingWorkflows;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => workflows.stop());
 
-type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
+type Steps = Pick<Activities, 'runSteps' | 'callWebhook' | 'isRetried'>;
 
 /**
  * Runs an execution with activities of the test.
@@ -23,6 +23,7 @@ type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
 async function run(steps: Partial<Steps>, isFromBefore = false) {
   const closed: string[] = [];
   const activities: Partial<Activities> = {
+    isRetried: async () => false,
     ...steps,
     async failExecution({ reason }) {
       closed.push(`FAILED: ${reason}`);
@@ -112,6 +113,26 @@ describe('the workflow of an execution', () => {
     });
     expect(closed).toEqual(['FAILED: An unexpected error. Given up after 20 times.']);
     expect(status).toBe('FAILED');
+  });
+
+  it('goes on when its execution is retried, also when the retry comes while the run closes', async () => {
+    const asked: string[] = [];
+    const { closed, status } = await run({
+      runSteps: async () => (asked.length < 2 ? giveUp() : COMPLETED),
+      async isRetried({ executionId }) {
+        const { workflowExecution, isLocal } = activityInfo();
+        asked.push(isLocal ? 'in the task' : 'activity');
+        if (asked.length > 1) return true;
+        // The run would close with the answer no, but the signal of the retry has come before.
+        await workflows.client.workflow
+          .getHandle(executionWorkflowId(executionId), workflowExecution?.runId)
+          .signal(EXECUTION_RETRIED_SIGNAL);
+        return false;
+      },
+    });
+    expect(asked).toEqual(['in the task', 'in the task']);
+    expect(closed).toEqual(['FAILED: An unexpected error. Given up after 20 times.']);
+    expect(status).toBe('COMPLETED');
   });
 
   it('does not close an execution that its activity has closed', async () => {

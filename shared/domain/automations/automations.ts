@@ -28,9 +28,13 @@ export interface ListedAutomation {
   automation: Automation;
   stepCount: number;
   executionCount: number;
+  failedCount: number;
 }
 
-/** One page of a project's automations with their numbers of steps and executions. @returns the page and the total */
+/**
+ * One page of a project's automations with their numbers of steps, of executions and of failed ones.
+ * @returns the page and the total
+ */
 export async function listAutomations(
   em: Em,
   projectId: string,
@@ -50,11 +54,11 @@ export async function listAutomations(
       offset: (list.page - 1) * list.pageSize,
     },
   );
-  const counts = await query<{ id: string; steps: number; executions: number }>(
+  const counts = await query<{ id: string; steps: number; executions: number; failed: number }>(
     em,
     sql`
       select a.id, (select count(*) from automation_step s where s.automation_id = a.id) as steps,
-        ${executionCount(sql`a.id`)} as executions
+        ${executionCount(sql`a.id`)} as executions, ${executionCount(sql`a.id`, 'FAILED')} as failed
       from unnest(${automations.map((automation) => automation.id)}::uuid[]) as a (id)`,
   );
   const byId = new Map(counts.map((row) => [row.id, row]));
@@ -62,6 +66,7 @@ export async function listAutomations(
     automation,
     stepCount: byId.get(automation.id)?.steps ?? 0,
     executionCount: byId.get(automation.id)?.executions ?? 0,
+    failedCount: byId.get(automation.id)?.failed ?? 0,
   }));
   return [listed, total];
 }

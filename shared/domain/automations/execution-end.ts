@@ -25,12 +25,9 @@ export function endedOutcome(state: ExecutionState): AdvanceOutcome {
  * erased.
  */
 export function failureMessage(state: ExecutionState, step: string | undefined): string {
-  const executions = `/workflows/${state.automationId}/executions`;
-  const entry = state.allowReentry
-    ? ''
-    : ` The workflow lets a contact in once: set allowReentry before, with PATCH /workflows/${state.automationId}.`;
+  const execution = `/workflows/${state.automationId}/executions/${state.executionId}`;
   return (
-    `${step === undefined ? 'A step' : `Step "${step}"`} failed; GET ${executions}/${state.executionId} says why. ` +
-    `Repair its cause, then start the contact ${state.contactId} again with POST ${executions}.${entry}`
+    `${step === undefined ? 'A step' : `Step "${step}"`} failed; GET ${execution} says why. ` +
+    `Repair its cause; then POST ${execution}/retry, or Reset in Temporal, has it go on at this step.`
   );
 }

@@ -287,6 +287,41 @@ describe('a wait and its event', () => {
   });
 });
 
+describe('a late answer of a webhook', () => {
+  it('fails no step that the execution has moved on to meanwhile', async () => {
+    const step = (type: GraphStep['type'], config = {}): GraphStep => ({
+      ...{ id: uuidV7(), type, name: type, config, templateId: null },
+    });
+    const steps = [
+      step('TRIGGER'),
+      step('WEBHOOK', { url: 'https://example.com' }),
+      step('DELAY', { amount: 1, unit: 'hours' }),
+    ] as const;
+    const lead = (from: GraphStep, to: GraphStep) => ({ fromStepId: from.id, toStepId: to.id, branch: null });
+    const engine = engineOn(() => false);
+    const { event } = await createAutomation({
+      steps: [...steps],
+      transitions: [lead(steps[0], steps[1]), lead(steps[1], steps[2])],
+    });
+    const contactId = await createContact();
+    const executionId = await enter(event, contactId);
+    const options = optionsAt(Date.now());
+    expect(await engine.advance(executionId, options)).toMatchObject({ kind: 'webhook' });
+    const pending = (await engine.findWebhook(executionId, options))!;
+    const fault = { output: {}, fault: 'the server answered 422' };
+    let late: Promise<unknown> = Promise.resolve();
+    await em().transactional(async (tx) => {
+      await query(
+        tx,
+        sql`update automation_execution set step_number = 3, current_step_id = ${steps[2].id} where id = ${executionId}`,
+      );
+      late = engine.finishWebhook(pending, fault, options);
+      await untilBlocked(em);
+    });
+    expect(await late).toMatchObject({ kind: 'delay' });
+  });
+});
+
 describe('an event that is recorded', () => {
   it('starts an automation once for many events of one statement, and for each contact', async () => {
     const { id, event } = await createAutomation({ steps: [], transitions: [] });

@@ -91,13 +91,17 @@ export function createExecutionEngine(deps: EngineDeps): ExecutionEngine {
 async function advance(engine: Engine, executionId: string, options: AdvanceOptions): Promise<AdvanceOutcome> {
   let limit = options.isRepetition ? 1 : STEPS_TOGETHER;
   for (let taken = 0; taken < STEPS_PER_CALL; taken += limit) {
+    const seen: { stepNumber?: number } = {};
     try {
-      const outcome = await runBatch(engine, executionId, limit, options);
+      const outcome = await runBatch(engine, executionId, limit, options, seen);
       if (outcome.kind !== 'more') return outcome;
     } catch (error) {
       const message = permanentReason(error);
       if (message === undefined) throw error;
-      if (limit === 1) return failStep(engine, executionId, error, message, options);
+      if (limit === 1 && seen.stepNumber !== undefined) {
+        const outcome = await failStep(engine, executionId, seen.stepNumber, { error, message }, options);
+        if (outcome) return outcome;
+      }
       // From here on each step has its own transaction, so the steps before the failing one stay.
       limit = 1;
     }
@@ -105,12 +109,16 @@ async function advance(engine: Engine, executionId: string, options: AdvanceOpti
   return runBatch(engine, executionId, 0, options);
 }
 
-/** Runs up to `limit` steps in one transaction. With 0 it only returns the step that the execution is at. */
+/**
+ * Runs up to `limit` steps in one transaction. With 0 it only returns the step that the execution is at. `seen` gets the
+ * number of the step at which the transaction began, also when it fails.
+ */
 async function runBatch(
   engine: Engine,
   executionId: string,
   limit: number,
   options: AdvanceOptions,
+  seen: { stepNumber?: number } = {},
 ): Promise<AdvanceOutcome> {
   return inTransaction(engine.deps.em(), async (tx) => {
     const state = await lockState(tx, executionId);
@@ -118,6 +126,7 @@ async function runBatch(
       await removeOrphan(tx, executionId);
       return DELETED;
     }
+    seen.stepNumber = state.stepNumber;
     const graph = await engine.readGraph(tx, state.graphId);
     if (!graph) throw new StepError('The steps that this execution started with no longer exist');
     if (!isActive(state)) return endedOutcome(state);
@@ -190,17 +199,22 @@ function moveOn(state: ExecutionState, next: GraphStep | undefined, at: Date): A
   return undefined;
 }
 
+/**
+ * Ends an execution that fails at the step of that number. @returns undefined when it has moved on meanwhile
+ */
 async function failStep(
   engine: Engine,
   executionId: string,
-  error: unknown,
-  message: string,
+  stepNumber: number,
+  { error, message }: { error: unknown; message: string },
   options: AdvanceOptions,
-): Promise<AdvanceOutcome> {
+): Promise<AdvanceOutcome | undefined> {
   return inTransaction(engine.deps.em(), async (tx) => {
     const state = await lockState(tx, executionId);
     if (!state) return DELETED;
     if (!isActive(state)) return endedOutcome(state);
+    if (state.stepNumber !== stepNumber) return undefined;
+    state.runId = options.runId ?? state.runId;
     const step = findCurrentStep(state, await engine.readGraph(tx, state.graphId));
     const at = options.now();
     await takeWait(tx, executionId, { evenWithoutEvent: true });
@@ -235,7 +249,7 @@ async function findWebhook(
   const contact = await findStepContact(em, state);
   if (contact) return { state, step, contact };
   const gone = new AppError('CONTACT_NOT_FOUND');
-  await failStep(engine, executionId, gone, gone.message, options);
+  await failStep(engine, executionId, state.stepNumber, { error: gone, message: gone.message }, options);
   return undefined;
 }
 
@@ -248,9 +262,9 @@ async function finishWebhook(
   const { executionId } = seen;
   const isAtStep = (state: ExecutionState) => state.status === 'RUNNING' && state.stepNumber === seen.stepNumber;
   if (result.fault !== null) {
-    const current = await readState(engine.deps.em(), executionId);
-    if (!current || !isAtStep(current)) return advance(engine, executionId, options);
-    return failStep(engine, executionId, new StepError(result.fault, result.output), result.fault, options);
+    const fault = { error: new StepError(result.fault, result.output), message: result.fault };
+    const outcome = await failStep(engine, executionId, seen.stepNumber, fault, options);
+    return outcome ?? advance(engine, executionId, options);
   }
   await inTransaction(engine.deps.em(), async (tx) => {
     const state = await lockState(tx, executionId);

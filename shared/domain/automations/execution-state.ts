@@ -13,8 +13,6 @@ export interface ExecutionState extends Row<
 > {
   executionId: string;
   automationName: string;
-  /** Whether the contact may be started again when this execution has ended. */
-  allowReentry: boolean;
   status: ExecutionStatus;
   /** The number of steps reached; 0 before the first. The current step is under way if it has a record. */
   stepNumber: number;
@@ -36,7 +34,7 @@ export interface StepRecord extends Row<
 
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
-  a.allow_reentry as "allowReentry", x.graph_id as "graphId", x.contact_id as "contactId", x.status,
+  x.graph_id as "graphId", x.contact_id as "contactId", x.status,
   x.step_number as "stepNumber", x.current_step_id as "currentStepId", x.resume_at as "resumeAt",
   x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt", x.completed_at as "completedAt",
   x.temporal_run_id as "runId"`;

@@ -13,6 +13,7 @@ import { createProject } from '../projects/projects.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 import { createExecutionEngine, type ExecutionEngine } from './execution-engine.ts';
 import { failExecution } from './fail-execution.ts';
+import { retryExecution } from './retry-executions.ts';
 
 let projectId: string;
 let engine: ExecutionEngine;
@@ -72,7 +73,18 @@ async function advanceTwice(executionId: string): Promise<void> {
   }
 }
 
-const ends = [
+async function retry(executionId: string): Promise<void> {
+  const [row] = await query<{ automationId: string }>(
+    em(),
+    sql`
+      update automation_execution set completed_at = now() where id = ${executionId} and status = 'FAILED'
+      returning automation_id as "automationId"`,
+  );
+  if (row) await retryExecution(em(), projectId, row.automationId, executionId);
+}
+
+const acts = [
+  retry,
   advanceTwice,
   (id: string) => cancelExecutions(em(), [id], 'by hand'),
   (id: string) => failExecution(em(), id, 'the activity was given up'),
@@ -80,13 +92,13 @@ const ends = [
 
 it('Executions take every transition of the table EXECUTION_TRANSITIONS, and no other', async () => {
   for (const graph of GRAPHS) await advanceTwice(await enter(graph));
-  for (const end of ends) {
+  for (const act of acts) {
     for (const status of EXECUTION_STATUSES) {
       const id = await enter(path(DELAY));
       await query(em(), sql`alter table automation_execution disable trigger note_transition`);
       await query(em(), sql`update automation_execution set status = ${status} where id = ${id}`);
       await query(em(), sql`alter table automation_execution enable trigger note_transition`);
-      await end(id);
+      await act(id);
     }
   }
 

@@ -5,14 +5,21 @@ import { query, sql, literalList } from '../database/sql.ts';
 /**
  * Ends an execution that cannot go on, at the step it has reached. It reads only the row of the execution, so it works
  * whatever is wrong with the rest. An execution that has ended stays as it is.
+ * @param runId the run of its workflow, for operators
  */
-export async function failExecution(em: Em, executionId: string, reason: string): Promise<void> {
+export async function failExecution(
+  em: Em,
+  executionId: string,
+  reason: string,
+  runId: string | null = null,
+): Promise<void> {
   await query(
     em,
     sql`
       with failed as (
         update automation_execution
-        set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null
+        set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null,
+          temporal_run_id = coalesce(${runId}::text, temporal_run_id)
         where id = ${executionId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
         returning id, step_number, current_step_id
       ),

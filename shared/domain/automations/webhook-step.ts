@@ -7,6 +7,7 @@ import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import { createTurns } from '../../platform/turns.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { findTargetFault } from './data-targets.ts';
@@ -63,6 +64,20 @@ function contentTypeOf(content: unknown): string {
 }
 
 /**
+ * The number under which the execution first came to the step. A retry gives the step a new one, but its request has the
+ * same id as before: a server that has taken it then recognises it.
+ */
+async function firstStepNumber(em: Em, { state, step }: PendingWebhook): Promise<number> {
+  const first = await queryOne<{ stepNumber: number | null }>(
+    em,
+    sql`
+      select min(step_number) as "stepNumber" from step_execution
+      where execution_id = ${state.executionId} and step_id = ${step.id}`,
+  );
+  return first?.stepNumber ?? state.stepNumber;
+}
+
+/**
  * Makes the request of a WEBHOOK step. Every attempt has the same `id`: it names the execution and the number of the
  * step.
  * @throws StepError, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
@@ -101,7 +116,7 @@ export async function prepareWebhook(
     method: config.method,
     headers,
     body,
-    id: `msg_${state.executionId}_${state.stepNumber}`,
+    id: `msg_${state.executionId}_${await firstStepNumber(em, pending)}`,
     secrets: [await readWebhookSecret(em, state.projectId, webhookSecrets)],
   };
 }

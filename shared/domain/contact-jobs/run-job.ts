@@ -1,4 +1,5 @@
 import { cancelExecutionChunk, deleteExecutionChunk, EXECUTION_CHUNK } from '../automations/execution-jobs.ts';
+import { retryChunk, type RetryPosition } from '../automations/retry-executions.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
@@ -61,6 +62,8 @@ function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
       return runImport;
     case 'DELETE_FIELD':
       return runFieldDeletion;
+    case 'RETRY_EXECUTIONS':
+      return runRetries;
     case 'CANCEL_EXECUTIONS':
     case 'DELETE_EXECUTIONS':
       return runExecutionChunks;
@@ -202,6 +205,25 @@ async function runExecutionChunks(job: Job, run: JobRun): Promise<void> {
     return async (tx) => {
       const done = await chunk(tx);
       return { done, counts: { successCount: done }, input: { isDone: done < EXECUTION_CHUNK } };
+    };
+  });
+}
+
+/** Retries failed executions, from the newest to the oldest, so each is looked at once. */
+async function runRetries(job: Job, run: JobRun): Promise<void> {
+  const { automationId, stepId = null, failedBefore } = job.input as Record<string, string | null>;
+  const failed = {
+    projectId: job.projectId,
+    automationId: String(automationId),
+    stepId,
+    failedBefore: new Date(String(failedBefore)),
+  };
+  await runChunks(job, run, ({ input }) => {
+    if (input['isDone'] === true) return undefined;
+    return async (tx) => {
+      const { seen, retried, next } = await retryChunk(tx, failed, input['after'] as RetryPosition | undefined);
+      const counts = { successCount: retried, skippedCount: seen - retried };
+      return { done: seen, counts, input: next ? { after: next } : { isDone: true } };
     };
   });
 }

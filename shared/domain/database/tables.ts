@@ -250,6 +250,12 @@ export interface Tables {
     addressHash: Buffer;
     addressKey: number | null;
   };
+  former_failure: {
+    executionId: string;
+    lastNo: number;
+    completedAt: Date;
+    exitReason: string | null;
+  };
   idempotency_claim: {
     projectId: string;
     key: string;

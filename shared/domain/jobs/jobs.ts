@@ -10,7 +10,7 @@ import { inTransaction } from '../database/transaction.ts';
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 /** Kinds of jobs that complete a change already made; they are never refused. */
 export type ExecutionJobKind = 'CANCEL_EXECUTIONS' | 'DELETE_EXECUTIONS';
-export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD' | ExecutionJobKind;
+export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD' | 'RETRY_EXECUTIONS' | ExecutionJobKind;
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
 
 /** The error of one item of a job. */
@@ -59,6 +59,7 @@ const FIELDS: Partial<Record<JobKind, string>> = {
   UNSUBSCRIBE: 'contactIds',
   DELETE: 'contactIds',
   DELETE_FIELD: 'field',
+  RETRY_EXECUTIONS: 'stepId',
 };
 
 /**

@@ -133,6 +133,7 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: n
         delete from step_execution where execution_id = any(${ids}::uuid[]) returning output ->> 'emailId' as email_id
       ),
       waits as (delete from event_wait where execution_id = any(${ids}::uuid[])),
+      failures as (delete from former_failure where execution_id = any(${ids}::uuid[])),
       stripped as (
         update automation_execution set context = '{}', is_stripped = true,
           exit_reason = case when exit_reason = 'contact deleted' then exit_reason end

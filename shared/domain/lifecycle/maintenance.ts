@@ -209,6 +209,7 @@ async function sweepExecutions(em: Em, { executions: days }: Retention): Promise
         from (${old}) o limit ${CLEAN_UP_CHUNK}
       ),
       steps as (delete from step_execution where execution_id in (select id from old)),
+      failures as (delete from former_failure where execution_id in (select id from old where is_kept)),
       kept as (
         update automation_execution x set is_stripped = true, context = '{}', exit_reason = null
         from old where x.id = old.id and old.is_kept
@@ -242,13 +243,14 @@ function sweepJobFiles(em: Em): Promise<number> {
 /**
  * Deletes former graphs of automations that no execution has. An execution is created while its graph is the present
  * one, or within the length of a transaction of that time. So the index on the time of creation finds the executions of
- * a graph, and no other index is needed.
+ * a graph, and no other index is needed. A graph that was repaired for a retry has the time of the one it replaces.
  */
 function sweepGraphSnapshots(em: Em): Promise<number> {
   const old = sql`
     select id from (
       select id, automation_id, created_at,
-        lead(created_at) over (partition by automation_id order by created_at, id) as replaced_at
+        min(created_at) over (partition by automation_id order by created_at groups between 1 following and 1 following)
+          as replaced_at
       from automation_graph
     ) g
     where replaced_at ${olderThan(1)}

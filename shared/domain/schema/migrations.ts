@@ -49,6 +49,7 @@ import { NoSandboxEventsMigration } from './migrations/20261129000000-no-sandbox
 import { CompleteErasureMigration } from './migrations/20261201020000-complete-erasure.ts';
 import { WebhookFeedMigration } from './migrations/20261201073100-webhook-feed.ts';
 import { PublicKeyRulesMigration } from './migrations/20261201030000-public-key-rules.ts';
+import { ExecutionRetriesMigration } from './migrations/20261201034100-execution-retries.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -109,4 +110,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261201073100-webhook-feed', class: WebhookFeedMigration },
   { name: '20261130061700-known-namespace', class: KnownNamespaceMigration },
   { name: '20261201030000-public-key-rules', class: PublicKeyRulesMigration },
+  { name: '20261201034100-execution-retries', class: ExecutionRetriesMigration },
 ];

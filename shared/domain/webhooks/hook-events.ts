@@ -14,6 +14,11 @@ const SOURCES = [
 ] as const;
 type Source = (typeof SOURCES)[number];
 
+/** The sources that are tables. A failure that was followed by a retry stands in the feed as the end that it was. */
+type StoredSource = Exclude<Source, 'test'> | 'formerFailure';
+const rankOf = (source: StoredSource): number =>
+  SOURCES.indexOf(source === 'formerFailure' ? 'executionEnded' : source);
+
 export const TEST_SOURCE = SOURCES.indexOf('test');
 export const SOURCE_OF_EVENTS = SOURCES.indexOf('event');
 
@@ -50,7 +55,7 @@ export interface HookPage {
   seen: number;
 }
 
-/** How the events of a source are read. */
+/** How the events of a source are read, for the entries `f` of the feed. */
 interface SourceTable {
   from: SqlFragment;
   project: SqlFragment;
@@ -89,7 +94,14 @@ function executionTable(happenedAt: SqlFragment, name: SqlFragment): SourceTable
   };
 }
 
-const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
+const EXECUTION_ENDED = executionTable(
+  sql`x.completed_at`,
+  sql`
+    case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled'
+      else 'workflow.completed' end`,
+);
+
+const TABLES: Record<StoredSource, SourceTable> = {
   event: {
     from: sql`event e`,
     project: sql`e.project_id`,
@@ -100,12 +112,22 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
   campaignScheduled: campaignTable(sql`c.scheduled_at`, 'campaign.scheduled'),
   campaignSent: campaignTable(sql`c.sent_at`, 'campaign.sent'),
   executionStarted: executionTable(sql`x.started_at`, sql`'workflow.started'`),
-  executionEnded: executionTable(
-    sql`x.completed_at`,
-    sql`
-      case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled'
-        else 'workflow.completed' end`,
-  ),
+  executionEnded: {
+    ...EXECUTION_ENDED,
+    condition: sql`
+      ${EXECUTION_ENDED.condition} and not exists (
+        select from former_failure p where p.execution_id = x.id and p.last_no >= f.no)`,
+  },
+  formerFailure: {
+    from: sql`former_failure p join automation_execution x on x.id = p.execution_id`,
+    project: sql`x.project_id`,
+    id: sql`p.execution_id`,
+    condition: sql`
+      p.last_no = (select min(q.last_no) from former_failure q where q.execution_id = x.id and q.last_no >= f.no)`,
+    columns: sql`
+      'workflow.failed', p.completed_at, x.contact_id, null::uuid,
+      ${EXECUTION_DATA} || jsonb_build_object('status', 'FAILED', 'exitReason', p.exit_reason)`,
+  },
   refusal: {
     from: sql`automation_refusal r`,
     project: sql`r.project_id`,
@@ -117,14 +139,14 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
         'count', r.count, 'eventId', r.event_id)`,
   },
 };
-const STORED = Object.entries(TABLES) as [Exclude<Source, 'test'>, SourceTable][];
+const STORED = Object.entries(TABLES) as [StoredSource, SourceTable][];
 
 /** The events that the rows of `wanted` (no, source, id, at) name; those that no longer exist are left out. */
 function eventsOf(projectId: string): SqlFragment {
   const selects = STORED.map(
     ([source, { from, project, id, condition, columns }]) => sql`
       select f.no, f.source, f.id, f.at, ${columns} from wanted f join ${from} on ${id} = f.id
-      where f.source = ${SOURCES.indexOf(source)}::int and ${project} = ${projectId} and ${condition}`,
+      where f.source = ${rankOf(source)}::int and ${project} = ${projectId} and ${condition}`,
   );
   return joinSql(selects, ' union all ');
 }

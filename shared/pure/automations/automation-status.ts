@@ -21,7 +21,7 @@ export type Branch = (typeof BRANCHES)[number];
 export const EXECUTION_STATUSES = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-/** An execution in these statuses has not ended. The others are final. */
+/** An execution in these statuses has not ended. The others are final, except that a FAILED one can be retried. */
 export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
 
 /** Whether an execution in this status has ended. */
@@ -35,7 +35,7 @@ export const EXECUTION_TRANSITIONS: Record<ExecutionStatus, readonly ExecutionSt
   WAITING: ['RUNNING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],
   COMPLETED: [],
   EXITED: [],
-  FAILED: [],
+  FAILED: ['RUNNING'],
   CANCELLED: [],
 };
 

@@ -1,3 +1,4 @@
+import { failExecution } from '../../../shared/domain/automations/fail-execution.ts';
 import { eventually } from '../eventually.ts';
 import type { TestStack } from '../stack.ts';
 import type { ExampleRecorder } from './recorder.ts';
@@ -59,7 +60,7 @@ async function recordSteps({ project, record }: ExampleRecorder, id: string): Pr
 }
 
 /** An automation, its steps and its executions. */
-export async function recordWorkflows(_stack: TestStack, recorder: ExampleRecorder): Promise<void> {
+export async function recordWorkflows(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { project, record } = recorder;
   const { api } = project;
   const contactId = (await api('POST', '/contacts', { body: { email: 'ada@mail.test', data: { plan: 'pro' } } })).body
@@ -96,14 +97,20 @@ export async function recordWorkflows(_stack: TestStack, recorder: ExampleRecord
   });
   await record('getWorkflow', { params });
   await record('listWorkflowFields');
-  await recordExecutions(recorder, id, contactId);
+  await recordExecutions(stack, recorder, id, contactId, steps['delay']!);
   const query = { page: '1', pageSize: '10', search: 'welcome', status: 'active', sort: 'name', dir: 'asc' };
   await record('listWorkflows', { query });
   const other = await api('POST', '/workflows', { body: { name: 'Spare', eventName: 'e' } });
   await record('deleteWorkflow', { params: { id: other.body.id } });
 }
 
-async function recordExecutions({ project, record }: ExampleRecorder, id: string, contactId: string): Promise<void> {
+async function recordExecutions(
+  stack: TestStack,
+  { project, record }: ExampleRecorder,
+  id: string,
+  contactId: string,
+  stepId: string,
+): Promise<void> {
   const params = { id };
   const started = await record('startWorkflowExecution', {
     params,
@@ -115,6 +122,13 @@ async function recordExecutions({ project, record }: ExampleRecorder, id: string
   await record('getWorkflowExecution', { params: { id, executionId } });
   await record('listWorkflowExecutions', { params, query: { status: 'WAITING', page: '1', pageSize: '10' } });
   await record('cancelWorkflowExecution', { params: { id, executionId } });
-  await project.api('POST', `/workflows/${id}/executions`, { body: { contactId } });
+  const failed = await project.api('POST', `/workflows/${id}/executions`, { body: { contactId } });
+  const failedPath = `/workflows/${id}/executions/${failed.body.id}`;
+  await eventually(async () => (await project.api('GET', failedPath)).body.status === 'WAITING');
+  await failExecution(stack.em(), failed.body.id, 'the server answered 422 (The plan is unknown)');
+  await record('retryFailedWorkflowExecutions', { params, body: { stepId } });
+  await eventually(async () => (await project.api('GET', failedPath)).body.status === 'WAITING');
+  await failExecution(stack.em(), failed.body.id, 'the server answered 422 (The plan is unknown)');
+  await record('retryWorkflowExecution', { params: { id, executionId: failed.body.id } });
   await record('cancelAllWorkflowExecutions', { params });
 }

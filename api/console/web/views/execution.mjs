@@ -21,11 +21,26 @@ export function TemporalLink({ execution: { temporalWorkflowId }, settings: { te
 
 const COLUMNS = ['Step', 'State', 'Why', 'Began', 'Ended'];
 
+/**
+ * Why a step failed, with the answer of the server that a webhook called.
+ * @param {ExecutionDetail['stepExecutions'][number]} record
+ */
+function Why({ error, output }) {
+  const answer = error && typeof output?.['body'] === 'string' ? output['body'] : '';
+  return html`${error ?? ''}${
+    answer &&
+    html`<details>
+      <summary>The whole answer</summary>
+      <pre>${answer}</pre>
+    </details>`
+  }`;
+}
+
 /** @param {ExecutionDetail['stepExecutions'][number]} record */
-const row = ({ step, status, error, startedAt, completedAt }) => [
+const row = ({ step, status, startedAt, completedAt, ...record }) => [
   step.name,
   html`<${State} state=${status} />`,
-  error ?? '',
+  html`<${Why} ...${record} />`,
   html`<${Time} at=${startedAt} />`,
   completedAt ? html`<${Time} at=${completedAt} />` : '',
 ];
@@ -41,6 +56,11 @@ export function ExecutionCard({ path, settings }) {
         reload();
         return 'Cancelled.';
       };
+      const retry = async () => {
+        await call('POST', `${path}/retry`);
+        reload();
+        return 'It goes on.';
+      };
       return html`<section class="card" aria-labelledby="execution">
         <h2 id="execution">
           ${contact ? html`<a href=${linkTo('address', contact.email)}>${contact.email}</a>` : 'A deleted contact'}${' '}
@@ -50,6 +70,7 @@ export function ExecutionCard({ path, settings }) {
         <p class="choices">
           <${TemporalLink} execution=${execution} settings=${settings} />
           ${isActive && html`<${Action} label="Cancel it" kind="danger" question="It ends at once and for good." run=${cancel} />`}
+          ${status === 'FAILED' && html`<${Action} label="Retry it" question="It goes on at the step that failed, as this step is in the workflow now. Earlier steps are not repeated." run=${retry} />`}
           <a href=${linkTo('workflows', workflowId)}>Close</a>
         </p>
         <${Table}

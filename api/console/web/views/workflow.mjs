@@ -5,6 +5,7 @@ import { Load } from '../load.mjs';
 import { ExecutionCard } from './execution.mjs';
 import { Executions } from './executions.mjs';
 import { Graph } from './graph.mjs';
+import { RetryFailed } from './retry-failed.mjs';
 import { ExecutionCounts } from './execution-counts.mjs';
 
 /** @typedef {import('../api-types.ts').WorkflowDefinition} WorkflowDefinition */
@@ -31,7 +32,9 @@ export function WorkflowView({ route: { id, query }, settings }) {
       />
       <h2>Its steps</h2>
       <${ExecutionCounts} path=${`${path}/executions`}>
-        ${(/** @type {Counts} */ counts) => html`<${Graph} workflow=${workflow} counts=${counts} />`}
+        ${(/** @type {Counts} */ counts) =>
+          html`<${RetryFailed} workflow=${workflow} counts=${counts} />
+            <${Graph} workflow=${workflow} counts=${counts} />`}
       <//>
     `}
   <//>`;

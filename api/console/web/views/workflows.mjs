@@ -16,7 +16,7 @@ const row = ({ id, name, enabled, triggerConfig, createdAt, _count }) => [
   html`<${State} state=${enabled ? 'enabled' : 'disabled'} />`,
   html`<code>${triggerConfig.eventName}</code>`,
   count(_count.steps),
-  count(_count.executions),
+  html`${count(_count.executions)}${_count.failedExecutions > 0 && html`, <a href=${linkTo('workflows', id, { status: 'FAILED' })}>${count(_count.failedExecutions)} failed</a>`}`,
   html`<${Time} at=${createdAt} />`,
 ];
 

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { createAutomation, executionThatIs, executionsOf, track } from '../support/automations.ts';
+import { storeHistory } from '../support/histories.ts';
+import { resetToLastTask } from '../support/reset.ts';
+import { eventually, startTestStack, type TestStack } from '../support/stack.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const TIMEOUT_MS = 60_000;
+
+let stack: TestStack;
+let hook: WebhookReceiver;
+beforeAll(async () => {
+  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  hook = await startWebhookReceiver();
+});
+afterAll(async () => {
+  await hook.close();
+  await stack.stop();
+});
+
+/** Has an execution fail, repairs its step and has it go on. Stores the histories of the runs before and after. */
+async function record(how: 'retried' | 'reset', goOn: (path: string, workflowId: string) => Promise<unknown>) {
+  const id = await createAutomation(stack, how, {
+    Call: { type: 'WEBHOOK', config: { url: `${hook.url}/refused` } },
+  });
+  await track(stack, `${how}@mail.test`, how);
+  await executionThatIs(stack, id, 'FAILED');
+  const [execution] = await executionsOf(stack, id);
+  const workflowId = executionWorkflowId(execution.id);
+  const runThatIs = (status: string) =>
+    eventually(async () => {
+      const run = await stack.temporal.client.workflow.getHandle(workflowId).describe();
+      return run.status.name === status && run.runId;
+    });
+  const failed = await runThatIs('FAILED');
+  const { body } = await stack.api('GET', `/workflows/${id}`);
+  const step = body.steps.find((each: any) => each.name === 'Call');
+  await stack.api('PATCH', `/workflows/${id}/steps/${step.id}`, { body: { config: { url: hook.url } } });
+  await goOn(`/workflows/${id}/executions/${execution.id}/retry`, workflowId);
+  await runThatIs('COMPLETED');
+  await storeHistory(stack.temporal.client, workflowId, `automationExecution.in-task-${how}`);
+  if (how === 'retried') {
+    await storeHistory(stack.temporal.client, workflowId, 'automationExecution.in-task-failed-for-now', failed);
+  }
+}
+
+it(
+  'records an execution that fails, and its runs after a retry and after a Reset',
+  async () => {
+    await record('retried', (path) => stack.api('POST', path));
+    await record('reset', (_path, workflowId) => resetToLastTask(stack.temporal, workflowId));
+  },
+  TIMEOUT_MS,
+);
