@@ -48,6 +48,27 @@ describe('segments that refer to one another', () => {
     expect((await app.api('GET', `/segments/${upper[5]}/contacts`)).status).toBe(200);
   });
 
+  it('are not made too large or too costly by a change of one below them', async () => {
+    const plain = { field: 'data.a', operator: 'equals', value: 1 };
+    const many = (count: number) => allOf(Array.from({ length: count }, () => plain));
+    const patch = (id: string, body: object) => app.api('PATCH', `/segments/${id}`, { body });
+    const below = await createId(many(10));
+    const above = await createId(allOf(Array.from({ length: 20 }, () => memberOf(below))));
+    const top = await createId(allOf([memberOf(above)]));
+    expectTooBig(await patch(below, { condition: many(160) }), 'condition');
+    expect((await patch(below, { condition: many(70) })).status).toBe(200);
+    for (const id of [above, top]) expect((await app.api('GET', `/segments/${id}/contacts`)).status).toBe(200);
+
+    // A segment with stored members costs a look-up; without them its condition is evaluated.
+    const tracked = await createId(many(100));
+    const user = await createId(allOf(Array.from({ length: 14 }, () => memberOf(tracked))));
+    expect((await patch(tracked, { trackMembership: true })).status).toBe(200);
+    expect((await app.api('POST', `/segments/${tracked}/compute`)).status).toBe(200);
+    expect((await patch(tracked, { condition: many(500) })).status).toBe(200);
+    expectTooBig(await patch(tracked, { trackMembership: false }), 'trackMembership');
+    expect((await app.api('GET', `/segments/${user}/contacts`)).status).toBe(200);
+  });
+
   it('stay within the limit when two changes come at the same moment', async () => {
     for (let round = 0; round < 3; round += 1) {
       const upper = await createChain(5);

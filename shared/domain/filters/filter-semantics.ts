@@ -156,9 +156,19 @@ export function assertFilterSemantics(condition: FilterCondition, options: Filte
   );
 }
 
-interface InlinedSize {
+/** What is evaluated for a condition, with the segments that are evaluated within it. */
+export interface InlinedSize {
   filters: number;
+  /** As `filterCost` counts. */
   cost: number;
+}
+
+/** Creates a function that measures conditions of segments; it measures each segment once. */
+export function createSizes(
+  segments: ReadonlyMap<string, SegmentForFilter>,
+): (segment: SegmentForFilter) => InlinedSize {
+  const sizes = new Map<string, InlinedSize>();
+  return ({ condition }) => (condition ? sizeOf(condition, segments, sizes) : { filters: 0, cost: 0 });
 }
 
 /** What a reference to a segment adds to the statement: its filters, or one look-up if its members are stored. */
@@ -172,15 +182,22 @@ function inlinedSize(
   // This is set before the recursion, so that a cycle among other segments ends here.
   sizes.set(segmentId, { filters: 0, cost: 0 });
   const condition = inlinedSegment(segments.get(segmentId));
-  const size: InlinedSize = { filters: 0, cost: condition === undefined ? LOOK_UP_COST : 0 };
-  if (condition !== undefined) {
-    walkFilters(condition, (filter) => {
-      const target = filterTarget(filter);
-      const inside = target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : undefined;
-      size.filters += 1 + (inside?.filters ?? 0);
-      size.cost += filterCost(target, filter) + (inside?.cost ?? 0);
-    });
-  }
+  const size = condition ? sizeOf(condition, segments, sizes) : { filters: 0, cost: LOOK_UP_COST };
   sizes.set(segmentId, size);
+  return size;
+}
+
+function sizeOf(
+  condition: FilterCondition,
+  segments: ReadonlyMap<string, SegmentForFilter>,
+  sizes: Map<string, InlinedSize>,
+): InlinedSize {
+  const size: InlinedSize = { filters: 0, cost: 0 };
+  walkFilters(condition, (filter) => {
+    const target = filterTarget(filter);
+    const inside = target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : undefined;
+    size.filters += 1 + (inside?.filters ?? 0);
+    size.cost += filterCost(target, filter) + (inside?.cost ?? 0);
+  });
   return size;
 }

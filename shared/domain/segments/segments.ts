@@ -13,6 +13,7 @@ import {
   loadReferencedSegments,
   referencesOf,
 } from '../filters/segment-references.ts';
+import { assertSegmentsAbove } from './segments-above.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -121,11 +122,29 @@ export async function createSegment(em: Em, projectId: string, input: NewSegment
   });
 }
 
+/** Checks a new condition of a segment, and that the segments above it stay within the limits. */
+async function assertChange(
+  tx: Em,
+  { id, projectId, type, condition, trackMembership, computedAt }: Segment,
+  newCondition: FilterCondition | null,
+  isUntracked: boolean,
+): Promise<void> {
+  if (newCondition) {
+    await assertRoomForSegment(tx, projectId, newCondition, id);
+    await assertCondition(tx, projectId, newCondition, id);
+  }
+  const changed = {
+    ...{ id, type, condition: newCondition ?? condition ?? null },
+    trackMembership: !isUntracked && trackMembership && Boolean(computedAt),
+  };
+  await assertSegmentsAbove(tx, projectId, changed, newCondition ? 'condition' : 'trackMembership');
+}
+
 /**
  * Changes the fields that are given. Switching tracking off removes the members of a dynamic segment. So the first
  * computation after tracking is on again records an entry for every member.
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a condition that is not valid, or for a condition of a STATIC
- * segment, VALIDATION_ERROR beyond a limit
+ * segment, VALIDATION_ERROR beyond a limit, also of a segment that refers to this one
  */
 export async function updateSegment(
   em: Em,
@@ -134,13 +153,12 @@ export async function updateSegment(
   changes: SegmentChanges,
 ): Promise<Segment> {
   return inTransaction(em, async (tx) => {
-    if (changes.condition) await lockConditions(tx, projectId);
+    if (changes.condition || changes.trackMembership === false) await lockConditions(tx, projectId);
     const segment = await lockSegment(tx, projectId, segmentId);
     const { condition, ...plain } = changes;
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
-    if (condition) await assertRoomForSegment(tx, projectId, condition, segmentId);
-    if (condition) await assertCondition(tx, projectId, condition, segmentId);
     const isUntracked = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
+    if (condition || isUntracked) await assertChange(tx, segment, condition ?? null, isUntracked);
     tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isUntracked && { computedAt: null }) });
     await tx.flush();
     if (condition || changes.trackMembership !== undefined) {
