@@ -76,7 +76,7 @@ const values = endpoint({
         .meta({ id: 'FieldValues', description: 'Distinct values of a field' }),
     },
   },
-  errors: ['RESOURCE_NOT_FOUND'],
+  errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, query }) {
     const field = readFieldName(params.field);
     const found = await listFieldValues(em, project.id, field, query.limit);
@@ -92,7 +92,7 @@ const usage = endpoint({
   path: '/contacts/fields/:field/usage',
   summary: 'Which segments, campaigns and workflows refer to a field',
   replies: { 200: { description: 'What uses it', schema: usageSchema } },
-  errors: ['RESOURCE_NOT_FOUND'],
+  errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params }) {
     return ok(await findFieldUsage(em, project.id, readFieldName(params.field)));
   },
@@ -116,7 +116,7 @@ const remove = endpoint({
     200: { description: 'From how many contacts it was removed', schema: deletionSchema },
     202: { description: 'From how many it is being removed; poll /contacts/bulk/{jobId}', schema: deletionSchema },
   },
-  errors: ['RESOURCE_NOT_FOUND'],
+  errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, deps }) {
     const deletion = await deleteField(em, project.id, readCustomFieldPath(params.field));
     if (deletion.jobId === undefined) return ok(deletion);

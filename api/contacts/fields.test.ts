@@ -73,6 +73,23 @@ describe('GET /contacts/fields/:field/values', () => {
     return reply.body;
   };
 
+  it('reads a path of too many keys as one key, and refuses what cannot be one', async () => {
+    const dotted = Array.from({ length: 30 }, (_, n) => n).join('.');
+    const other = await app.createProject();
+    await createContact(other, { [dotted]: 'whole' });
+    const of = (field: string) => `/contacts/fields/data.${field}`;
+    expect((await other.api('GET', `${of(dotted)}/values`)).body.values).toEqual(['whole']);
+    expect((await other.api('GET', `${of(dotted)}/usage`)).body.contactCount).toBe(1);
+    expect((await other.api('DELETE', of(dotted))).body).toEqual({ deletedFrom: 1 });
+    const long = Array.from({ length: 401 }, () => 'a').join('.');
+    const replies = await Promise.all([
+      ...[other.api('GET', `${of(long)}/values`), other.api('GET', `${of(long)}/usage`), other.api('DELETE', of(long))],
+    ]);
+    for (const { status, body } of replies) {
+      expect([status, body.error.message]).toEqual([400, 'field: A field may name at most 20 keys']);
+    }
+  });
+
   it('answers distinct values, the most frequent first', async () => {
     const body = await values('data.plan');
     expect(body).toEqual({ field: 'data.plan', values: expect.any(Array), count: 5, limit: 100 });

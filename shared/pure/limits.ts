@@ -61,6 +61,11 @@ export const LIMITS = {
   trackedLinks: 1_000,
   /** Memory for the compiled templates that a process keeps. */
   compiledTemplatesBytes: 67_108_864,
+  /**
+   * Keys of a path into custom data. Each dot may separate two keys or belong to one, and all readings are tried. A
+   * longer path names one key.
+   */
+  fieldPathKeys: 20,
   filterDepth: 50,
   filterCount: 1_000,
   /** The cost of a condition's filters for each contact, in tenths of a microsecond; see `filterCost`. */

@@ -1,3 +1,4 @@
+import { isPathTooLong } from '../../pure/filters/filter-target.ts';
 import type { Em } from '../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
 import { contactsAfter } from './contact-order.ts';
@@ -5,14 +6,14 @@ import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** The condition for contacts with a value at a path: a key with that exact name, or a nested key. */
 function holds(path: string): SqlFragment {
-  if (!path.includes('.')) return sql`jsonb_exists(data, ${path})`;
+  if (!path.includes('.') || isPathTooLong(path)) return sql`jsonb_exists(data, ${path})`;
   return sql`everpost_field(data, ${path}) is not null`;
 }
 
 /** The data of a contact without the value at a path. */
 function without(path: string): SqlFragment {
   const keys = path.split('.');
-  if (keys.length === 1) return sql`data - ${path}::text`;
+  if (keys.length === 1 || isPathTooLong(path)) return sql`data - ${path}::text`;
   return sql`(data - ${path}::text) #- ${keys}::text[]`;
 }
 

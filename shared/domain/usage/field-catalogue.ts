@@ -7,7 +7,7 @@ import {
 } from '../../pure/automations/automation-config.ts';
 import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { collectReferences } from '../../pure/filters/filter-target.ts';
+import { collectReferences, isPathTooLong } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
@@ -38,12 +38,18 @@ function isoJson(column: SqlFragment): SqlFragment {
 /** A field named by a caller: a standard field, or custom data at `path`. */
 export type NamedField = { name: string; values: SqlFragment; path?: undefined } | { name: string; path: string };
 
-/** Reads a name such as `email`, `data.plan` or `plan`. @throws AppError RESOURCE_NOT_FOUND for a name without a key */
+/**
+ * Reads a name such as `email`, `data.plan` or `plan`. A path of too many keys can only be one key with dots in it.
+ * @throws AppError RESOURCE_NOT_FOUND for a name without a key, BAD_REQUEST when the path is too long for that, too
+ */
 export function readFieldName(text: string): NamedField {
   const standard = STANDARD_FIELDS.find(({ field }) => field === text);
   if (standard) return { name: text, values: standard.values };
   const path = text.startsWith('data.') ? text.slice('data.'.length) : text;
   if (path === '') throw new AppError('RESOURCE_NOT_FOUND', { message: 'A field name needs a key after "data."' });
+  if (isPathTooLong(path) && path.length > LIMITS.contactDataKeyLength) {
+    throw badRequest(`field: A field may name at most ${LIMITS.fieldPathKeys} keys`, { details: { field: 'field' } });
+  }
   return { name: `data.${path}`, path };
 }
 
@@ -102,9 +108,13 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
   ];
 }
 
+function valueOf(path: string): SqlFragment {
+  return isPathTooLong(path) ? sql`data -> ${path}::text` : dataValue(sql`data`, path).json;
+}
+
 /** Distinct values of a field, the most frequent first: at most `limit`, and at most `LIMITS.pageBytes`. */
 export async function listFieldValues(em: Em, projectId: string, field: NamedField, limit: number): Promise<unknown[]> {
-  const value = field.path === undefined ? field.values : dataValue(sql`data`, field.path).json;
+  const value = field.path === undefined ? field.values : valueOf(field.path);
   const rows = await query<{ value: unknown }>(
     em,
     sql`

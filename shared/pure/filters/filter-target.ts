@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts';
 import { walkFilters, type Filter, type FilterCondition, type FilterOperator } from './filter-condition.ts';
 
 const EMAIL_ACTIVITIES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained'] as const;
@@ -28,9 +29,6 @@ const EVENT_OPERATORS: ReadonlySet<FilterOperator> = new Set([
 const MEMBER_OPERATORS: ReadonlySet<FilterOperator> = new Set(['memberOfSegment', 'notMemberOfSegment']);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Each dot of a path may separate two keys or belong to one. All readings are tried, so the length is bounded. */
-const PATH_KEYS_MAX = 20;
-
 /** The subject of a filter, which its field and its operator determine together. */
 export type FilterTarget =
   | { kind: 'standard'; field: StandardField }
@@ -89,9 +87,14 @@ function eventTarget(filter: Filter): FilterTarget {
   return unknownTarget(`must be one of ${EMAIL_ACTIVITIES.map((each) => `email.${each}`).join(', ')}`);
 }
 
+/** Whether a path into custom data has more keys than are read one below the other. */
+export function isPathTooLong(path: string): boolean {
+  return path.split('.').length > LIMITS.fieldPathKeys;
+}
+
 function pathTarget(kind: 'data' | 'context', path: string): FilterTarget {
   if (path === '') return unknownTarget('must name a key after the dot');
-  if (path.split('.').length > PATH_KEYS_MAX) return unknownTarget(`may name at most ${PATH_KEYS_MAX} keys`);
+  if (isPathTooLong(path)) return unknownTarget(`may name at most ${LIMITS.fieldPathKeys} keys`);
   return { kind, path };
 }
 
