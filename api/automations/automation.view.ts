@@ -44,12 +44,9 @@ export const listedWorkflowSchema = z
   .object({
     ...workflowFields,
     _count: z
-      .object({
-        steps: z.int(),
-        executions: z.int(),
-        failedExecutions: z.int().meta({ description: 'Those of the executions that have failed' }),
-      })
+      .object({ steps: z.int(), executions: z.int() })
       .meta({ id: 'WorkflowCounts', description: 'The number of its steps and of its executions' }),
+    failedExecutions: z.int().meta({ description: 'How many of its executions have failed' }),
   })
   .meta({ id: 'ListedWorkflow', description: 'An automation in a list' });
 

@@ -41,7 +41,8 @@ const list = endpoint({
     const [listed, total] = await listAutomations(em, project.id, { ...query, enabled });
     const items = listed.map(({ automation, stepCount, executionCount, failedCount }) => ({
       ...workflowView(automation),
-      _count: { steps: stepCount, executions: executionCount, failedExecutions: failedCount },
+      _count: { steps: stepCount, executions: executionCount },
+      failedExecutions: failedCount,
     }));
     return ok(offsetPage(items, total, query));
   },

@@ -1,5 +1,5 @@
 import { validationError } from '../../shared/pure/app-error.ts';
-import { STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automations/automation-config.ts';
+import { configForm, STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automations/automation-config.ts';
 import type { StepType } from '../../shared/pure/automations/automation-status.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../../shared/domain/automations/steps.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
+import { ignoredKeys } from '../http/ignored-fields.ts';
 import { idParams } from '../http/pagination.ts';
 import { stepSchema, stepView, transitionSchema, transitionView } from './automation.view.ts';
 import {
@@ -26,8 +27,29 @@ import {
 
 const base = { tag: 'Workflows', key: 'secret', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 
-/** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR that names `config.<field>` */
-function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
+/** A key of another name for the template of a SEND_EMAIL step. */
+const TEMPLATE_KEY = /^config\.[\w-]*template[\w-]*$/i;
+
+/** Checks that a SEND_EMAIL step is not left without its template because of a key of another name. */
+function assertTemplateKey(config: StoredConfig, ignored: readonly string[]): void {
+  const misnamed = config['templateId'] === undefined && ignored.find((field) => TEMPLATE_KEY.test(field));
+  if (!misnamed) return;
+  const message = `Required: the template is named by templateId, not by ${misnamed}`;
+  throw validationError([{ field: 'config.templateId', message, code: 'invalid_type' }]);
+}
+
+/**
+ * Checks a configuration by the schema of its step. Keys that the step does not know are left out.
+ * @throws AppError VALIDATION_ERROR that names `config.<field>`
+ */
+function parseConfig(
+  type: StepType,
+  config: StoredConfig,
+  noteIgnored: (fields: readonly string[]) => void,
+): StoredConfig {
+  const ignored = ignoredKeys(configForm(type, config), config, 'config.');
+  noteIgnored(ignored);
+  if (type === 'SEND_EMAIL') assertTemplateKey(config, ignored);
   const result = STEP_CONFIGS[type].safeParse(config, CHECKS);
   if (result.success) return result.data as StoredConfig;
   const errors = fieldErrorsOf(result.error);
@@ -47,8 +69,8 @@ const add = endpoint({
   documentedBody: documentedStepBody,
   replies: { 201: { description: 'The step', schema: stepSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, body }) {
-    const config = parseConfig(body.type, body.config);
+  async handle({ em, project, params, body, noteIgnored }) {
+    const config = parseConfig(body.type, body.config, noteIgnored);
     const step = await addStep(em, project.id, params.id, { ...body, name: body.name ?? body.type, config });
     return created(stepView(step));
   },
@@ -65,9 +87,9 @@ const patch = endpoint({
   body: patchStepBody,
   replies: { 200: { description: 'The step after the change', schema: stepSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, body }) {
+  async handle({ em, project, params, body, noteIgnored }) {
     const type = await findStepType(em, project.id, params.id, params.stepId);
-    const config = body.config && parseConfig(type, body.config);
+    const config = body.config && parseConfig(type, body.config, noteIgnored);
     return ok(stepView(await updateStep(em, project.id, params.id, params.stepId, { ...body, config })));
   },
 });

@@ -51,6 +51,8 @@ export interface RequestContext<Params, Query, Body> {
   requestId: string;
   /** The claimed idempotency key; the handler of a grouped endpoint passes it to its group, which settles it. */
   claim: IdempotencyClaim | undefined;
+  /** Names fields of the body that only the handler knows to have no effect, such as `config.mode`. */
+  noteIgnored: (fields: readonly string[]) => void;
   /** Whether the request asks for CSV rather than JSON: by `format`, or without it by the Accept header. */
   wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;
 }

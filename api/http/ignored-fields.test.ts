@@ -83,3 +83,50 @@ it('a deep or a long body is searched only in part', async () => {
   const reply = await app.api('POST', '/v1/send', { body: { to, from: 'me@example.com', subject: 'S', body: 'B' } });
   expect(reply.headers.get(HEADER)?.split(', ')).toHaveLength(20);
 });
+
+const FILTER = { field: 'email', operator: 'exists' };
+
+/** Creates a step of a new workflow. */
+async function addStep(type: string, config: object) {
+  const { body } = await app.api('POST', '/workflows', { body: { name: 'W', eventName: 'visit' } });
+  const path = `/workflows/${body.id}/steps`;
+  return { path, reply: await app.api('POST', path, { body: { type, config } }) };
+}
+
+it.each([
+  ['CONDITION', FILTER, { mode: 'ternary' }, 'config.mode'],
+  [
+    'CONDITION',
+    { condition: { logic: 'AND', groups: [{ filters: [FILTER] }] } },
+    { mode: 'ternary', field: 'email' },
+    'config.mode, config.field',
+  ],
+  ['DELAY', { amount: 1, unit: 'days' }, { mode: 'relative' }, 'config.mode'],
+  ['WAIT_FOR_EVENT', { eventName: 'e' }, { match: 'all' }, 'config.match'],
+  ['WEBHOOK', { url: 'https://example.com', method: 'POST' }, { retries: 3 }, 'config.retries'],
+  ['UPDATE_CONTACT', { data: { a: 1 } }, { merge: true }, 'config.merge'],
+  ['EXIT', {}, { status: 'done' }, 'config.status'],
+])('the header names keys that the config of a %s step does not know', async (type, config, more, named) => {
+  const { path, reply: made } = await addStep(type, { ...config, ...more });
+  expect([made.status, made.body.config]).toEqual([201, config]);
+  const changed = await app.api('PATCH', `${path}/${made.body.id}`, { body: { config: { ...config, ...more } } });
+  expect([changed.status, changed.body.config]).toEqual([200, config]);
+  for (const { headers } of [made, changed]) expect(headers.get(HEADER)).toBe(named);
+});
+
+it('the header names unknown keys within the config of a step; a misnamed template is refused', async () => {
+  const { reply: mail } = await addStep('SEND_EMAIL', { recipient: { type: 'CONTACT', name: 'x' }, subject: 'x' });
+  const groups = [{ filters: [{ ...FILTER, id: 1 }], open: true }];
+  const { reply: asked } = await addStep('CONDITION', { condition: { logic: 'AND', groups, id: 2 } });
+  expect([mail, asked].map(({ status, headers }) => [status, headers.get(HEADER)])).toEqual([
+    [201, 'config.recipient.name, config.subject'],
+    [201, 'config.condition.groups.0.filters.0.id, config.condition.groups.0.open, config.condition.id'],
+  ]);
+  for (const key of ['template', 'template_id', 'emailTemplate']) {
+    const { reply } = await addStep('SEND_EMAIL', { [key]: 'x' });
+    expect([reply.status, reply.body.error.errors]).toEqual([
+      422,
+      [expect.objectContaining({ field: 'config.templateId', message: expect.stringMatching(/^Required/) })],
+    ]);
+  }
+});

@@ -1,3 +1,4 @@
+import type { Response } from 'express';
 import { z } from 'zod';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -71,6 +72,19 @@ const NO_FIELDS = z.object({});
 function ruledOutFields({ ruledOut }: Endpoint, rules: PublicKeyRules | null, body: unknown): string[] {
   if (!rules || !ruledOut || typeof body !== 'object' || body === null) return [];
   return ruledOut(rules, body).filter((path) => SHOWN_FIELD.test(path));
+}
+
+/** The first keys of a part of a request that its schema does not know, by their paths, which begin with `path`. */
+export function ignoredKeys(schema: z.ZodType, value: unknown, path: string): string[] {
+  const keys = new IgnoredKeys();
+  keys.search(schema, value, path);
+  return keys.paths;
+}
+
+/** Names the fields in the header of an answer, as many as it may have. */
+export function setIgnoredFields(res: Response, fields: readonly string[]): void {
+  if (fields.length === 0) return;
+  res.setHeader(IGNORED_FIELDS_HEADER, fields.slice(0, IGNORED_FIELDS_MAX).join(', '));
 }
 
 /**

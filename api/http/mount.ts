@@ -13,7 +13,7 @@ import type { Endpoint, FlatRequirement } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
 import { handleRequest, keyReused } from './handle-request.ts';
-import { IGNORED_FIELDS_HEADER, ignoredFields } from './ignored-fields.ts';
+import { ignoredFields, setIgnoredFields } from './ignored-fields.ts';
 import { createJsonBody } from './json-body.ts';
 import { stringifyReply } from './json-reply.ts';
 import { itemOf, locationOf } from './location.ts';
@@ -126,7 +126,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
     const rules = caller.project.publicKeyRules;
     const ignored = ignoredFields(definition, { body, query: req.query, rules });
-    if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
+    setIgnoredFields(res, ignored);
     await turn();
     const context: RequestContext<unknown, unknown, unknown> = {
       project: caller.project,
@@ -140,6 +140,10 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       deps,
       requestId: requestIdOf(res),
       claim,
+      noteIgnored(fields) {
+        ignored.push(...fields);
+        setIgnoredFields(res, ignored);
+      },
       wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',
     };
     const reply = await handleRequest(definition, requestLine(req, definition), context);

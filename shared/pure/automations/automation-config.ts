@@ -3,7 +3,7 @@ import type { StepType } from './automation-status.ts';
 import { customDataSchema } from '../contacts/custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from '../emails/email-address.ts';
 import { LIMITS } from '../limits.ts';
-import { filterConditionSchema, type Filter, type FilterCondition } from '../filters/filter-condition.ts';
+import { filterConditionSchema, filterSchema, type Filter, type FilterCondition } from '../filters/filter-condition.ts';
 import { CHECKS } from '../schema-messages.ts';
 import { splitWebhookUrl } from './webhook-url.ts';
 
@@ -25,7 +25,7 @@ export const eventNameSchema = z
   .meta({ examples: ['signed_up', 'email.open', 'segment.vip.entry'] });
 
 const triggerConfig = z
-  .strictObject({ eventName: eventNameSchema })
+  .object({ eventName: eventNameSchema })
   .meta({ id: 'TriggerConfig', description: 'The config of the TRIGGER step, which every workflow has' });
 
 /** An address, or a template that prints one. The printed address is checked when the step runs. */
@@ -40,10 +40,10 @@ const customEmailSchema = z
   });
 
 const sendEmailConfig = z
-  .strictObject({
+  .object({
     templateId: z.uuid().nullish().meta({ description: 'The template; it may stand beside `config` instead' }),
     recipient: z
-      .strictObject({
+      .object({
         type: z.enum(['CONTACT', 'CUSTOM']).meta({ description: 'The contact of the execution, or another address' }),
         customEmail: customEmailSchema
           .nullish()
@@ -59,7 +59,7 @@ const sendEmailConfig = z
   .meta({ id: 'SendEmailConfig', description: 'The config of a SEND_EMAIL step' });
 
 const delayConfig = z
-  .strictObject({
+  .object({
     amount: z
       .number()
       .positive()
@@ -74,7 +74,7 @@ const delayConfig = z
   .meta({ id: 'DelayConfig', description: 'The config of a DELAY step, at most 365 days' });
 
 const waitForEventConfig = z
-  .strictObject({
+  .object({
     eventName: eventNameSchema,
     timeout: z
       .number()
@@ -89,26 +89,24 @@ const waitForEventConfig = z
 function treeOf<Value>(filter: Value) {
   return { logic: 'AND' as const, groups: [{ filters: [filter] }] };
 }
-const TREE_KEYS: ReadonlySet<string> = new Set(['condition']);
-const FILTER_KEYS: ReadonlySet<string> = new Set(['field', 'operator', 'value', 'unit']);
 /** The length of the path to the filter in that tree: `groups.0.filters.0`. */
 const SINGLE_FILTER_DEPTH = 4;
 
 /** One of the two forms of a CONDITION; the other is a single filter. */
 export const filterTreeSchema = z
-  .strictObject({ condition: filterConditionSchema })
+  .object({ condition: filterConditionSchema })
   .meta({ id: 'FilterTree', description: 'A tree of filters' });
+
+/** Whether the config of a CONDITION has the form of a tree. */
+function isConditionTree(config: StoredConfig): boolean {
+  return config['condition'] !== undefined;
+}
 
 /** A tree as `{ condition }`, or a single filter. The config keeps the form in which the caller wrote it. */
 const conditionConfig = z
   .record(z.string(), z.unknown())
   .transform((config, context): { condition: FilterCondition } | Filter => {
-    const isTree = config['condition'] !== undefined;
-    const unknown = Object.keys(config).filter((key) => !(isTree ? TREE_KEYS : FILTER_KEYS).has(key));
-    if (unknown.length > 0) {
-      context.addIssue({ code: 'unrecognized_keys', keys: unknown, input: config });
-      return z.NEVER;
-    }
+    const isTree = isConditionTree(config);
     const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), CHECKS);
     if (!result.success) {
       for (const issue of result.error.issues) {
@@ -150,7 +148,7 @@ const OWN_HEADERS = new Set([
 ]);
 
 const webhookConfig = z
-  .strictObject({
+  .object({
     url: z
       .string()
       .trim()
@@ -197,7 +195,7 @@ interface ContactUpdateConfig {
 const SUBSCRIBED_BY = { none: undefined, subscribe: true, unsubscribe: false } as const;
 
 const updateContactConfig = z
-  .strictObject({
+  .object({
     data: customDataSchema.optional(),
     updates: customDataSchema.optional().meta({ description: 'Another name for `data`' }),
     subscribed: z.boolean().optional().meta({ description: 'Whether the contact is subscribed from now on' }),
@@ -213,7 +211,7 @@ const updateContactConfig = z
   .meta({ id: 'UpdateContactConfig', description: 'The config of an UPDATE_CONTACT step: data, subscribed, or both' });
 
 const exitConfig = z
-  .strictObject({
+  .object({
     reason: z
       .string()
       .trim()
@@ -223,7 +221,7 @@ const exitConfig = z
   })
   .meta({ id: 'ExitConfig', description: 'The config of an EXIT step' });
 
-/** The shape of each step's `config`, as callers write it. An unknown key is refused, for it is a typing error. */
+/** The shape of each step's `config`, as callers write it. Unknown keys are dropped. */
 export const STEP_CONFIGS = {
   TRIGGER: triggerConfig,
   SEND_EMAIL: sendEmailConfig,
@@ -239,6 +237,12 @@ export type StepConfig<Type extends StepType> = z.infer<(typeof STEP_CONFIGS)[Ty
 
 /** A step's config as stored; the step's type tells its shape. */
 export type StoredConfig = Record<string, unknown>;
+
+/** The form of a config that names the keys which a step of this type knows. */
+export function configForm(type: StepType, config: StoredConfig): z.ZodType {
+  if (type !== 'CONDITION') return STEP_CONFIGS[type];
+  return isConditionTree(config) ? filterTreeSchema : filterSchema;
+}
 
 /** Reads a stored config. It was validated when it was written, so a fault throws. */
 export function readConfigOf<Type extends StepType>(type: Type, config: StoredConfig): StepConfig<Type> {

@@ -96,7 +96,8 @@ function addWindowIssues(
   }
 }
 
-const filterSchema = z
+/** The shape of one filter. Its meaning depends on its operator, so some of it is checked by refinements. */
+export const filterSchema = z
   .object({
     field: z
       .string()

@@ -11,12 +11,12 @@ import { Table } from '../table.mjs';
 const COLUMNS = ['Name', 'State', 'Starts with', 'Steps', 'Executions', 'Created'];
 
 /** @param {ListedWorkflow} workflow */
-const row = ({ id, name, enabled, triggerConfig, createdAt, _count }) => [
+const row = ({ id, name, enabled, triggerConfig, createdAt, _count, failedExecutions }) => [
   html`<a href=${linkTo('workflows', id)}>${name}</a>`,
   html`<${State} state=${enabled ? 'enabled' : 'disabled'} />`,
   html`<code>${triggerConfig.eventName}</code>`,
   count(_count.steps),
-  html`${count(_count.executions)}${_count.failedExecutions > 0 && html`, <a href=${linkTo('workflows', id, { status: 'FAILED' })}>${count(_count.failedExecutions)} failed</a>`}`,
+  html`${count(_count.executions)}${failedExecutions > 0 && html`, <a href=${linkTo('workflows', id, { status: 'FAILED' })}>${count(failedExecutions)} failed</a>`}`,
   html`<${Time} at=${createdAt} />`,
 ];
 
