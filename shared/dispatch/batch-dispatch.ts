@@ -4,9 +4,15 @@ import { createReminder } from '../platform/reminder.ts';
 import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
 import { redactText } from '../pure/redact.ts';
 import type { OutboxKind } from '../domain/outbox/outbox.ts';
-import { deleteOutboxBatches, postponeOutboxBatch, type OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+import {
+  deleteOutboxBatches,
+  postponeOutboxBatch,
+  shrinkOutboxBatch,
+  type OutboxBatch,
+} from '../domain/outbox/outbox-claims.ts';
 import { findTraceContexts, type TraceContexts } from '../domain/outbox/trace-contexts.ts';
 import type { DispatcherDeps } from './dispatcher.ts';
+import { PartlyRefusedError } from './each-subject.ts';
 import { handOverOf } from './hand-over.ts';
 import type { HandedOver } from './poller.ts';
 import { createStarters } from './starters.ts';
@@ -79,6 +85,7 @@ export function createBatchDispatch(deps: DispatcherDeps): (batches: OutboxBatch
       if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
       const reason = redactText(error instanceof Error ? error.message : String(error));
       reportRefusal(batch, reason);
+      if (error instanceof PartlyRefusedError) await shrinkOutboxBatch(em(), batch, error.refusedIds);
       await postponeOutboxBatch(em(), batch, reason);
       return 'refused';
     }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@temporalio/client';
 import { v7 as uuidV7 } from 'uuid';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { executionsOf, track } from '../../tests/support/automations.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
 import { query, sql } from '../domain/database/sql.ts';
@@ -105,6 +107,43 @@ describe('a dispatcher', () => {
       expect(offered).toEqual([[taken], [refused]]);
       await expect(deliveryOf(taken).describe()).rejects.toThrow(/not found/);
     });
+  });
+
+  it('takes the other executions of a batch when Temporal refuses one of them', async () => {
+    const { body } = await api.api('POST', '/workflows', { body: { name: 'W', eventName: 'entered' } });
+    await api.api('PATCH', `/workflows/${body.id}`, { body: { enabled: true } });
+    for (let n = 0; n < 5; n++) await track(api, `many${n}@mail.test`, 'entered');
+    const executions = await executionsOf(api, body.id);
+    const refused = executions[2].temporalWorkflowId;
+    const client = new Client({
+      connection: temporal.client.connection,
+      namespace: temporal.namespace,
+      interceptors: {
+        workflow: [
+          {
+            async startWithDetails(input, next) {
+              if (input.options.workflowId === refused) throw new Error('refused for good');
+              return next(input);
+            },
+          },
+        ],
+      },
+    });
+    const rows = () =>
+      query<{ id: string; reason: string | null }>(
+        api.em(),
+        sql`select subject_id as id, last_error as reason from outbox where kind = 'execution'`,
+      );
+    await withDispatcher({ client }, async (dispatcher) => {
+      dispatcher.wake();
+      await eventually(async () => (await rows())[0]?.reason !== null);
+    });
+    expect(await rows()).toEqual([{ id: executions[2].id, reason: 'refused for good' }]);
+    for (const { temporalWorkflowId } of executions) {
+      const handle = temporal.client.workflow.getHandle(temporalWorkflowId).describe();
+      if (temporalWorkflowId === refused) await expect(handle).rejects.toThrow(/not found/);
+      else expect((await handle).status.name).toBe('RUNNING');
+    }
   });
 
   it('does not offer emails that another process has claimed before, since it may have started their delivery', async () => {

@@ -17,6 +17,7 @@ import {
 import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
 import { query, sql } from '../domain/database/sql.ts';
+import { eachSubject } from './each-subject.ts';
 import type { HandOver } from './hand-over.ts';
 import { SUMMARY_NAME_LENGTH_MAX } from './summaries.ts';
 
@@ -83,8 +84,10 @@ export async function startExecutionWorkflows(
 ): Promise<void> {
   const starts = await findStarts(em, executionIds);
   const labels = await findLabels(em, starts);
-  await Promise.all(
-    starts.map(async ({ executionId, projectId, automationId, contactId, automationName }) => {
+  await eachSubject(
+    starts,
+    (start) => start.executionId,
+    async ({ executionId, projectId, automationId, contactId, automationName }) => {
       const next = labels.get(executionId) ?? 'first step';
       const input: AutomationExecutionInput = { executionId, next, takesStepsInTask: true };
       const { requestEagerStart, ...policies } = policy;
@@ -105,7 +108,7 @@ export async function startExecutionWorkflows(
       await handOver([executionId], start).catch((error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       });
-    }),
+    },
   );
 }
 
@@ -120,21 +123,23 @@ export async function signalEventArrivals(
       select execution_id as "executionId", event_id as "eventId" from event_wait
       where execution_id = any(${executionIds}::uuid[]) and event_id is not null`,
   );
-  await Promise.all(
-    waits.map(async ({ executionId, eventId }) => {
+  await eachSubject(
+    waits,
+    (wait) => wait.executionId,
+    async ({ executionId, eventId }) => {
       const arrived: EventArrived = { eventId };
       const workflow = client.workflow.getHandle(executionWorkflowId(executionId));
       await handOver([executionId], () => workflow.signal(EVENT_ARRIVED_SIGNAL, arrived)).catch(ignoreClosed);
-    }),
+    },
   );
 }
 
 /** Cancels the workflows of cancelled executions. A workflow that starts later reads the status of its execution. */
 export async function cancelExecutionWorkflows(client: Client, executionIds: string[]): Promise<void> {
-  await Promise.all(
-    executionIds.map((executionId) =>
-      client.workflow.getHandle(executionWorkflowId(executionId)).cancel().catch(ignoreClosed),
-    ),
+  await eachSubject(
+    executionIds,
+    (executionId) => executionId,
+    (executionId) => client.workflow.getHandle(executionWorkflowId(executionId)).cancel().catch(ignoreClosed),
   );
 }
 

@@ -26,6 +26,7 @@ import {
   startExecutionWorkflows,
   type StartPolicy,
 } from './execution-starter.ts';
+import { eachSubject } from './each-subject.ts';
 import type { HandOver } from './hand-over.ts';
 import { findCampaignSummary, findJobSummary } from './summaries.ts';
 import type { OutboxKind } from '../domain/outbox/outbox.ts';
@@ -162,7 +163,7 @@ function wakeWebhooks(client: Client, batch: OutboxBatch): Promise<unknown> {
       staticSummary: 'deliver events to an endpoint',
     });
   };
-  return Promise.all([...new Set(batch.subjectIds)].map(wake));
+  return eachSubject([...new Set(batch.subjectIds)], (endpointId) => endpointId, wake);
 }
 
 interface StartersDeps {

@@ -122,6 +122,18 @@ export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<v
   await queryPrepared(em, sql`select everpost_finish_outbox(${batchIds}::uuid[])`);
 }
 
+/** Deletes the rows of a batch that Temporal has accepted, when it has refused others. */
+export async function shrinkOutboxBatch(
+  em: Em,
+  { batchId }: OutboxBatch,
+  refusedIds: readonly string[],
+): Promise<void> {
+  await query(
+    em,
+    sql`delete from outbox where batch_id = ${batchId} and subject_id <> all(${[...refusedIds]}::uuid[])`,
+  );
+}
+
 /** Makes a batch due again after its start failed, with a growing pause. */
 export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: string): Promise<void> {
   const delaySeconds = Math.min(2 ** Math.min(batch.attempts, 6), RETRY_SECONDS_MAX);
