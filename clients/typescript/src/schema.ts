@@ -1529,6 +1529,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{id}/executions/{executionId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a failed execution go on at the step that failed
+         * @description It keeps its context and the steps that it started with, except that the failed step has the config that the workflow has now. Steps before it are not repeated. 409 when the execution is not FAILED, when its contact was deleted, or while the contact is in the workflow with another execution.
+         */
+        post: operations["retryWorkflowExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/executions/cancel-all": {
         parameters: {
             query?: never;
@@ -1543,6 +1563,26 @@ export interface paths {
          * @description Cancel every active execution of a workflow.
          */
         post: operations["cancelAllWorkflowExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have all failed executions of a workflow, or of one step, go on
+         * @description A job does it, as for a single one. Executions that cannot go on stay FAILED: those whose contact was deleted or is in the workflow with another execution. Of several failed ones of a contact the newest goes on.
+         */
+        post: operations["retryFailedWorkflowExecutions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3496,6 +3536,8 @@ export interface components {
             description: string | null;
             /** @description Whether it starts executions */
             enabled: boolean;
+            /** @description How many of its executions have failed */
+            failedExecutions: number;
             /**
              * Format: uuid
              * @description The id of the record
@@ -4274,6 +4316,16 @@ export interface components {
         ResendCampaignRequest: {
             /** @description States of GET /campaigns/{id}/recipients: FAILED, BOUNCED, SKIPPED, SUPPRESSED */
             states: string[];
+        };
+        /** @description The body of retryFailedWorkflowExecutions */
+        RetryFailedWorkflowExecutionsRequest: {
+            /** @description Only executions that failed at this step */
+            stepId?: string | null;
+        };
+        /** @description How many have failed; a job goes through them */
+        RetryFailedWorkflowExecutionsResponse: {
+            /** @description How many executions have failed */
+            failed: number;
         };
         /** @description The new secret */
         RotateWebhookSecretResponse: {
@@ -8229,6 +8281,31 @@ export interface operations {
             };
         };
     };
+    retryWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The execution */
+                executionId: string;
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The execution, RUNNING */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecution"];
+                };
+            };
+        };
+    };
     cancelAllWorkflowExecutions: {
         parameters: {
             query?: never;
@@ -8248,6 +8325,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelAllWorkflowExecutionsResponse"];
+                };
+            };
+        };
+    };
+    retryFailedWorkflowExecutions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryFailedWorkflowExecutionsRequest"];
+            };
+        };
+        responses: {
+            /** @description How many have failed; a job goes through them */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryFailedWorkflowExecutionsResponse"];
                 };
             };
         };
