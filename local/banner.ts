@@ -1,7 +1,15 @@
 import type { LocalFile } from './local-project.ts';
 
-/** The last output of `npm start`: all addresses, both keys, and a first request to paste. */
-export function formatBanner(file: LocalFile, localFile: string): string {
+const TEMPORAL_LATER = `
+Temporal is still being fetched, which takes some minutes. Requests are taken now, and carried out when it is there: a
+line below will say so.
+`;
+
+/**
+ * What `npm start` prints once the API answers: all addresses, both keys, and a first request to paste.
+ * @param isTemporalLater whether Temporal is still being fetched
+ */
+export function formatBanner(file: LocalFile, localFile: string, isTemporalLater: boolean): string {
   const mail = JSON.stringify({
     to: 'you@example.com',
     from: `hello@${file.domain}`,
@@ -22,7 +30,7 @@ export function formatBanner(file: LocalFile, localFile: string): string {
 Everpost is running.
 
 ${rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n')}
-
+${isTemporalLater ? TEMPORAL_LATER : ''}
 Send a first email:
 
   curl -sS ${file.apiUrl}/v1/send \\

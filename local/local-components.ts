@@ -6,7 +6,7 @@ import type { ManagedChild } from './processes/child-process.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
 import type { Supervisor } from './processes/supervisor.ts';
-import { resolveTemporalCli } from './temporal/temporal-cli.ts';
+import { fetchTemporalCli, findTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporalServer } from './temporal/temporal-server.ts';
 
 const databaseName = 'everpost';
@@ -24,6 +24,11 @@ export interface ComponentAddresses {
   /** Null when the environment names the server. */
   temporalUiUrl: string | null;
   mailboxUrl: string | null;
+  /**
+   * Resolves when Temporal is ready, if its program has to be fetched first, which takes minutes. Otherwise Temporal is
+   * ready already.
+   */
+  temporalLater?: Promise<void> | undefined;
 }
 
 export interface ComponentOptions {
@@ -33,6 +38,8 @@ export interface ComponentOptions {
   /** Ports that are already reserved; those chosen here are added. */
   takenPorts: Set<number>;
   progress: Progress;
+  /** Ends a download or a build under way. */
+  signal: AbortSignal;
   /** Starts a component, and restarts it when it ends. */
   start: Supervisor['start'];
 }
@@ -78,27 +85,33 @@ async function startPostgres(options: ComponentOptions): Promise<string> {
 
 async function startTemporal(
   options: ComponentOptions,
-): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
-  const { home, env, takenPorts, progress, start } = options;
+): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl' | 'temporalLater'>> {
+  const { home, env, takenPorts, progress, start, signal } = options;
   if (env['TEMPORAL_ADDRESS']) {
     progress('Temporal: using the server of TEMPORAL_ADDRESS');
     return { temporalAddress: env['TEMPORAL_ADDRESS'], temporalUiUrl: null };
   }
-  const executable = await resolveTemporalCli(progress);
+  const found = await findTemporalCli();
   const port = await findFreePort(preferredPorts.temporal, takenPorts);
   const uiPort = await findFreePort(preferredPorts.temporalUi, takenPorts);
-  const { address } = await start('Temporal', (onSpawn) =>
-    startTemporalServer({
-      executable,
-      port,
-      uiPort,
-      databaseFile: path.join(home, 'temporal.db'),
-      retentionDays,
-      ...processOptionsOf('temporal', options, onSpawn),
-    }),
-  );
-  progress(`Temporal: ready on ${address}`);
-  return { temporalAddress: address, temporalUiUrl: `http://127.0.0.1:${uiPort}` };
+  async function run(executable: string): Promise<void> {
+    const { address } = await start('Temporal', (onSpawn) =>
+      startTemporalServer({
+        executable,
+        port,
+        uiPort,
+        databaseFile: path.join(home, 'temporal.db'),
+        retentionDays,
+        ...processOptionsOf('temporal', options, onSpawn),
+      }),
+    );
+    progress(`Temporal: ready on ${address}`);
+  }
+  if (found !== undefined) await run(found);
+  const temporalLater = found === undefined ? fetchTemporalCli(progress, signal).then(run) : undefined;
+  // Whoever waits for it sees the error; nobody may be waiting yet.
+  temporalLater?.catch(() => undefined);
+  return { temporalAddress: `127.0.0.1:${port}`, temporalUiUrl: `http://127.0.0.1:${uiPort}`, temporalLater };
 }
 
 async function startMail(options: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {

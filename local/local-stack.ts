@@ -28,8 +28,11 @@ export interface LocalStackOptions {
 }
 
 export interface LocalStack {
-  /** Starts everything; resolves when the API is ready and the worker has been started. */
-  start(): Promise<LocalFile>;
+  /**
+   * Starts everything; resolves when the API is ready and the worker has been started. Where Temporal has to be fetched
+   * first, it and the worker follow later, and `progress` says when.
+   */
+  start(): Promise<{ file: LocalFile; isTemporalLater: boolean }>;
   /** Resolves with a description once a part has ended for good without being asked to. */
   readonly failed: Promise<string>;
   /** Stops everything in order; safe at any moment. */
@@ -41,8 +44,10 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
   const supervisor = createSupervisor(progress, onChildStarted);
   const runtimeFile = path.join(home, 'runtime.json');
   const stopping = new AbortController();
+  let fail: (reason: string) => void = () => undefined;
+  const failedLater = new Promise<string>((resolve) => (fail = resolve));
 
-  async function start(): Promise<LocalFile> {
+  async function start(): Promise<{ file: LocalFile; isTemporalLater: boolean }> {
     // Damaged files are reported before anything is started.
     const known = readLocalProject(home);
     const appSecret = ensureAppSecret(home, env);
@@ -59,6 +64,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       guard,
       takenPorts,
       progress,
+      signal: stopping.signal,
       start: supervisor.start,
     });
     stopping.signal.throwIfAborted();
@@ -70,7 +76,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
     // Operator commands read this file to reach the same stack.
-    const { databaseUrl, temporalAddress, smtpUrl } = addresses;
+    const { databaseUrl, temporalAddress, smtpUrl, temporalLater } = addresses;
     const publicUrl = childEnv.PUBLIC_URL;
     writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
     guard.removeAfterwards(runtimeFile);
@@ -91,22 +97,25 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
           onSpawn,
         }),
       }));
+    const isReady = (answer: string) => temporalLater !== undefined && lacksOnlyTemporal(answer);
     const startApi = async () => {
       const { child } = await startProcess('api');
-      await waitUntilReady(child, READY_MS, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
+      await waitUntilReady(child, READY_MS, (signal) => waitForHttp(`${apiUrl}/ready`, signal, isReady));
       return ensureLocalProject(known, apiUrl, run);
     };
     const startWorker = async () => {
       await run(['temporal', 'setup']);
       return startProcess('worker');
     };
-    const [project] = await Promise.all([startApi(), startWorker()]);
+    const startingWorker = (temporalLater ?? Promise.resolve()).then(startWorker);
+    if (temporalLater) announce(startingWorker, progress, fail);
+    const [project] = await Promise.all([startApi(), temporalLater ? undefined : startingWorker]);
     supervisor.restartFromNowOn();
 
     const { temporalUiUrl, mailboxUrl } = addresses;
     const file = { apiUrl, docsUrl: `${apiUrl}/docs`, temporalUiUrl, mailboxUrl, ...project };
     writePrivateJson(localFilePath(home), file);
-    return file;
+    return { file, isTemporalLater: temporalLater !== undefined };
   }
 
   async function stop(): Promise<void> {
@@ -115,7 +124,21 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     rmSync(runtimeFile, { force: true });
   }
 
-  return { start, failed: supervisor.failed, stop };
+  return { start, failed: Promise.race([supervisor.failed, failedLater]), stop };
+}
+
+/** Says when a worker has been started at last, or why that is not possible. */
+function announce(startingWorker: Promise<unknown>, progress: Progress, fail: (reason: string) => void): void {
+  startingWorker.then(
+    () => progress('Temporal is there: what was requested meanwhile is carried out now'),
+    (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
+  );
+}
+
+/** Whether an answer of `GET /ready` names no other missing part than Temporal. */
+function lacksOnlyTemporal(answer: string): boolean {
+  const { checks = {} } = JSON.parse(answer) as { checks?: Record<string, string> };
+  return checks['migrations'] === 'ok' && checks['database'] === 'ok';
 }
 
 /** How a client on this machine reaches a server that listens on `host`. */

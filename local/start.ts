@@ -46,8 +46,8 @@ async function main(): Promise<number> {
     return 1;
   }
   const stack = createLocalStack({ home, env: process.env, guard, progress: step, onChildStarted: claim.remember });
-  const running = stack.start().then((file) => {
-    say(formatBanner(file, path.relative(process.cwd(), localFilePath(home))));
+  const running = stack.start().then(({ file, isTemporalLater }) => {
+    say(formatBanner(file, path.relative(process.cwd(), localFilePath(home)), isTemporalLater));
     return new Promise<never>(() => undefined);
   }, couldNotStart);
   const failure = await Promise.race([stopping, stack.failed, running]);

@@ -87,8 +87,8 @@ describe('reconciliation', () => {
       ...{ orm: stack.orm, temporal: stack.temporal.client, heartbeatMs: 500 },
       logger: createLogger({ level: 'silent', name: 'test' }),
     };
-    const { reconcile: run } = createReconcileActivities(deps as unknown as ActivityDeps);
-    const report = await attempt.run(run, {});
+    const activities = createReconcileActivities(deps as unknown as ActivityDeps);
+    const report = await attempt.run(() => activities.reconcile());
     expect(report).toMatchObject({ checked: 8, restarted: [campaignWorkflowId(ids[1] ?? '')] });
     expect(beats[0]).toMatchObject({ memory: { faults: 3, reconciliation: { checked: 8, afterId: ids[1] } } });
     await eventually(async () => (await statusOf(stack, campaignWorkflowId(ids[1] ?? ''))) === 'RUNNING');

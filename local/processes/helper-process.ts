@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { sendSignal } from './running-process.ts';
 
 export interface HelperResult {
   /** Exit code; null when the program could not be started or was ended by a signal. */
@@ -9,10 +10,17 @@ export interface HelperResult {
 
 /**
  * Waits for a helper program to end, and collects its output. Kills it after `timeoutMs`, if given, and when this
- * process exits first.
+ * process exits first. With a signal, which kills it when it is aborted, it must lead a process group of its own
+ * (`detached`): what it has started is killed with it.
  */
-export async function runToEnd(child: ChildProcess, timeoutMs?: number): Promise<HelperResult> {
-  const kill = (): void => void child.kill('SIGKILL');
+export async function runToEnd(child: ChildProcess, timeoutMs?: number, signal?: AbortSignal): Promise<HelperResult> {
+  const kill = (): void => {
+    if (child.pid === undefined) return;
+    if (signal) sendSignal(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  };
+  signal?.addEventListener('abort', kill);
+  if (signal?.aborted) kill();
   const timer = timeoutMs === undefined ? undefined : setTimeout(kill, timeoutMs);
   process.on('exit', kill);
   let output = '';
@@ -23,6 +31,7 @@ export async function runToEnd(child: ChildProcess, timeoutMs?: number): Promise
     child.once('close', resolve);
     child.once('error', () => resolve(null));
   });
+  signal?.removeEventListener('abort', kill);
   process.off('exit', kill);
   clearTimeout(timer);
   return { code, output };

@@ -11,7 +11,12 @@ export type SdkServer = 'dev-server' | 'time-skipping';
  * Lets the Temporal SDK download one of its test servers and moves the program to `destination`.
  * Resolves to false when nothing usable arrived within `timeoutMs`.
  */
-export async function downloadThroughSdk(server: SdkServer, destination: string, timeoutMs: number): Promise<boolean> {
+export async function downloadThroughSdk(
+  server: SdkServer,
+  destination: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   mkdirSync(path.dirname(destination), { recursive: true });
   const folder = mkdtempSync(`${destination}.download-`);
   try {
@@ -22,9 +27,10 @@ export async function downloadThroughSdk(server: SdkServer, destination: string,
       {
         cwd: projectRoot,
         stdio: 'ignore',
+        detached: signal !== undefined,
       },
     );
-    const { code } = await runToEnd(child, timeoutMs);
+    const { code } = await runToEnd(child, timeoutMs, signal);
     if (code !== 0) return false;
     const program = readdirSync(folder)
       .map((name) => path.join(folder, name))

@@ -12,11 +12,15 @@ import { downloadThroughSdk } from './sdk-download.ts';
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const downloadTimeoutMs = 120_000;
 
+function cachedCli(): string {
+  return path.join(cacheDirectory(), 'bin', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+}
+
 /**
- * Finds the Temporal CLI, whose dev server the local stack and the tests run. Looks at TEMPORAL_CLI_PATH, the PATH and
- * the cache, then downloads the CLI or builds it with Go. Rejects with the ways to provide it.
+ * Finds the Temporal CLI, whose dev server the local stack and the tests run: at TEMPORAL_CLI_PATH, on the PATH or in
+ * the cache. @throws when TEMPORAL_CLI_PATH names no program
  */
-export async function resolveTemporalCli(progress: Progress): Promise<string> {
+export async function findTemporalCli(): Promise<string | undefined> {
   const named = process.env['TEMPORAL_CLI_PATH'];
   if (named) {
     if (!isExecutable(named)) throw new Error(`TEMPORAL_CLI_PATH names ${named}, which is not an executable file.`);
@@ -24,31 +28,45 @@ export async function resolveTemporalCli(progress: Progress): Promise<string> {
   }
   const onPath = findOnPath('temporal');
   if (onPath && (await answers(onPath, ['server', 'start-dev', '--help']))) return onPath;
+  const cached = cachedCli();
+  return isExecutable(cached) ? cached : undefined;
+}
 
-  const cached = path.join(cacheDirectory(), 'bin', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
-  if (isExecutable(cached)) return cached;
+/**
+ * Downloads the Temporal CLI or builds it with Go, for the cache. Rejects with the ways to provide it.
+ * @param signal ends the work and its processes
+ */
+export async function fetchTemporalCli(progress: Progress, signal?: AbortSignal): Promise<string> {
+  const cached = cachedCli();
   return withFileLock(
     `${cached}.lock`,
     () => progress('Temporal: another process is fetching it, waiting'),
     async () => {
-      if (isExecutable(cached)) return cached;
-      if (await download(cached, progress)) return cached;
-      if (await buildWithGo(cached, progress)) return cached;
+      for (const provide of [download, buildWithGo]) {
+        signal?.throwIfAborted();
+        if (isExecutable(cached) || (await provide(cached, progress, signal))) return cached;
+      }
+      signal?.throwIfAborted();
       throw new Error(howToProvide(cached));
     },
   );
 }
 
-async function download(destination: string, progress: Progress): Promise<boolean> {
+/** Finds the Temporal CLI, or fetches it. */
+export async function resolveTemporalCli(progress: Progress): Promise<string> {
+  return (await findTemporalCli()) ?? (await fetchTemporalCli(progress));
+}
+
+async function download(destination: string, progress: Progress, signal?: AbortSignal): Promise<boolean> {
   progress('Temporal: downloading the CLI (once, about 100 MB)');
   const isDownloaded = await keepSayingAlive(progress, 'Temporal: download', 15_000, () =>
-    downloadThroughSdk('dev-server', destination, downloadTimeoutMs),
+    downloadThroughSdk('dev-server', destination, downloadTimeoutMs, signal),
   );
-  if (!isDownloaded) progress('Temporal: the download host could not be reached');
+  if (!isDownloaded && !signal?.aborted) progress('Temporal: the download host could not be reached');
   return isDownloaded;
 }
 
-async function buildWithGo(destination: string, progress: Progress): Promise<boolean> {
+async function buildWithGo(destination: string, progress: Progress, signal?: AbortSignal): Promise<boolean> {
   const go = findOnPath('go');
   if (!go) return false;
   progress('Temporal: building the CLI with Go instead (once, about 5 minutes on 2 cores)');
@@ -57,13 +75,19 @@ async function buildWithGo(destination: string, progress: Progress): Promise<boo
   try {
     const { code, output } = await keepSayingAlive(progress, 'Temporal: build', 20_000, () => {
       const env = { ...process.env, GOBIN: binDirectory };
-      return runToEnd(spawn(go, ['install', goModule], { cwd: binDirectory, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+      const detached = signal !== undefined;
+      const build = spawn(go, ['install', goModule], {
+        ...{ cwd: binDirectory, env, detached },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      return runToEnd(build, undefined, signal);
     });
     const built = path.join(binDirectory, path.basename(destination));
     if (code === 0 && isExecutable(built)) {
       renameSync(built, destination);
       return true;
     }
+    if (signal?.aborted) return false;
     progress(`Temporal: the build failed:\n${output.trim().split('\n').slice(-10).join('\n')}`);
     return false;
   } finally {
