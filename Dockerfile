@@ -21,7 +21,8 @@ RUN node worker/bundle-workflows.ts dist/workflow-bundle.js
 
 FROM base AS runtime
 ENV NODE_ENV=production \
-    WORKFLOW_BUNDLE=/app/dist/workflow-bundle.js
+    WORKFLOW_BUNDLE=/app/dist/workflow-bundle.js \
+    RESULTS_FOLDER=/var/lib/everpost/results
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
 COPY package.json ./
@@ -32,7 +33,8 @@ COPY api api
 COPY worker worker
 COPY cli cli
 COPY docs docs
-RUN ln -s /app/cli/main.ts /usr/local/bin/everpost
+RUN ln -s /app/cli/main.ts /usr/local/bin/everpost \
+ && install -d -o node -g node -m 700 /var/lib/everpost/results
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

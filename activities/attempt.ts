@@ -12,6 +12,8 @@ export interface AttemptMemory {
   reservation?: Reservation | undefined;
   /** The number of contacts that the next statement for an audience searches. */
   window?: number;
+  /** Emails that servers accepted, by claim, that could not be recorded before the attempt ended. */
+  unrecorded?: { claimToken: string; emailIds: string[] }[] | undefined;
   /** How often the webhook of a step was called. */
   webhook?: { stepNumber: number; calls: number };
   /** How far a reconciliation has come. */
@@ -25,6 +27,7 @@ interface HeartbeatDetails {
 }
 
 const memories = new WeakMap<Context, AttemptMemory>();
+const progressReports = new WeakMap<Context, () => unknown>();
 
 /** The memory of the attempts before this one. */
 export function attemptMemory(): Readonly<AttemptMemory> {
@@ -39,11 +42,18 @@ export function attemptMemory(): Readonly<AttemptMemory> {
   return memory;
 }
 
+/** Sets what the heartbeats of the attempt report as its progress. */
+export function reportProgress(progress: () => unknown): void {
+  progressReports.set(Context.current(), progress);
+}
+
 /** Sends a heartbeat with the memory and the progress. A local activity has no heartbeats. */
-export function beat(progress?: unknown): void {
-  if (Context.current().info.isLocal) return;
+export function beat(): void {
+  const context = Context.current();
+  if (context.info.isLocal) return;
+  const progress = progressReports.get(context)?.();
   const details: HeartbeatDetails = { memory: attemptMemory(), ...(progress !== undefined && { progress }) };
-  Context.current().heartbeat(details);
+  context.heartbeat(details);
 }
 
 /** Stores values for the next attempt, even if this one fails. */

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
+import { atCallersCost } from '../shared/domain/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';
 import { beginAttempt, endAttempt, projectDisabledFailure, turnOverFailure } from './failures.ts';
@@ -93,6 +94,36 @@ describe('the end of an attempt', () => {
     }
   });
 
+  it.each([
+    ...['57014', '55P03', '25P03', '25P04', '40P01', '25006', '53100', '53300', '57P01', '57P03'],
+    ...['58030', 'XX002', '42501', '42P01', '3D000', '28P01', '55000', '0A000'],
+  ])('waits for PostgreSQL without an end, with the reason, when it says %s', async (code) => {
+    const fault = Object.assign(
+      new Error('select $1 - words of the server', { cause: { code, message: 'words of the server' } }),
+      { code },
+    );
+    const { failure, memory, reported } = await attempt(fault, { faults: 19 }, 400);
+    expect(failure).toMatchObject({ type: 'DatabaseUnavailable', nonRetryable: false });
+    expect(failure.message).toContain(`words of the server (${code})`);
+    expect([memory?.faults, reported]).toEqual([0, []]);
+  });
+
+  it.each(['22P02', '23514', '54001'])('counts what PostgreSQL says about values: %s', async (code) => {
+    const { failure } = await attempt(Object.assign(new Error('values'), { code }), { faults: 19 }, 400);
+    expect(failure.nonRetryable).toBe(true);
+  });
+
+  it('counts the time-out of a statement only when its cost is that of a condition', async () => {
+    const failWith = (code: string) => async () => {
+      throw Object.assign(new Error('canceling statement'), { code });
+    };
+    const ended = async (code: string) =>
+      attempt(await atCallersCost(failWith(code)).catch((error: unknown) => error), { faults: 18 }, 400);
+    expect((await ended('57014')).failure).toMatchObject({ type: 'StatementTooSlow' });
+    expect((await ended('57014')).memory).toMatchObject({ faults: 19 });
+    expect((await ended('55P03')).failure).toMatchObject({ type: 'DatabaseUnavailable' });
+  });
+
   it('neither counts the end of a turn as an unexpected error nor forgets earlier ones', async () => {
     const { failure, memory } = await attempt(turnOverFailure(), { faults: 5 }, 400);
     expect(failure).toMatchObject({ type: 'TurnOver', nonRetryable: false, nextRetryDelay: '100 milliseconds' });
@@ -175,6 +206,27 @@ describe('an attempt that heartbeats', () => {
     );
     await expect(run).rejects.toMatchObject({ type: 'Stalled', nonRetryable: false });
     expect(heard?.aborted).toBe(true);
+  });
+
+  it('does not stall while it waits for PostgreSQL, and shows why', async () => {
+    const environment = new MockActivityEnvironment();
+    const shown: unknown[] = [];
+    environment.on('heartbeat', (details: { progress?: unknown }) => shown.push(details.progress));
+    const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    await environment.run(() =>
+      withHeartbeat(
+        deps,
+        async (_signal, _advance, wait) => {
+          const beganAt = performance.now();
+          while (performance.now() - beganAt < 150) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            wait(locked);
+          }
+        },
+        { stallMs: 50, progress: () => ({ sent: 3 }) },
+      ),
+    );
+    expect(shown.at(-1)).toEqual({ sent: 3, waiting: 'PostgreSQL: canceling statement due to lock timeout (55P03)' });
   });
 
   it('forgets the unexpected errors of earlier attempts once it has made progress', async () => {

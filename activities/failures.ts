@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
-import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database/database-errors.ts';
+import { databaseFaultReason, isCallersCost, isDatabaseFault } from '../shared/domain/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
@@ -135,10 +135,17 @@ export function stalledFailure(stallMs: number): ApplicationFailure {
   return unexpectedFailure('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
 }
 
-function databaseUnavailableFailure(): ApplicationFailure {
+const DATABASE_UNAVAILABLE = 'DatabaseUnavailable';
+
+/**
+ * PostgreSQL is away, locked, slow, full or read-only, or refuses its own tables. That is never the fault of the work,
+ * which waits without an end.
+ */
+function databaseUnavailableFailure(error: unknown): ApplicationFailure {
+  const reason = redactText(databaseFaultReason(error));
   return ApplicationFailure.create({
-    type: 'DatabaseUnavailable',
-    message: 'PostgreSQL cannot be reached. The work waits and is tried again; check DATABASE_URL and the server.',
+    type: DATABASE_UNAVAILABLE,
+    message: `PostgreSQL cannot serve: ${reason}. The work waits and is tried again; check DATABASE_URL and the server.`,
     nextRetryDelay: DATABASE_PAUSE,
     category: 'BENIGN',
   });
@@ -168,9 +175,10 @@ function nameOf(error: unknown): string {
  */
 function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (isTooSlow(error))
-    return unexpectedFailure('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');
-  if (isDatabaseUnavailable(error)) return databaseUnavailableFailure();
+  if (isCallersCost(error)) {
+    return unexpectedFailure('StatementTooSlow', 'PostgreSQL ended a statement whose condition took too long.');
+  }
+  if (isDatabaseFault(error)) return databaseUnavailableFailure(error);
   if (error instanceof SealError) return secretUnreadableFailure(error);
   if (error instanceof AppError && error.statusCode < 500) {
     return ApplicationFailure.nonRetryable(`${ERROR_CATALOGUE[error.code].message}.`, error.code);
@@ -200,9 +208,29 @@ export function beginAttempt(): void {
   remember({ faults: faults + 1 });
 }
 
+/**
+ * Notes shortly before the end of its time that the attempt is alive, so that its time-out does not count as a lost
+ * worker: somebody made it wait.
+ */
+export function outliveAttempt(): void {
+  const { faults = 0 } = attemptMemory();
+  if (faults > 0) remember({ faults: faults - 1 });
+}
+
 /** Whether the activity is given up if this attempt ends in an unexpected error. */
 export function isLastAttempt(): boolean {
   return (attemptMemory().faults ?? 0) >= FAULTS_MAX;
+}
+
+/** Why an attempt waits for PostgreSQL; undefined when it ended for another reason. */
+export function databaseWaitReason(failure: unknown): string | undefined {
+  const isWait = failure instanceof ApplicationFailure && failure.type === DATABASE_UNAVAILABLE;
+  return isWait ? failure.message : undefined;
+}
+
+/** Whether an error may be the fault of the email that met it; errors of the database and secrets to come are not. */
+export function isFaultOfWork(error: unknown): boolean {
+  return isUnexpected(toFailure(error));
 }
 
 /**

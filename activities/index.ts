@@ -9,6 +9,7 @@ import { createEmailActivities } from './emails/email-activities.ts';
 import { createProviderExchange } from './emails/provider-exchange.ts';
 import { createProviderGuard } from './emails/provider-guard.ts';
 import { createSendTally } from './emails/send-tally.ts';
+import { createResultSpool } from './emails/result-spool.ts';
 import { createSandbox } from './emails/sandbox.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
@@ -30,9 +31,10 @@ export function createActivities(deps: ActivityDeps) {
     deps.smtp.capacity,
   );
   const sandbox = createSandbox(deps);
+  const spool = createResultSpool(deps);
   return {
-    ...createEmailActivities({ ...deps, identities, guard, sandbox }),
-    ...createCampaignActivities({ ...deps, identities, guard, sandbox }),
+    ...createEmailActivities({ ...deps, identities, guard, sandbox, spool }),
+    ...createCampaignActivities({ ...deps, identities, guard, sandbox, spool }),
     ...createJobActivities(deps),
     ...createErasureActivities(deps),
     ...createSegmentActivities(deps),

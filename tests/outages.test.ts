@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, executionThatIs, track } from './support/automations.ts';
 import { addReaders } from './support/campaigns.ts';
@@ -122,4 +125,84 @@ describe('while PostgreSQL is out of reach', () => {
     expect(stepExecutions.at(-1).output).toMatchObject({ statusCode: 200, attempts: 1 });
     await hook.close();
   });
+});
+
+describe('a worker that is told to stop while PostgreSQL is out of reach', () => {
+  let databaseProxy: TcpProxy;
+  let temporalProxy: TcpProxy;
+  let stack: TestStack;
+  let folder: string;
+  let worker: WorkerProcess | undefined;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'everpost-results-'));
+    stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 5, keepMessages: false } });
+    databaseProxy = await startTcpProxy(stack.database.url);
+    temporalProxy = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
+    await addReaders(stack.em(), stack.project.id, RECIPIENTS);
+  });
+  afterEach(() => worker?.kill());
+  afterAll(async () => {
+    await databaseProxy.close();
+    await temporalProxy.close();
+    await stack.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  function startWorker(machine: string): void {
+    const config = { DATABASE_URL: databaseProxy.url, SMTP_CONNECTIONS: 5, RESULTS_FOLDER: join(folder, machine) };
+    const connectionOptions = { ...stack.temporal.connectionOptions, address: new URL(temporalProxy.url).host };
+    worker = startWorkerProcess({ ...stack.config, ...config }, { ...stack.temporal, connectionOptions });
+  }
+
+  async function startSending(kind: string): Promise<() => Promise<unknown>> {
+    if (kind === 'campaign') {
+      const { body } = await stack.api('POST', '/campaigns', {
+        body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+      });
+      await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
+      return async () => (await stack.api('GET', `/campaigns/${body.data.id}`)).body.status === 'SENT';
+    }
+    const to = Array.from({ length: RECIPIENTS }, (_, index) => `buyer${index}@mail.test`);
+    for (let first = 0; first < RECIPIENTS; first += 100) {
+      await stack.api('POST', '/v1/send', {
+        body: { to: to.slice(first, first + 100), from: 'shop@example.com', subject: 'Order', body: '<p>Order</p>' },
+      });
+    }
+    return async () => {
+      const open = sql`select from email where campaign_id is null and status in ('PENDING', 'SENDING')`;
+      return (await query(stack.em(), open)).length === 0;
+    };
+  }
+
+  const away = async (): Promise<() => Promise<unknown>> => {
+    await databaseProxy.cut();
+    return () => databaseProxy.restore();
+  };
+  const awayWithTemporal = async (): Promise<() => Promise<unknown>> => {
+    await Promise.all([databaseProxy.cut(), temporalProxy.cut()]);
+    return () => Promise.all([databaseProxy.restore(), temporalProxy.restore()]);
+  };
+
+  it.each([
+    { kind: 'campaign', outage: 'PostgreSQL', begin: away, machine: 'another' },
+    { kind: 'campaign', outage: 'PostgreSQL and Temporal', begin: awayWithTemporal, machine: 'the same' },
+    { kind: 'transactional', outage: 'PostgreSQL', begin: away, machine: 'another' },
+  ])(
+    'repeats no $kind email after an outage of $outage, when a worker goes on on $machine machine',
+    async ({ kind, begin, machine }) => {
+      stack.sink.clear();
+      startWorker('the same');
+      const isDone = await startSending(kind);
+      await eventually(() => Promise.resolve(stack.sink.messageCount() >= RECIPIENTS / 4), 60_000);
+      const end = await begin();
+      await worker?.terminate();
+      startWorker(machine);
+      await end();
+      await eventually(isDone, 60_000);
+      const counts = stack.sink.recipientCounts();
+      expect(counts.size).toBe(RECIPIENTS);
+      expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
+    },
+    120_000,
+  );
 });

@@ -1,5 +1,7 @@
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
+import { createResultSpool } from '../activities/emails/result-spool.ts';
+import { spoolFault } from '../activities/emails/spool-folder.ts';
 import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
@@ -54,6 +56,16 @@ async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
     await orm.close();
     throw error;
   }
+}
+
+/** Begins to record what an earlier process kept, before claims are made. */
+async function recordKeptResults(config: Config, orm: Orm, logger: Logger): Promise<void> {
+  const reason = await spoolFault(config.RESULTS_FOLDER);
+  if (reason !== undefined) {
+    const effect = 'results are kept in memory only when the worker stops while PostgreSQL is away';
+    logger.warn({ reason }, `RESULTS_FOLDER cannot be written: ${effect}`);
+  }
+  createResultSpool({ config, orm, logger }).recordAll();
 }
 
 /** Sets the logger and the metrics of the Temporal SDK, which exist once per process. */
@@ -113,6 +125,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     checkNamespace,
     (error) => fail(error, 'the worker stops'),
   );
+  await recordKeptResults(config, orm, logger);
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({

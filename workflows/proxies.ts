@@ -7,10 +7,12 @@ export const HEARTBEAT_TIMEOUT = '10 seconds';
 
 /**
  * Activities with short statements, on the task queue of their workflow: decisions do not wait for long database work.
- * They are retried while PostgreSQL cannot be reached.
+ * They are retried while PostgreSQL cannot serve. A lock may make each statement wait, so only heartbeats tell that a
+ * worker is lost.
  */
 export const database = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
@@ -34,8 +36,12 @@ export const chunked = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
+/**
+ * An attempt with results that PostgreSQL cannot take keeps its emails until it can, because another attempt would send
+ * them again. Stalled and lost attempts end much sooner.
+ */
 const SMTP_OPTIONS = {
-  startToCloseTimeout: '2 hours',
+  startToCloseTimeout: '14 days',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
@@ -54,7 +60,7 @@ export const campaignDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, t
 
 /** Activities with the steps of an execution, on the task queue of its workflow. A lost worker is noticed soon. */
 export const steps = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
+  startToCloseTimeout: '10 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });

@@ -13,8 +13,6 @@ import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { ProviderGuard } from '../emails/provider-guard.ts';
-import type { Sandbox } from '../emails/sandbox.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createAudienceFreezer } from './freeze-audience.ts';
 import { createPageSender } from './send-page.ts';
@@ -92,7 +90,7 @@ function stateView(state: CampaignState, ratePerSecond: number): CampaignStateVi
 
 /** Activities of the campaign workflow. */
 export function createCampaignActivities(
-  deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox },
+  deps: ActivityDeps & { identities: SendingIdentities } & Parameters<typeof createPageSender>[0],
 ) {
   const em = () => deps.orm.em.fork();
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { markCampaignCancelled, readCampaignState } from '../../shared/domain/campaigns/campaign-state.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
-import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
+import { isStatementTimeout } from '../../shared/domain/database/database-errors.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -79,7 +79,7 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
     try {
       return await freezeNextRecipients(em(), campaignId, windowSize);
     } catch (error) {
-      if (isTooSlow(error) && windowSize > WINDOW.min) return 'too slow';
+      if (isStatementTimeout(error) && windowSize > WINDOW.min) return 'too slow';
       if (!(error instanceof AppError) || error.statusCode >= 500) throw error;
       await markCampaignCancelled(em(), campaignId, audienceReason(error, campaignId, storedCount));
       return undefined;

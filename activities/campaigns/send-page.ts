@@ -25,9 +25,11 @@ import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { annotate } from '../../shared/platform/tracing/spans.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { complaintHoldFailure, isSmtpUnavailable, projectDisabledFailure } from '../failures.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat, type Pulse } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
+import { carryResults, recordCarried } from '../emails/carried-results.ts';
+import { pageScope, type ResultSpool } from '../emails/result-spool.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { holdFor } from '../emails/relay-choice.ts';
@@ -60,7 +62,7 @@ const RESULTS_AGE_MS = 100;
 
 /** The resources that the pages of this process share. */
 interface PageSender {
-  deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox };
+  deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox; spool: ResultSpool };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
   /** Pages under way. They share the connections: further messages in flight would only wait in memory. */
@@ -69,7 +71,7 @@ interface PageSender {
 
 /** One attempt at a page. */
 interface PageAttempt {
-  page: CampaignPage;
+  page: ClaimedPage;
   projectId: string;
   /** Emails per second of the project; 0 is no limit. */
   ratePerSecond: number;
@@ -166,23 +168,32 @@ async function sendAndRecord(
   sender: PageSender,
   attempt: PageAttempt,
   signal: AbortSignal,
-  advance: () => void,
+  { advance, wait }: Pulse,
 ): Promise<ApplicationFailure | undefined> {
-  const { result } = attempt;
+  const { result, page } = attempt;
+  const { sandbox, spool } = sender.deps;
   const buffer = createResultBuffer({
     maxItems: RESULTS_MAX,
     waitingMax: RESULTS_MAX,
     maxAgeMs: RESULTS_AGE_MS,
     signal,
+    onWait(error, ended) {
+      wait(error);
+      spool.hold(pageScope(page), ended);
+    },
     async record(results) {
       const { mayContinue } = await attempt.record(results);
       if (!mayContinue) result.isStopped = true;
-      await sender.deps.sandbox.followUp(results);
       result.sent += results.filter((item) => item.verdict === 'sent').length;
       result.deferred += results.filter(isPutOff).length;
       const held = results.findLast((item) => item.held)?.held;
       if (held) result.waiting = held.wait;
+      sandbox.noteRecorded(results);
       advance();
+    },
+    async keep(results) {
+      carryResults(page.claimToken, results);
+      await spool.keep({ claim: { page }, results });
     },
   });
   const running: RunningAttempt = { ...attempt, buffer, signal };
@@ -194,6 +205,7 @@ async function sendAndRecord(
   } finally {
     sender.pagesAtWork -= 1;
     await buffer.drain();
+    await sandbox.followUp();
   }
 }
 
@@ -227,7 +239,7 @@ async function noteUnavailable({ em, deps }: PageSender, campaignId: string, err
   throw error;
 }
 
-/** Claims the page, also from an attempt that was thought dead. */
+/** Records what earlier attempts could not, and claims the page, also from an attempt that was thought dead. */
 async function claimPage(
   { em, deps }: PageSender,
   page: CampaignPage,
@@ -237,14 +249,17 @@ async function claimPage(
 ): Promise<PageAttempt> {
   const { projectId, from, subject } = campaign;
   const claimed: ClaimedPage = { ...page, claimToken: randomUUID(), projectId, heading: { from, subject } };
+  const record = (claim: ClaimedPage, results: DeliveryResult[]) =>
+    recordCampaignResults(em(), claim, results, deps.config.DELIVERY_RETRY_SECONDS);
+  await deps.spool.settle(pageScope(page));
+  await recordCarried((claimToken, results) => record({ ...claimed, claimToken }, results));
   await claimCampaignPage(em(), page, claimed.claimToken);
-  const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   return {
-    page,
+    page: claimed,
     projectId,
     ratePerSecond,
     composer,
-    record: (results) => recordCampaignResults(em(), claimed, results, retrySeconds),
+    record: (results) => record(claimed, results),
     result: { sent: 0, deferred: 0, isStopped: false },
     unmade: createUnmade(),
     trace: traceSome(),
@@ -279,10 +294,14 @@ export function createPageSender(deps: PageSender['deps'] & { identities: Sendin
       'everpost.page.last': page.lastSeq,
     });
     // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-    const again = await withHeartbeat(deps, (signal, advance) => sendAndRecord(sender, attempt, signal, advance), {
-      progress: () => ({ sent: result.sent }),
-      stallMs: SEND_STALL_MS,
-    }).catch((error: unknown) => noteUnavailable(sender, campaign.id, error));
+    const again = await withHeartbeat(
+      deps,
+      (signal, advance, wait) => sendAndRecord(sender, attempt, signal, { advance, wait }),
+      {
+        progress: () => ({ sent: result.sent }),
+        stallMs: SEND_STALL_MS,
+      },
+    ).catch((error: unknown) => noteUnavailable(sender, campaign.id, error));
     annotate({ 'everpost.emails.sent': result.sent, 'everpost.emails.deferred': result.deferred });
     context.cancellationSignal.throwIfAborted();
     if (result.isStopped) return result;

@@ -20,10 +20,12 @@ import type { DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
 import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat, type Pulse } from '../heartbeat.ts';
 import { createClaimedEmailSender, type ClaimedEmailSender } from './claimed-emails.ts';
 import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
+import { carryResults, recordCarried } from './carried-results.ts';
+import { deliveryScope, type ResultSpool } from './result-spool.ts';
 import type { Sandbox } from './sandbox.ts';
 import { sendAndLetJoin } from './send-and-let-join.ts';
 import { createUnmade, SEND_STALL_MS } from './send-loop.ts';
@@ -46,7 +48,12 @@ export interface DeliverEmailsResult {
 const RESULTS_MAX = 50;
 const RESULTS_AGE_MS = 50;
 
-type EmailDeps = ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox };
+type EmailDeps = ActivityDeps & {
+  identities: SendingIdentities;
+  guard: ProviderGuard;
+  sandbox: Sandbox;
+  spool: ResultSpool;
+};
 
 /** A delivery under way. */
 interface Delivery extends DeliveryScope {
@@ -55,10 +62,8 @@ interface Delivery extends DeliveryScope {
   isRepeated: boolean;
 }
 
-interface AttemptOptions {
+interface AttemptOptions extends Pulse {
   signal: AbortSignal;
-  /** Reports that results were recorded. */
-  advance: () => void;
   /** Emails per second; 0 is no limit. */
   ratePerSecond: number;
   onClaimed: () => void;
@@ -93,7 +98,7 @@ async function policyOf({ orm, config }: ActivityDeps, projectId: string): Promi
 }
 
 /**
- * Claims emails for an attempt, sends them, records the results and releases the others.
+ * Records what earlier attempts could not, claims emails, sends them, records the results and releases the others.
  * @returns whether every email is decided
  * @throws ApplicationFailure that makes Temporal repeat the attempt: for messages that could not be composed or sent
  *   now, or for emails beyond the sending speed of the project
@@ -103,26 +108,37 @@ async function claimAndSend(
   sender: ClaimedEmailSender,
   { id: deliveryId, projectId, urgency }: Delivery,
   emailIds: string[],
-  { signal, advance, ratePerSecond, onClaimed }: AttemptOptions,
+  { signal, advance, wait, ratePerSecond, onClaimed }: AttemptOptions,
 ): Promise<boolean> {
   const em = () => deps.orm.em.fork();
+  await deps.spool.settle(deliveryScope(deliveryId));
   const claimToken = randomUUID();
   const claimed = await claimEmails(em(), emailIds, { deliveryId, claimToken });
   onClaimed();
   const unmade = createUnmade();
   let recordedCount = 0;
+  let keptCount = 0;
   let putOffCount = 0;
   const buffer = createResultBuffer({
     maxItems: RESULTS_MAX,
     waitingMax: 2 * RESULTS_MAX,
     maxAgeMs: RESULTS_AGE_MS,
     signal,
+    onWait(error, ended) {
+      wait(error);
+      deps.spool.hold(deliveryScope(deliveryId), ended);
+    },
     async record(results) {
       await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
       recordedCount += results.length;
       putOffCount += results.filter(isPutOff).length;
-      await deps.sandbox.followUp(results);
+      deps.sandbox.noteRecorded(results);
       advance();
+    },
+    async keep(results) {
+      keptCount += results.length;
+      carryResults(claimToken, results);
+      await deps.spool.keep({ claim: { deliveryId, projectId, claimToken }, results });
     },
   });
   let again: ApplicationFailure | undefined;
@@ -138,8 +154,10 @@ async function claimAndSend(
   } finally {
     await buffer.drain();
     const ids = claimed.map((email) => email.id);
-    if (recordedCount < claimed.length) await releaseEmails(em(), ids, claimToken);
+    // A release would make the kept results worthless. The next attempt claims the emails as they are.
+    if (keptCount === 0 && recordedCount < claimed.length) await releaseEmails(em(), ids, claimToken);
   }
+  await deps.sandbox.followUp();
   if (unmade.causes.length > 0) throw unmade.causes[0];
   if (again) throw again;
   return recordedCount - putOffCount === claimed.length;
@@ -157,9 +175,9 @@ async function sendEmailsOf(
   emailIds: string[],
   ratePerSecond: number,
 ): Promise<string[]> {
-  const work = async (signal: AbortSignal, advance: () => void): Promise<string[]> => {
+  const work = async (signal: AbortSignal, advance: Pulse['advance'], wait: Pulse['wait']): Promise<string[]> => {
     const send = (ids: string[], onClaimed: () => void) =>
-      claimAndSend(deps, sender, delivery, ids, { signal, advance, ratePerSecond, onClaimed });
+      claimAndSend(deps, sender, delivery, ids, { signal, advance, wait, ratePerSecond, onClaimed });
     if (ratePerSecond > 0 || delivery.isRepeated) {
       await send(emailIds, () => undefined);
       return emailIds;
@@ -194,6 +212,9 @@ export function createEmailActivities(deps: EmailDeps) {
       deps.wakeDispatcher();
       const { ratePerSecond } = await policyOf(deps, projectId);
       const isRepeated = Context.current().info.attempt > 1;
+      await recordCarried((token, results) =>
+        recordTransactionalResults(em(), projectId, token, results, deps.config.DELIVERY_RETRY_SECONDS),
+      );
       const delivery = { id: currentDeliveryId(), isRepeated, projectId, urgency: currentUrgency() };
       const own = isRepeated ? await withJoined(em(), delivery.id, emailIds) : emailIds;
       const all = await sendEmailsOf(deps, sender, delivery, own, ratePerSecond);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { createResultBuffer } from './result-buffer.ts';
+import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,6 +14,11 @@ beforeAll(async () => {
   await query(database.orm.em.fork(), sql`insert into meeting (name) values ('a'), ('b')`);
 });
 afterAll(() => database.drop());
+
+interface Calls {
+  waits: unknown[];
+  kept: string[];
+}
 
 describe('a result buffer', () => {
   const result = { emailId: 'e', verdict: 'sent', subject: null, error: null } as const;
@@ -44,6 +49,7 @@ describe('a result buffer', () => {
       waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
+      keep: () => Promise.reject(new Error('not expected')),
       record: () =>
         em().transactional(async (tx) => {
           attempts += 1;
@@ -74,6 +80,7 @@ describe('a result buffer', () => {
       waitingMax: 3,
       maxAgeMs: 10_000,
       signal: new AbortController().signal,
+      keep: () => Promise.reject(new Error('not expected')),
       async record(results) {
         if (recorded.length === 0) await new Promise<void>((resolve) => (finish = resolve));
         recorded.push(results.length);
@@ -100,15 +107,69 @@ describe('a result buffer', () => {
       waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
+      keep: () => Promise.reject(new Error('not expected')),
       async record() {
         attempts += 1;
-        await query(database.orm.em.fork(), sql`select no_such_column from meeting`);
+        await query(database.orm.em.fork(), sql`select 1 / (touched - touched) from meeting`);
       },
     });
     buffer.add(result);
-    await expect(buffer.drain()).rejects.toThrow('no_such_column');
+    await expect(buffer.drain()).rejects.toThrow('division by zero');
     buffer.add(result);
-    await expect(buffer.drain()).rejects.toThrow('no_such_column');
+    await expect(buffer.drain()).rejects.toThrow('division by zero');
     expect(attempts).toBe(1);
+  });
+
+  /** A buffer whose recordings wait for a table that another session has locked. */
+  async function whileLocked(
+    work: (locked: { buffer: ResultBuffer; stop: () => void; calls: Calls }) => Promise<void>,
+  ) {
+    const opponent = database.orm.em.fork();
+    await opponent.begin();
+    await query(opponent, sql`lock table meeting in access exclusive mode`);
+    const stopping = new AbortController();
+    const calls: Calls = { waits: [], kept: [] };
+    const buffer = createResultBuffer({
+      maxItems: 1,
+      waitingMax: 2,
+      maxAgeMs: 10,
+      signal: stopping.signal,
+      onWait: (error) => calls.waits.push(error),
+      async keep(results) {
+        calls.kept.push(...results.map(({ emailId }) => emailId));
+      },
+      record: () =>
+        database.orm.em.fork().transactional(async (tx) => {
+          await query(tx, sql`set local lock_timeout = '50ms'`);
+          await query(tx, sql`update meeting set touched = touched + 1`);
+        }),
+    });
+    try {
+      await work({ buffer, stop: () => stopping.abort(), calls });
+    } finally {
+      if (opponent.isInTransaction()) await opponent.rollback();
+    }
+  }
+
+  it('waits for a lock as long as it is held, whatever the clock says', async () => {
+    const realNow = Date.now;
+    await whileLocked(async ({ buffer, calls }) => {
+      buffer.add(result);
+      Date.now = () => realNow() + 86_400_000;
+      await eventually(() => Promise.resolve(calls.waits.length > 2));
+      expect(buffer.failure()).toBeUndefined();
+      expect(calls.kept).toEqual([]);
+    }).finally(() => (Date.now = realNow));
+  });
+
+  it('keeps what PostgreSQL cannot take when the attempt must end', async () => {
+    await whileLocked(async ({ buffer, stop, calls }) => {
+      buffer.add(result);
+      await eventually(() => Promise.resolve(calls.waits.length > 0));
+      stop();
+      buffer.add({ ...result, emailId: 'on the wire' });
+      await buffer.drain();
+      expect(calls.kept).toEqual(['e', 'on the wire']);
+    });
   });
 });

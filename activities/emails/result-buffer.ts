@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {
@@ -8,7 +8,8 @@ export interface ResultBuffer {
   /** Resolves when few enough results wait to be recorded. Await it before sending more email. */
   ready: () => Promise<void>;
   /**
-   * Records the remaining results.
+   * Records the remaining results. While PostgreSQL cannot, it waits until `signal` is aborted; then the results are
+   * kept.
    * @throws the error of a recording, now or earlier
    */
   drain: () => Promise<void>;
@@ -17,47 +18,73 @@ export interface ResultBuffer {
 }
 
 export interface ResultBufferOptions {
+  /** Records results; it may be called again with the same ones. */
   record: (results: DeliveryResult[]) => Promise<void>;
+  /** Keeps results that cannot be recorded before the attempt ends. */
+  keep: (results: DeliveryResult[]) => Promise<void>;
+  /**
+   * Called each time that PostgreSQL cannot record results, with its error. The attempt is alive, but waits; `ended`
+   * resolves when the results are recorded or kept.
+   */
+  onWait?: (error: unknown, ended: Promise<void>) => void;
   /** Recording begins when this many wait. */
   maxItems: number;
   /** Sending pauses when this many wait while others are being recorded. */
   waitingMax: number;
   maxAgeMs: number;
-  /** Ends the wait for a database that cannot be reached. */
+  /** Aborted when the attempt must end. */
   signal: AbortSignal;
 }
 
-/** How long results wait for a database that cannot be reached, so that its restart causes no repeated email. */
-const PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = 500;
+/** How long a recording may take after the signal was aborted. It may be waiting for a lock. */
+const LAST_CHANCE_MS = 2_000;
 
 /**
- * Creates a buffer that collects results and records them in bulk, one recording at a time. A killed process loses the
- * results of emails that a server accepted: at most those waiting here (`waitingMax`), those being recorded (as many
- * again), and those in flight.
+ * Creates a buffer that collects results and records them in bulk, one recording at a time. The results of emails that
+ * a server accepted survive everything but the loss of the process, which loses at most those waiting here
+ * (`waitingMax`), those being recorded (as many again), and those in flight.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
+  const { signal } = options;
   let buffered: DeliveryResult[] = [];
   let timer: NodeJS.Timeout | undefined;
   let recording: Promise<void> | undefined;
   let failure: Error | undefined;
+  let isTooLate = false;
+
+  /** Records results. @returns false when the signal was aborted and PostgreSQL did not answer soon */
+  async function recordInTime(results: DeliveryResult[]): Promise<boolean> {
+    const ended = new AbortController();
+    const recorded = options.record(results).then(() => true);
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true, signal: ended.signal });
+    });
+    const lastChance = aborted.then(() => delay(LAST_CHANCE_MS, false, { signal: ended.signal }));
+    // The loser of the race may still fail.
+    for (const loser of [recorded, lastChance]) loser.catch(() => undefined);
+    return Promise.race([recorded, lastChance]).finally(() => ended.abort());
+  }
 
   /**
-   * Records results and repeats that while the database is unavailable. Recording twice is harmless, because a row with
-   * an outcome is not changed again. The outcome of a sent email must not be lost to a database outage, nor to a
-   * deadlock with a burst of opens.
+   * Records results and repeats that while PostgreSQL cannot serve: the outcome of a sent email must be lost neither to
+   * an outage nor to a deadlock with a burst of opens. Recording twice is harmless, because a row with an outcome is not
+   * changed again. Once the attempt must end, the results are kept, unless PostgreSQL takes them at once.
    */
-  async function recordPatiently(results: DeliveryResult[]): Promise<void> {
-    const giveUpAt = Date.now() + PATIENCE_MS;
-    for (;;) {
+  async function recordPatiently(results: DeliveryResult[], ended: Promise<void>): Promise<void> {
+    while (!isTooLate) {
       try {
-        await options.record(results);
-        return;
+        if (await recordInTime(results)) return;
+        isTooLate = true;
       } catch (error) {
-        if (!isDatabaseUnavailable(error) || options.signal.aborted || Date.now() > giveUpAt) throw error;
-        await delay(RETRY_MS);
+        if (!isDatabaseFault(error)) throw error;
+        options.onWait?.(error, ended);
+        if (signal.aborted) isTooLate = true;
+        else await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
+    await options.keep(results);
   }
 
   function flush(): void {
@@ -66,13 +93,14 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
     if (recording || buffered.length === 0 || failure !== undefined) return;
     const results = buffered;
     buffered = [];
-    recording = recordPatiently(results).then(
-      () => afterRecording(),
-      (error: unknown) => {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    recording = recordPatiently(results, ended)
+      .catch((error: unknown) => {
         failure = error instanceof Error ? error : new Error(String(error));
-        afterRecording();
-      },
-    );
+      })
+      .then(end)
+      .then(afterRecording);
   }
 
   function afterRecording(): void {

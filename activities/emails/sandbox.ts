@@ -1,4 +1,5 @@
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
 import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
@@ -10,8 +11,13 @@ import { resultOf, type AttemptLedger } from './outcome-result.ts';
 export interface Sandbox {
   /** The result of an email to the sandbox; undefined for an email that a server must take. */
   answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
-  /** Simulates the later actions of recipients and their servers. Call it when the results are recorded. */
-  followUp: (results: readonly DeliveryResult[]) => Promise<void>;
+  /** Notes that results are recorded, so that later actions may follow. */
+  noteRecorded: (results: readonly DeliveryResult[]) => void;
+  /**
+   * Simulates the later actions of recipients and their servers. What fails is done by the next call.
+   * @throws the error of PostgreSQL
+   */
+  followUp: () => Promise<void>;
 }
 
 const HOST = 'sandbox';
@@ -28,7 +34,8 @@ const UNKNOWN_USER = '550 5.1.1 User unknown in the sandbox';
 export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeDispatcher'>): Sandbox {
   const domains = sandboxDomains(deps.config.INBOUND_DOMAIN);
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
-  const behaviours = new Map<string, SandboxBehaviour>();
+  const behaviours = new WeakMap<DeliveryResult, SandboxBehaviour>();
+  const due = new Map<string, SandboxBehaviour>();
 
   function outcomeOf(behaviour: SandboxBehaviour | 'unknown', deferrals: number): SmtpOutcome {
     if (behaviour === 'bounced' || behaviour === 'unknown') return refusal('rejected', 550, UNKNOWN_USER);
@@ -58,16 +65,24 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
         return { emailId, subject, verdict: 'suppressed', error: 'the sandbox suppresses this address' };
       }
       const result = resultOf(email, outcomeOf(behaviour, deferrals), retrySeconds);
-      if (result.verdict === 'sent' && behaviour !== 'unknown') behaviours.set(emailId, behaviour);
+      if (result.verdict === 'sent' && behaviour !== 'unknown') behaviours.set(result, behaviour);
       return result;
     },
-    async followUp(results) {
-      if (behaviours.size === 0) return;
-      for (const { emailId, verdict } of results) {
-        const behaviour = verdict === 'sent' ? behaviours.get(emailId) : undefined;
-        if (behaviour === undefined) continue;
-        behaviours.delete(emailId);
-        await simulate(emailId, behaviour);
+    noteRecorded(results) {
+      for (const result of results) {
+        const behaviour = behaviours.get(result);
+        if (behaviour !== undefined) due.set(result.emailId, behaviour);
+      }
+    },
+    async followUp() {
+      for (const [emailId, behaviour] of due) {
+        due.delete(emailId);
+        try {
+          await simulate(emailId, behaviour);
+        } catch (error) {
+          if (isDatabaseFault(error)) due.set(emailId, behaviour);
+          throw error;
+        }
         deps.wakeDispatcher();
       }
     },

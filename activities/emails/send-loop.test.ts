@@ -70,7 +70,7 @@ async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Recor
   const record = async (batch: DeliveryResult[]): Promise<void> => {
     results.push(...batch);
   };
-  const buffer = createResultBuffer({ maxItems: 10, waitingMax: 20, maxAgeMs: 10, signal, record });
+  const buffer = createResultBuffer({ maxItems: 10, waitingMax: 20, maxAgeMs: 10, signal, record, keep: record });
   await sendEmails(mails, {
     ...{
       pool,
@@ -109,5 +109,12 @@ describe('a message that cannot be composed', () => {
       g: 'failed',
     });
     expect(unmade.causes).toEqual([]);
+  });
+
+  it('does not fail its email because of PostgreSQL', async () => {
+    const unmade: UnmadeMessages = { isLastAttempt: true, causes: [] };
+    const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    expect(await send([{ ...unprepared('h'), cause: locked }, mailTo('i')], unmade)).toEqual({ i: 'sent' });
+    expect(unmade.causes).toEqual([locked]);
   });
 });

@@ -11,7 +11,7 @@ import {
 } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { RawMessage } from '../../shared/platform/smtp/data-content.ts';
 import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.ts';
-import { isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
+import { isFaultOfWork, isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
 import { heldResult, resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { Admission, ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
@@ -115,7 +115,8 @@ function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailabl
  * is FAILED.
  */
 function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
-  if (unmade.isLastAttempt) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
+  if (unmade.isLastAttempt && isFaultOfWork(cause))
+    buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
   else unmade.causes.push(cause);
 }
 

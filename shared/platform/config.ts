@@ -224,6 +224,11 @@ const environmentSchema = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe('page of the namespace in the Temporal UI, to which the console links'),
+  RESULTS_FOLDER: z
+    .string()
+    .min(1)
+    .default('.everpost/results')
+    .describe('folder of a worker for results of sent mail that PostgreSQL cannot record before the worker stops'),
   WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
   ...tracingVariables,
 });

@@ -52,6 +52,7 @@ export function startEverpostProcess(
       DATABASE_POOL_SIZE: '10',
       SMTP_URL: config.SMTP_URL.join(','),
       SMTP_CONNECTIONS: String(config.SMTP_CONNECTIONS),
+      RESULTS_FOLDER: config.RESULTS_FOLDER,
       APP_SECRET: config.APP_SECRET,
       PUBLIC_URL: config.publicUrl,
       API_RATE_LIMIT_PER_MINUTE: String(config.API_RATE_LIMIT_PER_MINUTE),

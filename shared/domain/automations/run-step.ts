@@ -13,6 +13,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { AdvanceOutcome } from '../../pure/workflow-contracts.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact } from '../contacts/contacts.ts';
+import { atCallersCost } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
@@ -106,10 +107,8 @@ async function evaluateCondition(tx: Em, state: ExecutionState, step: GraphStep,
   const { projectId } = state;
   const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: true });
   const predicate = compileFilter(condition, { asOf, projectId, segments, eventContext: state.context });
-  const row = await queryOne<{ holds: boolean }>(
-    tx,
-    sql`select (${predicate}) is true as holds from contact c where c.id = ${state.contactId}`,
-  );
+  const statement = sql`select (${predicate}) is true as holds from contact c where c.id = ${state.contactId}`;
+  const row = await atCallersCost(() => queryOne<{ holds: boolean }>(tx, statement));
   if (!row) throw new AppError('CONTACT_NOT_FOUND');
   return row.holds;
 }

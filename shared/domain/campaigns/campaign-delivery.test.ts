@@ -2,9 +2,15 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
+import { closeRecipients, markCampaignCancelled } from './campaign-state.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql } from '../database/sql.ts';
-import { loadPendingRecipients, recordCampaignResults, type PendingRecipient } from './campaign-delivery.ts';
+import {
+  claimCampaignPage,
+  loadPendingRecipients,
+  recordCampaignResults,
+  type PendingRecipient,
+} from './campaign-delivery.ts';
 import type { DeliveryResult } from '../emails/delivery-results.ts';
 
 let projectId: string;
@@ -31,6 +37,28 @@ async function createRecipients(count: number, dataBytes: number): Promise<strin
       from added`,
   );
   return campaignId;
+}
+
+/** Gives recipients the row of a campaign that is being sent. */
+async function createSendingCampaign(recipients: number): Promise<string> {
+  const campaignId = await createRecipients(recipients, 10);
+  await query(
+    em(),
+    sql`
+      insert into campaign (id, project_id, name, subject, body, from_address, audience_type, type, status,
+        total_recipients, audience_frozen, created_at, updated_at)
+      values (${campaignId}, ${projectId}, 'News', 'S', 'B', 'a@x.test', 'ALL', 'MARKETING', 'SENDING',
+        ${recipients}, true, now(), now())`,
+  );
+  return campaignId;
+}
+
+async function statesOf(campaignId: string): Promise<string[]> {
+  const rows = await query<{ status: string }>(
+    em(),
+    sql`select status from email where campaign_id = ${campaignId} order by id`,
+  );
+  return rows.map(({ status }) => status);
 }
 
 async function slicesOf(campaignId: string, page = { firstSeq: 1, lastSeq: 1_000 }): Promise<PendingRecipient[][]> {
@@ -94,5 +122,31 @@ describe('the results of a page', () => {
     const moved = after.filter((row, index) => row.page !== before[index]?.page);
     // Without free space in the pages, about 550 of the 1,000 rows moved.
     expect(moved.length).toBeLessThan(150);
+  });
+
+  it('reach emails that were on the wire when their campaign ended with an error', async () => {
+    const campaignId = await createSendingCampaign(3);
+    const emails = await query<{ id: string }>(
+      em(),
+      sql`select id from email where campaign_id = ${campaignId} order by id`,
+    );
+    const ids = emails.map(({ id }) => id);
+    const heading = { from: 'a@x.test', subject: 'S' };
+    const page = { campaignId, firstSeq: 1, lastSeq: 3, claimToken: uuidV7(), projectId, heading };
+    await claimCampaignPage(em(), page, page.claimToken);
+    await markCampaignCancelled(em(), campaignId, 'The template is broken.');
+    await closeRecipients(em(), campaignId, () => undefined);
+    const late = (verdict: 'sent' | 'bounced' | 'deferred', index: number): DeliveryResult => ({
+      ...{ emailId: String(ids[index]), verdict, subject: null, error: null },
+    });
+    const results = [late('sent', 0), late('bounced', 1), late('deferred', 2)];
+    for (const claimToken of [uuidV7(), page.claimToken, page.claimToken]) {
+      await recordCampaignResults(em(), { ...page, claimToken }, results, [60]);
+      if (claimToken !== page.claimToken) expect(await statesOf(campaignId)).toEqual(['FAILED', 'FAILED', 'FAILED']);
+    }
+    expect(await statesOf(campaignId)).toEqual(['SENT', 'BOUNCED', 'FAILED']);
+    const counts = sql`
+      select sent_count as sent, failed_count as failed, bounced_count as bounced from campaign where id = ${campaignId}`;
+    expect(await query(em(), counts)).toEqual([{ sent: 1, failed: 1, bounced: 1 }]);
   });
 });

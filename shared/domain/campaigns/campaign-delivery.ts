@@ -17,7 +17,7 @@ import type { Em } from '../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { json, literalList, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
@@ -157,12 +157,30 @@ interface RecordedPage {
   isClaimed: boolean;
 }
 
+/** The recipients that results may change. */
+interface Changeable {
+  where: SqlFragment;
+  /** Whether they were counted as failed. */
+  areFailed: boolean;
+}
+
+const OPEN: Changeable = {
+  where: sql`(e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))`,
+  areFailed: false,
+};
+/** The end of a campaign with an error makes emails FAILED that are on the wire. What became of them is known later. */
+const CLOSED_EARLY: Changeable = {
+  where: sql`(e.status = 'FAILED' and r.verdict in ('sent', 'bounced'))`,
+  areFailed: true,
+};
+
 /** Changes recipients, events and the campaign's counters in one statement. */
 async function recordOnPage(
   tx: Em,
   page: ClaimedPage,
   results: DeliveryResult[],
   retrySeconds: readonly number[],
+  { where, areFailed }: Changeable,
 ): Promise<RecordedPage> {
   const wait = results.findLast((result) => result.held)?.held?.wait;
   const waiting = wait ? json(wait) : null;
@@ -180,13 +198,14 @@ async function recordOnPage(
       changed as (
         update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
         where e.id = r.email_id and exists (select from claimed)
-          and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))
+          and ${where}
         returning e.*, r.verdict
       ),
       ${resultEvents(page.heading)},
       counts as (
         select count(*) filter (where verdict = 'sent')::int as sent,
-          count(*) filter (where verdict = 'failed')::int as failed,
+          (count(*) filter (where verdict = 'failed') - case when ${areFailed}::bool then count(*) else 0 end)::int
+            as failed,
           count(*) filter (where verdict = 'bounced')::int as bounced,
           count(*) filter (where verdict = 'skipped')::int as skipped,
           count(*) filter (where verdict = 'suppressed')::int as suppressed
@@ -207,7 +226,7 @@ async function recordOnPage(
 
 /**
  * Records results of a page. An attempt that lost the page to another changes nothing. Results of emails that have been
- * sent are recorded even when the campaign was cancelled or deleted meanwhile.
+ * sent are recorded even when the campaign was cancelled, ended with an error or was deleted meanwhile.
  */
 export async function recordCampaignResults(
   em: Em,
@@ -215,17 +234,20 @@ export async function recordCampaignResults(
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<RecordOutcome> {
-  const recordWithBounces = async (tx: Em): Promise<RecordedPage> => {
+  const recordWithBounces = async (tx: Em, changeable: Changeable): Promise<RecordedPage> => {
     await lockBounced(tx, results);
-    const recorded = await recordOnPage(tx, page, results, retrySeconds);
+    const recorded = await recordOnPage(tx, page, results, retrySeconds, changeable);
     await applyHardBounces(tx, page.projectId, bouncedAmong(recorded.bounced));
     return recorded;
   };
   const hasBounces = results.some((result) => result.verdict === 'bounced');
-  const record = () =>
-    hasBounces ? inTransaction(em, recordWithBounces) : recordOnPage(em, page, results, retrySeconds);
-  let outcome = await record();
+  const record = (changeable: Changeable) =>
+    hasBounces
+      ? inTransaction(em, (tx) => recordWithBounces(tx, changeable))
+      : recordOnPage(em, page, results, retrySeconds, changeable);
+  let outcome = await record(OPEN);
   // The page may have been deleted with its campaign while the statement waited for it; only a new statement sees that.
-  if (!outcome.isClaimed) outcome = await record();
+  if (!outcome.isClaimed) outcome = await record(OPEN);
+  if (outcome.isClaimed && !outcome.maySend) await record(CLOSED_EARLY);
   return { mayContinue: outcome.isClaimed && outcome.maySend };
 }

@@ -1,6 +1,7 @@
 import { NIL } from 'uuid';
 import type { Em } from '../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
+import { atCallersCost } from '../database/database-errors.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
@@ -89,9 +90,7 @@ async function takeWindow(
   windowSize: number,
 ): Promise<FreezeProgress> {
   const predicate = await audiencePredicate(em, campaign, campaign.asOf);
-  const taken = await queryOne<{ seen: number; count: number; last: string | null }>(
-    em,
-    sql`
+  const statement = sql`
       with candidates as materialized (${nextCandidates(campaign, windowSize)}),
       recipients as (
         insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
@@ -101,7 +100,9 @@ async function takeWindow(
         returning 1
       )
       select (select count(*) from candidates)::int as seen, (select max(id::text) from candidates) as last,
-        (select count(*) from recipients)::int as count`,
+        (select count(*) from recipients)::int as count`;
+  const taken = await atCallersCost(() =>
+    queryOne<{ seen: number; count: number; last: string | null }>(em, statement),
   );
   const isComplete = (taken?.seen ?? 0) < windowSize;
   const totalRecipients = campaign.total + (taken?.count ?? 0);

@@ -18,7 +18,7 @@ const TOO_SLOW_CODES = /^(?:57014|55P03|25P03|25P04)$/;
 const CONFLICT_CODES = /^(?:40P01|40001)$/;
 /** The driver raises these without a code. */
 const UNAVAILABLE_MESSAGES =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|error establishing an SSL connection|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|to avoid wraparound data loss|error establishing an SSL connection|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
 const CAUSE_DEPTH_MAX = 5;
 
 /** An error and its causes, from the outermost to the first. */
@@ -51,7 +51,47 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /** PostgreSQL's own codes (SQLSTATE). */
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+const SQLSTATE = /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
+/**
+ * Classes of codes that speak of the values in a statement: cardinality, data, integrity, too large, and what our own
+ * functions refuse.
+ */
+const VALUE_CODES = /^(?:21|22|23|44|54|P0)...$/;
+
+/** A statement took too long whose cost its caller chose, with a condition for example. */
+class CallersCostError extends Error {}
+
+/** Runs a statement whose cost its caller chose. Its time-out is then not a fault of the database. */
+export async function atCallersCost<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error;
+    throw new CallersCostError('The statement took too long', { cause: error });
+  }
+}
+
+/** Whether a statement took too long whose cost its caller chose. */
+export function isCallersCost(error: unknown): boolean {
+  return error instanceof CallersCostError;
+}
+
+/**
+ * Whether an error is a fault of the database, which an operator or time will mend, and not one of the values in the
+ * statement: PostgreSQL is away, locked, slow, full, read-only or damaged, or it lacks a table or a privilege. Work
+ * that meets it waits without an end, because repetitions can prove nothing about the work.
+ */
+export function isDatabaseFault(error: unknown): boolean {
+  if (isCallersCost(error)) return false;
+  return isDatabaseUnavailable(error) || (hasCode(error, SQLSTATE) && !hasCode(error, VALUE_CODES));
+}
+
+/** What is wrong with the database, in the words of its driver, with the code. Such faults do not name values. */
+export function databaseFaultReason(error: unknown): string {
+  const code = errorCodes(error).at(-1);
+  const message = errorMessage(error);
+  return code === undefined || message === code ? message : `${message} (${code})`;
+}
 
 /**
  * Whether PostgreSQL itself reported the error, so the transaction was certainly undone, and can serve other

@@ -4,12 +4,20 @@ import type { Pool, PoolClient } from 'pg';
 const NO_ANSWER = 'Query read timeout';
 
 /**
+ * Codes of a server that another one has replaced, or soon will: it is read-only, or shuts down. A new connection leads
+ * to the right one.
+ */
+const REPLACED_CODES = /^(?:25006|57P..)$/;
+
+/**
  * Whether a connection cannot be used after a statement on it failed. Without an answer the statement may still run,
  * and the next one would wait behind it. After a BEGIN or ROLLBACK that failed, nobody knows whether a transaction is
- * open.
+ * open. A server that was replaced would refuse the next statement, too.
  */
 function isBroken(statement: unknown, error: unknown): boolean {
-  return statement === 'begin' || statement === 'rollback' || (error instanceof Error && error.message === NO_ANSWER);
+  if (statement === 'begin' || statement === 'rollback') return true;
+  if (!(error instanceof Error)) return false;
+  return error.message === NO_ANSWER || REPLACED_CODES.test(String((error as { code?: unknown }).code));
 }
 
 /**

@@ -35,6 +35,21 @@ afterAll(async () => {
   await database.drop();
 });
 
+it('closes a connection to a server that has become read-only, so that the next one may lead to its successor', async () => {
+  const pid = () => queryOne<{ pid: number }>(one.em.fork(), sql`select pg_backend_pid() as pid`);
+  const one = await createOrm({ databaseUrl: database.url, poolSize: 1, applicationName: `${NAME}-one` });
+  try {
+    const before = await pid();
+    await query(one.em.fork(), sql`set default_transaction_read_only = on`);
+    const write = query(one.em.fork(), sql`update thing set n = n + 1 where id = 0`);
+    expect(isDatabaseUnavailable(await errorOf(write))).toBe(true);
+    expect(await pid()).not.toEqual(before);
+    await query(one.em.fork(), sql`update thing set n = n + 1 where id = 0`);
+  } finally {
+    await one.close();
+  }
+});
+
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,
