@@ -6,9 +6,10 @@ import { composeMessage } from '../../tests/support/composed-messages.ts';
 import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
+import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
 import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
-import { sendEmails, type EmailToSend, type UnmadeMessages } from './send-loop.ts';
+import { sendEmails, type EmailToSend, type PreparedEmail, type UnmadeMessages } from './send-loop.ts';
 
 let sink: SmtpSink;
 let pool: SmtpPool;
@@ -56,7 +57,7 @@ const unprepared = (name: string): EmailToSend => ({
 const OPEN: ProviderGuard = {
   ready: async () => undefined,
   isPaused: () => false,
-  admit: async () => ({ projectId: 'project', provider: 'mail.test' }),
+  admit: async ({ to }) => ({ projectId: 'project', provider: recipientProviderOf(to) }),
   settle: () => ({}),
   abandon: () => undefined,
   unreachable: () => {
@@ -92,6 +93,28 @@ async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Recor
   await buffer.drain();
   return Object.fromEntries(results.map((result) => [result.emailId, result.verdict]));
 }
+
+describe('five connections in a row that the server ends with 421', () => {
+  const closing = { code: 421, text: '4.7.0 Try again later', stage: 'rcpt' } as const;
+  const busy = (domain: (n: number) => string) =>
+    [0, 1, 2, 3, 4, 5].map((n) => {
+      const to = `busy${n}@${domain(n)}`;
+      sink.replyTo(to, closing);
+      return { ...(mailTo(`busy${n}`) as PreparedEmail), envelope: { from, to } };
+    });
+  const unmade: UnmadeMessages = { isLastAttempt: false, causes: [] };
+
+  it('stop no other email when all were for one provider', async () => {
+    const results = await send([...busy(() => 'busy.test'), mailTo('other')], unmade);
+    expect(results).toMatchObject({ busy5: 'deferred', other: 'sent' });
+  });
+
+  it('end the batch when they were for several', async () => {
+    // The failure for Temporal can be made only within an activity.
+    await expect(send([...busy((n) => `busy${n}.test`), mailTo('last')], unmade)).rejects.toThrow(/Activity context/);
+    expect(sink.recipientCounts().has('last@mail.test')).toBe(false);
+  });
+});
 
 describe('a message that cannot be composed', () => {
   it('does not delay others, and is left for another attempt', async () => {

@@ -6,6 +6,7 @@ import {
   NoOtherServerError,
   SmtpUnavailableError,
   type SmtpEnvelope,
+  type SmtpOutcome,
   type SmtpPool,
   type SmtpUrgency,
 } from '../../shared/platform/smtp/smtp-pool.ts';
@@ -89,6 +90,27 @@ export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
  */
 const INTERRUPTIONS_MAX = 5;
 
+/** A reply of the server, such as 421. */
+const REPLY_CODE = /^[45]\d\d\b/;
+
+/** Creates the count of connections that broke in a row. It tells whether the server is at fault. */
+function createInterruptionCount() {
+  let providers: string[] = [];
+  let hasReplies = true;
+  return (outcome: SmtpOutcome, provider: string): boolean => {
+    if (outcome.kind !== 'interrupted') {
+      providers = [];
+      hasReplies = true;
+      return false;
+    }
+    providers.push(provider);
+    hasReplies &&= REPLY_CODE.test(outcome.reply);
+    // Replies such as 421 to emails for a single provider may be that provider's.
+    const isOfProvider = hasReplies && new Set(providers).size === 1;
+    return providers.length >= INTERRUPTIONS_MAX && !isOfProvider;
+  };
+}
+
 const UNMADE = 'the message could not be composed because of an unexpected error';
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
@@ -152,7 +174,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
   await guard.ready();
   const iterator = answerSandbox(emails, options.sandbox);
   let broken: Error | undefined;
-  let interruptionsInARow = 0;
+  const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
@@ -167,9 +189,8 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
       );
       const assessment = guard.settle(email.envelope, admission, outcome);
       isSettled = true;
-      interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
-      if (interruptionsInARow >= INTERRUPTIONS_MAX) {
-        broken ??= new SmtpUnavailableError(`connections broke under ${interruptionsInARow} messages in a row`);
+      if (isServerAtFault(outcome, admission.provider)) {
+        broken ??= new SmtpUnavailableError(`connections broke under ${INTERRUPTIONS_MAX} messages in a row`);
       }
       settle(email, resultOf(email, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
     } catch (error) {
