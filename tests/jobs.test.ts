@@ -65,6 +65,13 @@ describe('an import', () => {
         updatedCount: 4,
         failureCount: 1,
         errors: [{ row: 5, email: 'nonsense', error: expect.any(String) }],
+        columns: [
+          { column: 'Plan', becomes: 'data.Plan' },
+          { column: 'plan', becomes: 'data.plan' },
+          { column: 'Email', becomes: 'email' },
+          { column: 'Subscribed', becomes: 'subscribed' },
+          { column: 'age', becomes: 'data.age' },
+        ],
       },
       failedReason: null,
     });
@@ -82,10 +89,8 @@ describe('an import', () => {
   });
 
   it.each([
-    ['without an address column', 'name\nAda\n', /no column "email"/],
-    ['that is not text', Buffer.from([0x65, 0xff, 0xfe]), /UTF-8/],
     ['whose last quote is never closed', 'email\na@x.test\n"b@x.test\n', /never closed/],
-    ['that is empty', '', /empty/],
+    ['that leaves open who is subscribed', 'email,status\na@x.test,enabled\nb@x.test,vip\n', /Row 3 .*"subscribed"/],
   ])('of a file %s fails with a reason and stores nothing', async (_what, content, reason) => {
     const owner = await stack.createProject();
     const job = await importFile(owner, content);
@@ -93,6 +98,45 @@ describe('an import', () => {
     expect(job.failedReason).toMatch(reason);
     expect(await contactsOf(owner)).toEqual([]);
     expect(await query(stack.em(), sql`select from job_file where job_id = ${job.id}`)).toEqual([]);
+  });
+
+  it('of another tool subscribes nobody who has left, and nobody again', async () => {
+    const owner = await stack.createProject();
+    const add = (email: string, subscribed: boolean) => owner.api('POST', '/contacts', { body: { email, subscribed } });
+    for (const email of ['left@x.test', 'stays@x.test', 'goes@x.test']) await add(email, true);
+    await add('left@x.test', false);
+    await add('never@x.test', false);
+    const rows = [
+      'left,enabled',
+      'stays,enabled',
+      'goes,blocklisted',
+      'never,blocklisted',
+      'new,blocklisted',
+      'fresh,enabled',
+    ];
+    const lines = rows.map((row) => row.replace(/,/, '@x.test,"{""city"": ""Graz""}",'));
+    const job = await importFile(owner, `email,attributes,status\n${lines.join('\n')}\n`);
+    expect(job).toMatchObject({
+      state: 'completed',
+      result: {
+        createdCount: 2,
+        failureCount: 0,
+        columns: [{ becomes: 'email' }, { becomes: 'data.attributes' }, { becomes: 'subscribed' }],
+      },
+    });
+    const contacts = await query<{ email: string }>(
+      stack.em(),
+      sql`
+        select email, subscribed, opted_out_at is not null as "hasOptedOut", data #>> '{attributes,city}' as city
+        from contact where project_id = ${owner.project.id}`,
+    );
+    const stateOf = (name: string, subscribed: boolean) => ({
+      ...{ email: `${name}@x.test`, subscribed, hasOptedOut: !subscribed, city: 'Graz' },
+    });
+    expect(contacts.sort((a, b) => (a.email < b.email ? -1 : 1))).toEqual([
+      ...[stateOf('fresh', true), stateOf('goes', false), stateOf('left', false)],
+      ...[stateOf('never', false), stateOf('new', false), stateOf('stays', true)],
+    ]);
   });
 
   it('of a header alone completes', async () => {

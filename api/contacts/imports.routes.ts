@@ -1,26 +1,32 @@
 import type { z } from 'zod';
+import { readHeader, readTable } from '../../shared/domain/contact-jobs/import-header.ts';
 import { createJob, findJob } from '../../shared/domain/jobs/jobs.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 import { jobIdParams } from './bulk.routes.ts';
+import { importForm, importQuery, readMap, readUpload } from './import-map.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
 import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
-const upload = endpoint<unknown, unknown, UploadedFile>({
+const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   operationId: 'importContacts',
   method: 'post',
   path: '/contacts/import',
   tag: 'Contacts',
   summary: 'Import contacts from a CSV file, in the background',
   description:
-    'UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell changes nothing. Rows that cannot be stored are reported, the others are kept.',
+    'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.',
   key: 'secret',
-  multipart: { field: 'file' },
+  query: importQuery,
+  multipart: importForm,
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
   subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
-  async handle({ em, project, body, deps }) {
+  async handle({ em, project, query, body, deps }) {
+    const map = readMap(query, body);
+    const header = await readUpload(() => readTable(body.content, (cells) => readHeader(cells, map)));
+    const input = { map, columns: header.report };
     const jobId = await inTransaction(em, (tx) =>
-      createJob(tx, { projectId: project.id, kind: 'IMPORT', file: body.content }),
+      createJob(tx, { projectId: project.id, kind: 'IMPORT', input, file: body.content }),
     );
     deps.wakeDispatcher();
     return { status: 202, data: { message: 'The file is queued for import', jobId } };

@@ -21,6 +21,19 @@ const importResultSchema = z
           .meta({ id: 'ImportError', description: 'A row that was not imported' }),
       )
       .meta({ description: 'The first 100; rows count as in a spreadsheet, the header being row 1' }),
+    columns: z
+      .array(
+        z
+          .object({
+            column: z.string().meta({ description: 'Its name in the file' }),
+            becomes: z.string().meta({
+              description: 'email, subscribed, ignored, or `data.<key>`',
+              examples: ['data.plan'],
+            }),
+          })
+          .meta({ id: 'ImportedColumn', description: 'What a column of the file became' }),
+      )
+      .meta({ description: 'What each column of the file became' }),
   })
   .meta({ id: 'ImportResult', description: 'What an import has done' });
 
@@ -77,6 +90,7 @@ function resultOf(job: Job): unknown {
       updatedCount: counts['updatedCount'] ?? 0,
       failureCount: counts['failureCount'] ?? 0,
       errors,
+      columns: job.input['columns'] ?? [],
     };
   }
   return {

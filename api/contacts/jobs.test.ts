@@ -81,7 +81,7 @@ describe.each(['subscribe', 'unsubscribe', 'delete'])('POST /contacts/bulk-%s', 
 
 describe('POST /contacts/import', () => {
   it('queues a job with its file', async () => {
-    const content = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0x2c]);
+    const content = Buffer.from('email,status\r\na@x.test,whatever\r\n');
     const form = new FormData();
     form.append('note', 'a field that nobody asked for');
     form.append('file', new Blob([content]), 'contacts.csv');
@@ -101,10 +101,37 @@ describe('POST /contacts/import', () => {
 
   it('takes a file of 5 MB and not a byte more', async () => {
     const bytes = 5 * 1024 * 1024;
-    expect((await upload(csvForm('x'.repeat(bytes)))).status).toBe(202);
+    expect((await upload(csvForm('email\n'.padEnd(bytes, 'x')))).status).toBe(202);
     const reply = await upload(csvForm('x'.repeat(bytes + 1)));
     expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expect(reply.body.error.details).toEqual({ limitBytes: bytes });
+  });
+
+  it.each<[string, string | Buffer, string]>([
+    ['has no column of addresses', 'name;plan\nAda;pro\n', 'The header has no column "email"'],
+    ['names a column twice', 'email,plan,plan\n', 'The header names the column "plan" twice'],
+    ['is neither UTF-8 nor UTF-16', Buffer.from([0x65, 0xff, 0xfe]), 'The file is not text'],
+    ['is empty', '', 'The file is empty'],
+  ])('refuses at once a file that %s', async (_what, content, message) => {
+    const { status, body } = await upload(csvForm(content));
+    expect([status, body.error.errors]).toEqual([
+      422,
+      [{ field: 'file', code: 'invalid_file', message: expect.stringContaining(message) }],
+    ]);
+  });
+
+  it('takes what columns are, in the query and in the form', async () => {
+    const form = csvForm('Kontakt,Stadt,Notiz\na@x.test,Graz,x\n');
+    form.append('map', 'Stadt:data.city');
+    form.append('map', 'Notiz:ignored');
+    const reply = await app.api('POST', '/contacts/import?map=Kontakt%3Aemail', { raw: form });
+    expect(reply.status).toBe(202);
+    for (const path of ['/contacts/import', '/suppressions/import']) {
+      for (const map of ['Kontakt', ':email', 'Kontakt:id', `Kontakt:${'x'.repeat(201)}`, 'Kontakt:a%00']) {
+        const refused = await app.api('POST', `${path}?map=${map}`, { raw: csvForm('Kontakt\na@x.test\n') });
+        expect([map, refused.status]).toEqual([map, 422]);
+      }
+    }
   });
 
   it('refuses a form without the file', async () => {

@@ -7,6 +7,8 @@ import { contentLengthOf, PATIENCE } from './json-body.ts';
 const FILE_BYTES_MAX = 5 * 1024 * 1024;
 /** The most octets around the file: part headers, boundaries, a few plain fields. */
 const FRAME_BYTES_MAX = 64 * 1024;
+/** Fields of a form beside its file; further ones are ignored. */
+const FIELDS_MAX = 500;
 /** The most octets of a form with its file. */
 export const FORM_BYTES_MAX = FILE_BYTES_MAX + FRAME_BYTES_MAX;
 
@@ -14,10 +16,14 @@ export const FORM_BYTES_MAX = FILE_BYTES_MAX + FRAME_BYTES_MAX;
 export interface MultipartDeclaration {
   /** The name of the form field that carries the file. */
   field: string;
+  /** The name of a field with text that may stand beside the file, any number of times, and what it says. */
+  texts?: { field: string; description: string };
 }
 
 export interface UploadedFile {
   content: Buffer;
+  /** The values of the field with text, in their order. */
+  texts: string[];
 }
 
 function tooLarge(): AppError {
@@ -31,7 +37,13 @@ function malformed(): AppError {
 function createParser(req: Request): busboy.Busboy {
   try {
     // One above the largest file, because busboy reports a file of exactly the limit as truncated, too.
-    const limits = { fileSize: FILE_BYTES_MAX + 1, files: 2, fields: 20, parts: 30, fieldSize: FRAME_BYTES_MAX };
+    const limits = {
+      fileSize: FILE_BYTES_MAX + 1,
+      files: 2,
+      fields: FIELDS_MAX,
+      parts: FIELDS_MAX + 10,
+      fieldSize: FRAME_BYTES_MAX,
+    };
     return busboy({ headers: req.headers, limits });
   } catch {
     throw malformed();
@@ -42,13 +54,14 @@ interface FormReader {
   /** Takes the next octets. @throws AppError */
   take: (chunk: Buffer) => void;
   /** Ends the form. @returns its file; undefined when it has none under that name @throws AppError */
-  end: () => Promise<Buffer | undefined>;
+  end: () => Promise<UploadedFile | undefined>;
   destroy: () => void;
 }
 
-function createFormReader(req: Request, { field }: MultipartDeclaration): FormReader {
+function createFormReader(req: Request, { field, texts: declared }: MultipartDeclaration): FormReader {
   const parser = createParser(req);
   let file: Buffer[] | undefined;
+  const texts: string[] = [];
   let failure: AppError | undefined;
   const closed = new Promise<void>((resolve) => {
     // The listeners stay: the parser may report several faults, and one without a listener would end the process.
@@ -57,6 +70,9 @@ function createFormReader(req: Request, { field }: MultipartDeclaration): FormRe
       resolve();
     });
     parser.on('close', resolve);
+  });
+  parser.on('field', (name, text) => {
+    if (name === declared?.field) texts.push(text);
   });
   parser.on('file', (name, stream) => {
     stream.on('error', () => (failure ??= malformed()));
@@ -82,14 +98,14 @@ function createFormReader(req: Request, { field }: MultipartDeclaration): FormRe
       parser.end();
       await closed;
       assertWellFormed();
-      return file && Buffer.concat(file);
+      return file && { content: Buffer.concat(file), texts };
     },
     destroy: () => parser.destroy(),
   };
 }
 
 /**
- * Reads the file of a multipart form (RFC 7578) into memory; other fields are ignored.
+ * Reads the file of a multipart form (RFC 7578) into memory, and the field with text that the endpoint declares; other fields are ignored.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, BAD_REQUEST for a malformed form,
  *   VALIDATION_ERROR when there is no file
  */
@@ -109,8 +125,8 @@ export async function readMultipart(
   try {
     const reader = createBodyReader(req, res, form.take);
     if (!(await reader.read(FORM_BYTES_MAX, PATIENCE))) throw tooLarge();
-    const content = await form.end();
-    if (content) return { content };
+    const file = await form.end();
+    if (file) return file;
   } finally {
     form.destroy();
   }

@@ -70,8 +70,12 @@ function requestBodyOf(definition: Endpoint) {
   const { multipart, operationId, method, body } = definition;
   const id = `${capitalized(operationId)}Request`;
   if (multipart) {
+    const { texts } = multipart;
     const schema = z
-      .object({ [multipart.field]: z.string().meta({ format: 'binary' }) })
+      .object({
+        [multipart.field]: z.string().meta({ format: 'binary' }),
+        ...(texts && { [texts.field]: z.array(z.string()).optional().meta({ description: texts.description }) }),
+      })
       .meta({ id, description: 'A form' });
     return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
   }

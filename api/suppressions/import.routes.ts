@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { ImportFileError } from '../../shared/domain/contact-jobs/csv-file.ts';
-import { readSuppressionFile, type SuppressionFile } from '../../shared/domain/contact-jobs/suppression-file.ts';
+import { readSuppressionFile } from '../../shared/domain/contact-jobs/suppression-file.ts';
 import { suppressAddresses } from '../../shared/domain/suppressions/suppression-lists.ts';
-import { validationError } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
+import { importForm, importQuery, readMap, readUpload } from '../contacts/import-map.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 
@@ -25,16 +24,7 @@ const importedSchema = z.object({
     .describe('the first hundred rows that could not be stored'),
 });
 
-async function readFile(content: Buffer): Promise<SuppressionFile> {
-  try {
-    return await readSuppressionFile(content);
-  } catch (error) {
-    if (!(error instanceof ImportFileError)) throw error;
-    throw validationError([{ field: 'file', message: error.message, code: 'invalid_file' }]);
-  }
-}
-
-const upload = endpoint<unknown, unknown, UploadedFile>({
+const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   operationId: 'importSuppressions',
   isHeavy: true,
   method: 'post',
@@ -42,12 +32,14 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   tag: 'Suppressions',
   summary: 'Suppress the addresses of a CSV file',
   description:
-    'UTF-8, with a header row: `email` is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
+    'With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
   key: 'secret',
-  multipart: { field: 'file' },
+  query: importQuery,
+  multipart: importForm,
   replies: { 200: { description: 'What was stored', schema: importedSchema } },
-  async handle({ em, project, body }) {
-    const { suppressed, ...counts } = await readFile(body.content);
+  async handle({ em, project, query, body }) {
+    const map = readMap(query, body);
+    const { suppressed, ...counts } = await readUpload(() => readSuppressionFile(body.content, map));
     let added = 0;
     for (let at = 0; at < suppressed.length; at += LIMITS.suppressionsPerRequest) {
       added += await suppressAddresses(em, project.id, suppressed.slice(at, at + LIMITS.suppressionsPerRequest));

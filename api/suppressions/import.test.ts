@@ -52,6 +52,20 @@ describe('POST /suppressions/import', () => {
     expect((await listed(to)).sort()).toEqual((await listed(from)).sort());
   });
 
+  it('reads the header as the import of contacts does', async () => {
+    const owner = await app.createProject();
+    const [excel, renamed] = ['\uFEFFEmail Address;words\na@mail.test;x\n', 'who,why\nb@mail.test,y\n'];
+    expect((await upload(owner, excel)).body).toMatchObject({ added: 1, failureCount: 0 });
+    const raw = csvForm(renamed);
+    raw.append('map', 'why:words');
+    const mapped = await owner.api('POST', '/suppressions/import?map=who:email', { raw });
+    expect(mapped.body).toMatchObject({ added: 1, failureCount: 0 });
+    expect((await listed(owner)).sort()).toEqual([
+      ['a@mail.test', 'x'],
+      ['b@mail.test', 'y'],
+    ]);
+  });
+
   it('takes more rows than one request of addresses may have', async () => {
     const rows = Array.from({ length: 10_050 }, (_, n) => `reader${n}@mail.test`).join('\n');
     const owner = await app.createProject();
@@ -59,7 +73,7 @@ describe('POST /suppressions/import', () => {
   });
 
   it.each<[string, string | Buffer]>([
-    ['has no column email', 'address\na@mail.test\n'],
+    ['has no column of addresses', 'address\na@mail.test\n'],
     ['is empty', ''],
     ['is not UTF-8', Buffer.from([0x65, 0xff, 0xfe])],
     ['breaks off in a quoted cell', 'email\n"a@mail.test\n'],

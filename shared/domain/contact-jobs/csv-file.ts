@@ -16,10 +16,59 @@ export function isBlank(cells: string[]): boolean {
 /** The most columns of a file; of a line with more, no more than one too many is handed over. */
 export const COLUMNS_MAX = 500;
 
-const BYTE_ORDER_MARK = /^\ufeff/;
+/** What `readCsv` calls for each record. When it returns false, the rest of the file is not read. */
+type OnRecord = (cells: string[]) => unknown;
 
-/** Reads a text without quotes, in a fifth of the parser's time: each line is a record, and each comma ends a cell. */
-async function readUnquoted(text: string, onRecord: (cells: string[]) => void): Promise<void> {
+const UTF16_MARKS = [
+  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
+  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
+] as const;
+const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** The line by which a file tells Excel its separator. */
+const SEPARATOR_LINE = /^"?sep=([,;\t|])"?\r?\n/i;
+
+/** The text in UTF-8 without its byte order mark. @throws ImportFileError when it is neither UTF-8 nor UTF-16 */
+function decode(content: Buffer): Buffer {
+  const [mark, encoding] = UTF16_MARKS.find(([octets]) => content.subarray(0, 2).equals(octets)) ?? [];
+  if (mark && content.length % 2 === 0) {
+    try {
+      return Buffer.from(new TextDecoder(encoding, { fatal: true }).decode(content));
+    } catch {
+      // It is refused below.
+    }
+  }
+  if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8 or UTF-16');
+  return content.subarray(0, UTF8_MARK.length).equals(UTF8_MARK) ? content.subarray(UTF8_MARK.length) : content;
+}
+
+/** Headers are shorter; of a longer one, the beginning shows the separator. */
+const HEADER_BYTES_MAX = 256 * 1024;
+
+/** The separator that the first line with text has most often outside of quotes; a comma when it has none. */
+function delimiterOf(content: Buffer): string {
+  const start = content.subarray(0, HEADER_BYTES_MAX).toString('utf8').trimStart();
+  const unquoted = start.replaceAll(/"[^"]*(?:"|$)/g, '');
+  const line = /^[^\r\n]*/.exec(unquoted)?.[0] ?? '';
+  const counts = [',', ';', '\t'].map((mark) => [line.split(mark).length, mark] as const);
+  return counts.reduce((best, next) => (next[0] > best[0] ? next : best))[1];
+}
+
+interface CsvText {
+  content: Buffer;
+  delimiter: string;
+}
+
+function openCsv(file: Buffer): CsvText {
+  const content = decode(file);
+  const line = SEPARATOR_LINE.exec(content.subarray(0, 16).toString('latin1'));
+  return line
+    ? { content: content.subarray(line[0].length), delimiter: line[1] ?? ',' }
+    : { content, delimiter: delimiterOf(content) };
+}
+
+/** Reads a text without quotes, in a fifth of the parser's time: each line is a record, each separator ends a cell. */
+async function readUnquoted({ content, delimiter }: CsvText, onRecord: OnRecord): Promise<void> {
+  const text = content.toString('utf8');
   // The first line end is the line end of the whole file, as it is for the parser.
   const lineEnd = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
   let pauseAt = SLICE_BYTES;
@@ -27,7 +76,7 @@ async function readUnquoted(text: string, onRecord: (cells: string[]) => void): 
     const found = text.indexOf(lineEnd, at);
     const end = found < 0 ? text.length : found;
     // One cell too many shows that a line is wrong, so the rest of a line of megabytes is not split.
-    onRecord(text.slice(at, end).split(',', COLUMNS_MAX + 1));
+    if (onRecord(text.slice(at, end).split(delimiter, COLUMNS_MAX + 1)) === false) return;
     at = end + lineEnd.length;
     if (at < pauseAt) continue;
     pauseAt = at + SLICE_BYTES;
@@ -36,22 +85,24 @@ async function readUnquoted(text: string, onRecord: (cells: string[]) => void): 
 }
 
 /**
- * Parses a CSV file (RFC 4180, also with a byte order mark and with other line ends), and calls `onRecord` for each
- * record.
+ * Parses a CSV file (RFC 4180), and calls `onRecord` for each record. It may have a byte order mark, other line ends,
+ * semicolons or tabs in place of commas, and be in UTF-16 when it has a byte order mark.
  * @throws ImportFileError saying why the file cannot be read
  */
-export async function readCsv(content: Buffer, onRecord: (cells: string[]) => void): Promise<void> {
-  if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8');
+export async function readCsv(file: Buffer, onRecord: OnRecord): Promise<void> {
+  const text = openCsv(file);
+  const { content, delimiter } = text;
   if (!content.includes('"')) {
-    await readUnquoted(content.toString('utf8').replace(BYTE_ORDER_MARK, ''), onRecord);
+    await readUnquoted(text, onRecord);
     return;
   }
   let fault: Error | undefined;
+  const wanted = { isEnough: false };
   const parser = parse({
-    bom: true,
+    delimiter,
     relax_column_count: true,
     on_record(cells: string[]) {
-      onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells);
+      wanted.isEnough ||= onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells) === false;
       // The parser would create an error for each record that is longer or shorter than the first one, which is slow.
       // Without a count of records it takes each record for the first one.
       Object.assign(parser.info, { records: 0 });
@@ -73,12 +124,15 @@ export async function readCsv(content: Buffer, onRecord: (cells: string[]) => vo
         parser.write(content.subarray(at, at + SLICE_BYTES), () => resolve());
       });
       await Promise.race([written, failed]);
+      if (wanted.isEnough) return;
       await pause();
     }
     parser.end();
     await Promise.race([ended, failed]);
   } catch (error) {
     throw error instanceof CsvError ? new ImportFileError(describe(error)) : error;
+  } finally {
+    if (wanted.isEnough) parser.destroy();
   }
 }
 

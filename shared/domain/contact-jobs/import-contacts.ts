@@ -67,16 +67,16 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
   const merged = mergeByAddress(rows);
   const random = randomBytes(merged.length * UUID_BYTES);
   const msecs = Date.now();
-  const elements = merged.map(({ email, subscribed, data }, seq) => {
+  const elements = merged.map(({ email, subscribed, hasLeft = false, data }, seq) => {
     const id = uuidV7({ msecs, seq, random: random.subarray(seq * UUID_BYTES, (seq + 1) * UUID_BYTES) });
-    return `{"id":"${id}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"data":${data}}`;
+    return `{"id":"${id}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`;
   });
   return { rows, json: `[${elements.join(',')}]` };
 }
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
- * otherwise. A change of an existing contact's subscription records its event.
+ * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription records its event.
  * @param queuedAt when the file was uploaded; contacts erased since then are not created again
  * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
  *   counts as an update
@@ -92,12 +92,13 @@ export async function importContacts(
     em,
     sql`
       with imported as materialized (
-        select * from jsonb_to_recordset(${json}::jsonb) as n (id uuid, email text, subscribed boolean, data jsonb)
+        select * from jsonb_to_recordset(${json}::jsonb) as n (id uuid, email text, subscribed boolean, "left" boolean, data jsonb)
       ), upserted as (
-        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-        select id, ${projectId}, email, coalesce(subscribed, true), data, now(), now() from imported
-        where ${dataFits(sql`data`, sql`null`)}
-        on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now()
+        insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
+        select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()
+        from imported where ${dataFits(sql`data`, sql`null`)}
+        on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now(),
+            opted_out_at = coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)
           where ${dataFits(sql`(contact.data || excluded.data)`, sql`contact.data`)}
         returning id, email, subscribed, bounced_email_id, (xmax = 0) as is_new
       )

@@ -2,15 +2,31 @@ import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { readCsv } from './csv-file.ts';
 import { readImportFile } from './import-file.ts';
+import { readColumnMapping, readHeader } from './import-header.ts';
 
-const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
+const mappings = (map: string[]) => map.map((each) => readColumnMapping(each)!);
+const read = (content: string | Buffer, ...map: string[]) =>
+  readImportFile(Buffer.from(content as string), mappings(map));
+const becomes = (header: string, ...map: string[]) =>
+  readHeader(header.split(','), mappings(map)).report.map((column) => column.becomes);
 
 /** The rows with parsed data. Rows that can be stored have no row number here. */
-async function rowsOf(content: string): Promise<unknown[]> {
-  const { rows } = await read(content);
+async function rowsOf(content: string | Buffer, ...map: string[]): Promise<unknown[]> {
+  const { rows } = await read(content, ...map);
   return rows.map((row) =>
     row !== null && 'data' in row ? contact(row.email, JSON.parse(row.data), row.subscribed) : row,
   );
+}
+
+/** What a file of one row says: 'left', the subscription, or the sentence that refuses the file. */
+async function standingOf(header: string, row: string): Promise<unknown> {
+  try {
+    const [first] = (await read(`${header}\n${row}`)).rows;
+    if (!first || 'error' in first) return first;
+    return first.hasLeft ? 'left' : first.subscribed;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 const contact = (email: string, data: object = {}, subscribed?: boolean) => ({ email, subscribed, data });
@@ -24,6 +40,11 @@ describe('an import file', () => {
     ['quoting', '"email","subscribed","Plan"\n" a@x.test ","true","pro"'],
     ['blank lines', 'email,subscribed,Plan\n\nA@x.test,true,pro\n,,\n\n'],
     ['columns without a name', 'email,,subscribed,Plan,\nA@x.test,zz,true,pro,zz'],
+    ['semicolons', 'email;subscribed;Plan\nA@x.test;true;pro'],
+    ['tabs', 'email\tsubscribed\tPlan\nA@x.test\ttrue\tpro'],
+    ['the line that tells Excel its separator', 'sep=;\r\nemail;subscribed;Plan\r\nA@x.test;true;pro'],
+    ['another name for the address', 'E-Mail Address,subscribed,Plan\nA@x.test,true,pro'],
+    ['a blank line before the header', '\nemail,subscribed,Plan\nA@x.test,true,pro'],
     ['columns that are reserved', 'email,id,svc_id,subscribed,Plan\nA@x.test,1,2,yes,pro'],
   ])('is read with %s, with and without quotes', async (_what, content) => {
     const isQuoted = content.includes('"');
@@ -75,8 +96,16 @@ describe('an import file', () => {
       ['2026-01-02', '2026-01-02'],
       ['  text ', '  text '],
       ['Ünïcödé 🎉', 'Ünïcödé 🎉'],
+      ['{"city": "Graz", "tags": ["a"], "n": null}', { city: 'Graz', tags: ['a'], n: null }],
+      [' [1, "b"] ', [1, 'b']],
+      ['{}', {}],
+      ['{city: Graz}', '{city: Graz}'],
+      ['{"a": "\\u0000"}', '{"a": "\\u0000"}'],
+      ['{"a": "\\ud800"}', '{"a": "\\ud800"}'],
+      [`${'['.repeat(200)}${']'.repeat(200)}`, `${'['.repeat(200)}${']'.repeat(200)}`],
     ];
-    const content = `email,value\n${cells.map(([cell], i) => `c${i}@x.test,"${cell}"`).join('\n')}`;
+    const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
+    const content = `email,value\n${cells.map(([cell], i) => `c${i}@x.test,${quoted(cell)}`).join('\n')}`;
     expect(await rowsOf(content)).toEqual(cells.map(([, value], i) => contact(`c${i}@x.test`, { value })));
   });
 
@@ -97,6 +126,87 @@ describe('an import file', () => {
     ['', undefined],
   ])('reads %j as subscription', async (cell, subscribed) => {
     expect(await rowsOf(`email,subscribed\na@x.test,${cell}`)).toEqual([contact('a@x.test', {}, subscribed)]);
+  });
+
+  it.each<[name: string, header: string, row: string, standing: unknown]>([
+    ['listmonk', 'uuid,email,name,attributes,status', 'u,a@x.test,A,,blocklisted', 'left'],
+    ['listmonk', 'uuid,email,name,attributes,status', 'u,a@x.test,A,,disabled', 'left'],
+    ['listmonk', 'uuid,email,name,attributes,status', 'u,a@x.test,A,,enabled', undefined],
+    ['Mailchimp', 'Email Address,First Name,UNSUB_TIME,UNSUB_REASON', 'a@x.test,A,2020-01-02 03:04:05,', 'left'],
+    ['Mailchimp', 'Email Address,OPTIN_TIME,CLEAN_TIME', 'a@x.test,2020-01-02 03:04:05,2021-01-02 03:04:05', 'left'],
+    ['Mailchimp', 'Email Address,OPTIN_TIME,CONFIRM_TIME', 'a@x.test,2020-01-02 03:04:05,', undefined],
+    ['Resend', 'id,email,first_name,last_name,unsubscribed', 'i,a@x.test,A,B,true', 'left'],
+    ['Resend', 'id,email,first_name,last_name,unsubscribed', 'i,a@x.test,A,B,false', undefined],
+    ['MailerLite', 'Subscriber,Sent,Subscribed,Unsubscribed', 'a@x.test,4,2020-01-02,2021-01-02', 'left'],
+    ['MailerLite', 'Subscriber,Sent,Subscribed,Unsubscribed', 'a@x.test,4,2020-01-02,', undefined],
+    ['Klaviyo', 'Email,Email Marketing Consent', 'a@x.test,NEVER_SUBSCRIBED', false],
+    ['Klaviyo', 'Email,SMS Marketing Consent,Email Marketing Consent', 'a@x.test,UNSUBSCRIBED,SUBSCRIBED', undefined],
+    ['Klaviyo', 'Email,Email Suppressions', "a@x.test,['UNSUBSCRIBE']", 'left'],
+    ['Klaviyo', 'Email,Email Suppressions', 'a@x.test,[]', undefined],
+    ['Hubspot', 'Email,Unsubscribed from all email', 'a@x.test,Yes', 'left'],
+    ['Hubspot', 'Email,Email hard bounce reason', 'a@x.test,UNKNOWN_USER', 'left'],
+    ['Hubspot', 'Email,Marketing contact status', 'a@x.test,Non-marketing contact', false],
+    ['Brevo', 'EMAIL,BLACKLISTED', 'a@x.test,1', 'left'],
+    ['ActiveCampaign', 'Email,Status', 'a@x.test,Bounced', 'left'],
+    ['another tool', 'email,email_status', 'a@x.test,complained', 'left'],
+    ['another tool', 'email,OPTOUT_DATE', 'a@x.test,02/03/2021', 'left'],
+    ['another tool', 'email,deleted_at', 'a@x.test,0000-00-00 00:00:00', undefined],
+    ['another tool', 'email,accepts_marketing', 'a@x.test,no', false],
+    ['another tool', 'email,State', 'a@x.test,CA', undefined],
+    ['another tool', 'email,order_status', 'a@x.test,cancelled', undefined],
+    ['another tool', 'email,order_status', 'a@x.test,unsubscribed', 'left'],
+    ['a file of ours', 'email,subscribed,blocked', 'a@x.test,true,yes', 'left'],
+    ['a file of ours', 'email,subscribed,status', 'a@x.test,true,premium', true],
+  ])('knows who has left by a row of %s: %s / %s', async (_tool, header, row, standing) => {
+    expect(await standingOf(header, row)).toEqual(standing);
+  });
+
+  it.each([
+    ['email,status', 'a@x.test,premium', 'Row 2 has "premium" in the column "status", which leaves open'],
+    ['email,opt_in', 'a@x.test,2', 'add a column "subscribed" with true or false'],
+    ['email,bounce_count', 'a@x.test,3', 'or send map=bounce_count:data.bounce_count'],
+  ])('is refused when it leaves open who is subscribed: %s / %s', async (header, row, sentence) => {
+    expect(await standingOf(header, row)).toMatch(sentence);
+    const column = header.split(',')[1] ?? '';
+    expect(await rowsOf(`${header}\n${row}`, `${column}:ignored`)).toEqual([contact('a@x.test')]);
+  });
+
+  it('does not subscribe somebody who has left by any row of it', async () => {
+    const rows = ['a@x.test,true,', 'A@x.test,true,2020-01-01', 'a@x.test,true,', 'b@x.test,true,'];
+    const { rows: read2 } = await read(`email,subscribed,unsubscribed_at\n${rows.join('\n')}`);
+    expect(read2.map((row) => row && 'data' in row && row.subscribed)).toEqual([false, false, false, true]);
+  });
+
+  it('says what each column becomes', () => {
+    expect(becomes('uuid,email,status,,id,Plan,UNSUB_TIME,OPTIN_TIME')).toEqual([
+      'data.uuid',
+      'email',
+      'subscribed',
+      'ignored',
+      'ignored',
+      'data.Plan',
+      'subscribed',
+      'data.OPTIN_TIME',
+    ]);
+    expect(becomes('email,subscribed,status')).toEqual(['email', 'subscribed', 'data.status']);
+    const mapped = becomes('who,mail,Plan,state', 'who:email', 'plan:data.tier', 'mail:ignore', 'state:subscribed');
+    expect(mapped).toEqual(['email', 'ignored', 'data.tier', 'subscribed']);
+  });
+
+  it('takes the column that the caller names', async () => {
+    const row = 'a@x.test,b@x.test,no';
+    expect(await rowsOf(`from:,to,Wanted\n${row}`, 'from::email', 'Wanted:subscribed')).toEqual([
+      contact('a@x.test', { to: 'b@x.test' }, false),
+    ]);
+    expect(await rowsOf(`email,Unsubscribed\na@x.test,yes`, 'Unsubscribed:subscribed')).toEqual([
+      contact('a@x.test', {}, false),
+    ]);
+  });
+
+  it.each(['utf-16le', 'utf-16be'])('is read in %s', async (encoding) => {
+    const octets = Buffer.from('\uFEFFemail;name\na@x.test;Jörg\n', 'utf16le');
+    if (encoding === 'utf-16be') octets.swap16();
+    expect(await rowsOf(octets)).toEqual([contact('a@x.test', { name: 'Jörg' })]);
   });
 
   it('reports rows that cannot be stored, counted as a spreadsheet does', async () => {
@@ -179,9 +289,19 @@ describe('an import file', () => {
       'The file is not valid CSV: a quoted cell continues after its closing quote on line 2',
     ],
     ['email,a\na@x.test,x"y\n', 'The file is not valid CSV: a cell that is not quoted contains a quote on line 2'],
-    [Buffer.from('email\na@x.test,\xe4\n', 'latin1'), 'The file is not text in UTF-8'],
+    [Buffer.from('email\na@x.test,\xe4\n', 'latin1'), 'The file is not text in UTF-8 or UTF-16'],
+    ['mail,Email Address\na@x.test,b@x.test', 'choose one with map=mail:email'],
   ])('is refused: %j', async (content, reason) => {
     await expect(read(content)).rejects.toThrow(reason);
+  });
+
+  it.each([
+    ['who:email', 'The header has no column "who", which map names'],
+    ['a:email,b:email', 'map names two columns that become "email"'],
+    ['email:data.x,b:x,a:email', 'The columns "b" and "email" both become data.x'],
+    ['a:email,A:ignored', 'map names the column "a" twice'],
+  ])('is refused with the map %s', async (map, reason) => {
+    await expect(read('a,b,email\n1,2,3', ...map.split(','))).rejects.toThrow(reason);
   });
 
   it('of 5 MB that is made to be expensive is read or refused', async () => {

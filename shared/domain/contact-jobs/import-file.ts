@@ -1,9 +1,17 @@
-import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
+import { readStanding } from '../../pure/contacts/subscription-columns.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
+import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
+import {
+  readHeader,
+  readTable,
+  type CheckedColumn,
+  type ColumnMapping,
+  type Columns,
+  type DataColumn,
+} from './import-header.ts';
 
 /** A row that can be stored. */
 export interface ImportedContact {
@@ -12,6 +20,8 @@ export interface ImportedContact {
   email: string;
   /** Undefined keeps the subscription of an existing contact. */
   subscribed: boolean | undefined;
+  /** Whether the row says that the person has left; then `subscribed` is false. */
+  hasLeft?: true | undefined;
   /** The custom data of the row, as JSON. */
   data: string;
 }
@@ -39,45 +49,57 @@ export const SHOWN_EMAIL_LENGTH_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
 
-/** The header: the indexes of its columns. */
-interface Columns {
-  count: number;
-  email: number;
-  subscribed: number | undefined;
-  data: DataColumn[];
+const SUBSCRIBED_FAULT = 'has a value for "subscribed" that is neither true nor false';
+
+/** What a row says about its subscription. */
+interface Subscription {
+  subscribed: boolean | undefined;
+  hasLeft?: true;
 }
 
-interface DataColumn {
-  index: number;
-  key: string;
-  /** The key in JSON with its colon. */
-  prefix: string;
+/** The longest value that an error shows. */
+const SHOWN_VALUE_LENGTH_MAX = 40;
+
+function openQuestion({ column }: CheckedColumn, cell: string, row: number): ImportFileError {
+  const shown = cell.includes('@')
+    ? 'a value'
+    : `"${cell.trim().replaceAll('\0', '').slice(0, SHOWN_VALUE_LENGTH_MAX)}"`;
+  return new ImportFileError(
+    `Row ${row} has ${shown} in the column "${column}", which leaves open whether the person is subscribed: add a column "subscribed" with true or false, or send map=${column}:data.${column} when it is about something else`,
+  );
 }
 
-function readHeader(cells: string[]): Columns {
-  if (cells.length > COLUMNS_MAX) throw new ImportFileError(`The header has more than ${COLUMNS_MAX} columns`);
-  const columns: Columns = { count: cells.length, email: -1, subscribed: undefined, data: [] };
-  const seen = new Set<string>();
-  cells.forEach((cell, index) => {
-    const name = cell.trim();
-    if (name === '') return;
-    const lowered = name.toLowerCase();
-    const isStandard = lowered === 'email' || lowered === 'subscribed';
-    const column = isStandard ? lowered : name;
-    if (column.includes('\0')) throw new ImportFileError('The header contains the NUL character');
-    if (column.length > LIMITS.contactDataKeyLength) {
-      throw new ImportFileError(
-        `The name of column ${index + 1} is longer than ${LIMITS.contactDataKeyLength} characters`,
-      );
-    }
-    if (seen.has(column)) throw new ImportFileError(`The header names the column "${column}" twice`);
-    seen.add(column);
-    if (lowered === 'email') columns.email = index;
-    else if (lowered === 'subscribed') columns.subscribed = index;
-    else if (!RESERVED_DATA_KEYS.has(name)) columns.data.push({ index, key: name, prefix: `${JSON.stringify(name)}:` });
-  });
-  if (columns.email < 0) throw new ImportFileError('The header has no column "email"');
-  return columns;
+/** What the column `subscribed` says; undefined when it is not understood. */
+function readSubscribedCell(column: CheckedColumn, cell: string): Subscription | undefined {
+  if (cell.trim() === '') return { subscribed: undefined };
+  if (column.kind !== 'left') {
+    const subscribed = readSubscribed(cell);
+    if (subscribed !== undefined) return { subscribed };
+  }
+  const standing = readStanding(column, cell);
+  if (standing === undefined || (standing === null && column.kind !== 'left')) return undefined;
+  if (standing === 'left') return { subscribed: false, hasLeft: true };
+  return { subscribed: standing === 'never' ? false : undefined };
+}
+
+/**
+ * Whether a row is subscribed. One column in which it says that the person has left is enough for false.
+ * @returns undefined when the column `subscribed` is not understood
+ * @throws ImportFileError when another column leaves open who is subscribed
+ */
+function readSubscription(cells: string[], { subscribed, checked }: Columns, row: number): Subscription | undefined {
+  const own = subscribed && readSubscribedCell(subscribed, cells[subscribed.index] ?? '');
+  if (subscribed && !own) return undefined;
+  const result = own ?? { subscribed: undefined };
+  for (const column of checked) {
+    const cell = cells[column.index];
+    if (cell === undefined || cell === '') continue;
+    const standing = readStanding(column, cell);
+    if (standing === undefined && column.isDecisive) throw openQuestion(column, cell, row);
+    if (standing === 'left' || standing === 'never') result.subscribed = false;
+    if (standing === 'left') result.hasLeft = true;
+  }
+  return result;
 }
 
 function faultOf(cells: string[], columns: Columns, email: string): string | undefined {
@@ -85,11 +107,6 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
   if (email === '') return 'has no email address';
   if (!isEmailAddress(email)) return 'is not a valid email address';
-  const subscribed = columns.subscribed === undefined ? '' : (cells[columns.subscribed] ?? '');
-  if (subscribed.trim() !== '' && readSubscribed(subscribed) === undefined) {
-    return 'has a value for "subscribed" that is neither true nor false';
-  }
-  if (cells.some((cell) => cell.includes('\0'))) return 'contains the NUL character';
   return undefined;
 }
 
@@ -125,42 +142,67 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
   };
 }
 
-/**
- * Reads a whole file of contacts before any contact is stored, so a file that is not valid to its end changes nothing.
- * The first row names the columns.
- * @throws ImportFileError saying why the file cannot be imported
- */
-export async function readImportFile(content: Buffer): Promise<ImportFile> {
-  const file: ImportFile = { rows: [], firstValues: Object.create(null) as Record<string, unknown> };
-  let columns: Columns | undefined;
-  let readData: ((cells: string[]) => string | undefined) | undefined;
-  let rowNumber = 0;
-  let describedCount = 0;
+/** Reads the rows of a file into `file`. */
+class RowReader {
+  readonly #file: ImportFile;
+  /** The addresses of people who have left, by any row of the file. */
+  readonly leavers = new Set<string>();
+  #readData: ((cells: string[]) => string | undefined) | undefined;
+  #describedCount = 0;
 
-  function readRecord(cells: string[]): void {
-    rowNumber += 1;
-    if (!columns || !readData) {
-      columns = readHeader(cells);
-      readData = createDataReader(columns.data, file.firstValues);
-      return;
-    }
-    if (cells.length <= columns.count && isBlank(cells)) return;
-    const email = normalizeAddress(cells[columns.email] ?? '');
-    const fault = faultOf(cells, columns, email);
-    const data = fault === undefined ? readData(cells) : undefined;
-    if (data !== undefined) {
-      const subscribed = columns.subscribed === undefined ? undefined : readSubscribed(cells[columns.subscribed] ?? '');
-      file.rows.push({ row: rowNumber, email, subscribed, data });
-    } else if (describedCount < DESCRIBED_ROWS_MAX) {
-      describedCount += 1;
-      const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX) ?? '';
-      file.rows.push({ row: rowNumber, email: shown === '' ? null : shown, error: `The row ${fault ?? DATA_FAULT}` });
-    } else {
-      file.rows.push(REFUSED);
-    }
+  constructor(file: ImportFile) {
+    this.#file = file;
   }
 
-  await readCsv(content, readRecord);
-  if (!columns) throw new ImportFileError('The file is empty');
+  /** @throws ImportFileError when the row leaves open whether the person is subscribed */
+  read(cells: string[], columns: Columns, row: number): void {
+    this.#readData ??= createDataReader(columns.data, this.#file.firstValues);
+    const email = normalizeAddress(cells[columns.email] ?? '');
+    const fault = faultOf(cells, columns, email);
+    if (fault !== undefined) return this.#refuse(cells, columns, row, fault);
+    const subscription = readSubscription(cells, columns, row);
+    if (!subscription) return this.#refuse(cells, columns, row, SUBSCRIBED_FAULT);
+    if (cells.some((cell) => cell.includes('\0')))
+      return this.#refuse(cells, columns, row, 'contains the NUL character');
+    const data = this.#readData(cells);
+    if (data === undefined) return this.#refuse(cells, columns, row, DATA_FAULT);
+    this.#file.rows.push({ row, email, ...subscription, data });
+    if (subscription.hasLeft) this.leavers.add(email);
+  }
+
+  #refuse(cells: string[], columns: Columns, row: number, fault: string): void {
+    this.#describedCount += 1;
+    if (this.#describedCount > DESCRIBED_ROWS_MAX) {
+      this.#file.rows.push(REFUSED);
+      return;
+    }
+    const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX) ?? '';
+    this.#file.rows.push({ row, email: shown === '' ? null : shown, error: `The row ${fault}` });
+  }
+}
+
+/** Somebody who has left by one row of a file has left by all, in whatever order the rows are. */
+function applyToAllRows(rows: ImportFile['rows'], leavers: ReadonlySet<string>): void {
+  if (leavers.size === 0) return;
+  for (const row of rows) {
+    if (row !== null && 'data' in row && leavers.has(row.email))
+      Object.assign(row, { subscribed: false, hasLeft: true });
+  }
+}
+
+/**
+ * Reads a whole file of contacts before any contact is stored, so a file that is not valid to its end changes nothing.
+ * @param mappings what the caller says of columns
+ * @throws ImportFileError saying why the file cannot be imported
+ */
+export async function readImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<ImportFile> {
+  const file: ImportFile = { rows: [], firstValues: Object.create(null) as Record<string, unknown> };
+  const reader = new RowReader(file);
+  await readTable(
+    content,
+    (cells) => readHeader(cells, mappings),
+    (cells, columns, row) => reader.read(cells, columns, row),
+  );
+  applyToAllRows(file.rows, reader.leavers);
   return file;
 }

@@ -6,6 +6,7 @@ import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
 import { createContactBatch, importContacts, type ContactBatch } from './import-contacts.ts';
 import { ImportFileError } from './csv-file.ts';
+import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
 import { pause } from '../../platform/turns.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
@@ -102,7 +103,7 @@ function throwAsFileFault(error: unknown): never {
 async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
   if (!content) throw new ImportFileError('The file no longer exists');
-  const file = await readImportFile(content);
+  const file = await readImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]);
   if (job.total === null) {
     // A transaction of its own, before the contacts, so that two imports with new fields cannot deadlock.
     await noteFieldTypes(run.em(), job.projectId, file.firstValues).catch(throwAsFileFault);

@@ -1,7 +1,7 @@
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { SuppressedAddress } from '../suppressions/suppression-lists.ts';
-import { ImportFileError, isBlank, readCsv } from './csv-file.ts';
 import { DESCRIBED_ROWS_MAX, SHOWN_EMAIL_LENGTH_MAX, type RefusedRow } from './import-file.ts';
+import { readAddressHeader, readTable, type ColumnMapping } from './import-header.ts';
 
 export interface SuppressionFile {
   totalRows: number;
@@ -19,30 +19,22 @@ function readCell(cells: string[], column: number): string {
   return (cells[column] ?? '').slice(0, CELL_LENGTH_MAX);
 }
 
-function columnOf(header: string[], name: string): number {
-  return header.findIndex((cell) => cell.trim().toLowerCase() === name);
-}
-
 /**
- * Reads a file of addresses to suppress: the column `email`, and the column `words` if it exists. Other columns are
+ * Reads a file of addresses to suppress: the column of addresses, and the column `words` if it exists. Other columns are
  * ignored, so that an export can be imported again.
+ * @param mappings what the caller says of columns
  * @throws ImportFileError saying why the file cannot be imported
  */
-export async function readSuppressionFile(content: Buffer): Promise<SuppressionFile> {
+export async function readSuppressionFile(
+  content: Buffer,
+  mappings: readonly ColumnMapping[],
+): Promise<SuppressionFile> {
   const file: SuppressionFile = { totalRows: 0, suppressed: [], failureCount: 0, errors: [] };
-  let columns: { email: number; words: number } | undefined;
-  let row = 0;
-  await readCsv(content, (cells) => {
-    row += 1;
-    if (!columns) {
-      columns = { email: columnOf(cells, 'email'), words: columnOf(cells, 'words') };
-      if (columns.email < 0) throw new ImportFileError('The header has no column "email"');
-      return;
-    }
-    if (isBlank(cells)) return;
+  const readColumns = (cells: string[]) => readAddressHeader(cells, mappings, 'words');
+  await readTable(content, readColumns, (cells, columns, row) => {
     file.totalRows += 1;
     const address = normalizeAddress(readCell(cells, columns.email));
-    const words = readCell(cells, columns.words).trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
+    const words = readCell(cells, columns.other).trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
     if (isEmailAddress(address)) {
       file.suppressed.push({ address, words: words === '' ? null : words });
       return;
@@ -53,6 +45,5 @@ export async function readSuppressionFile(content: Buffer): Promise<SuppressionF
     const fault = email === '' ? 'has no email address' : 'is not a valid email address';
     file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
   });
-  if (!columns) throw new ImportFileError('The file is empty');
   return file;
 }

@@ -1,0 +1,256 @@
+import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
+import { comparable, standingColumn, type StandingColumn } from '../../pure/contacts/subscription-columns.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
+
+/** What the caller says that a column is: `email`, `subscribed`, `ignored` or `data.<key>`. */
+export interface ColumnMapping {
+  column: string;
+  becomes: string;
+}
+
+/** What one column of a file became, for the result of the import. */
+export type ImportedColumn = ColumnMapping;
+
+export interface DataColumn {
+  index: number;
+  key: string;
+  /** The key in JSON with its colon. */
+  prefix: string;
+}
+
+/** A column that says who has left. */
+export interface CheckedColumn extends StandingColumn {
+  index: number;
+  /** Its name as written. */
+  column: string;
+  /** Whether a value that is not understood refuses the file, because nothing else says who is subscribed. */
+  isDecisive: boolean;
+}
+
+/** The header: the indexes of its columns. */
+export interface Columns {
+  count: number;
+  email: number;
+  subscribed: CheckedColumn | undefined;
+  checked: CheckedColumn[];
+  data: DataColumn[];
+  /** What each column becomes, in the order of the file. */
+  report: ImportedColumn[];
+}
+
+const KINDS: readonly string[] = ['email', 'subscribed'];
+
+/** Two names, the colon, and `data.`. */
+export const MAPPING_LENGTH_MAX = 2 * LIMITS.contactDataKeyLength + 10;
+
+/**
+ * Reads what a caller writes as `map`, such as `Email Address:email`. The target follows the last colon; one that is no
+ * kind of column is a key of the data, with or without `data.` before it.
+ * @returns undefined when it has no such form
+ */
+export function readColumnMapping(text: string): ColumnMapping | undefined {
+  if (text.length > MAPPING_LENGTH_MAX || text.includes('\0') || !text.isWellFormed()) return undefined;
+  const at = text.lastIndexOf(':');
+  const [column, target] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  if (at < 0 || column === '') return undefined;
+  const lowered = target.toLowerCase();
+  if (KINDS.includes(lowered)) return { column, becomes: lowered };
+  if (['', 'ignore', 'ignored'].includes(lowered)) return { column, becomes: 'ignored' };
+  const key = target.replace(/^data\./, '');
+  const isKey = key !== '' && key.length <= LIMITS.contactDataKeyLength && !RESERVED_DATA_KEYS.has(key);
+  return isKey ? { column, becomes: `data.${key}` } : undefined;
+}
+
+/** Names of the column of addresses, the likelier ones first. */
+const ADDRESS_NAMES = [
+  /^email$/,
+  /^(?:e?mails?|(?:subscriber|contact|primary|user|customer|recipient|person|your|work)?e?mail(?:address|id)?|adresseemail|adressemail|courriel|correo(?:electronico)?|e?mailadress?en?|epost|eposta)$/,
+  /^(?:subscriber|recipient)$/,
+];
+
+function addressColumn(names: readonly string[], isFree: (index: number) => boolean): number {
+  for (const pattern of ADDRESS_NAMES) {
+    const found = names.flatMap((name, index) => (isFree(index) && pattern.test(comparable(name)) ? [index] : []));
+    const [first, second] = found.map((index) => names[index]);
+    if (second !== undefined) {
+      throw new ImportFileError(
+        `The header has the columns "${first}" and "${second}" for the address: choose one with map=${first}:email`,
+      );
+    }
+    if (found[0] !== undefined) return found[0];
+  }
+  throw new ImportFileError('The header has no column "email": name the column of addresses with map=<column>:email');
+}
+
+/** What the caller says of each column, by its index. */
+function mappedColumns(names: readonly string[], mappings: readonly ColumnMapping[]): Map<number, string> {
+  const mapped = new Map<number, string>();
+  for (const { column, becomes } of mappings) {
+    const exact = names.indexOf(column);
+    const index = exact >= 0 ? exact : names.findIndex((name) => name.toLowerCase() === column.toLowerCase());
+    if (index < 0) throw new ImportFileError(`The header has no column "${column}", which map names`);
+    if (mapped.has(index)) throw new ImportFileError(`map names the column "${names[index]}" twice`);
+    mapped.set(index, becomes);
+  }
+  return mapped;
+}
+
+function assertNames(names: readonly string[]): void {
+  if (names.length > COLUMNS_MAX) throw new ImportFileError(`The header has more than ${COLUMNS_MAX} columns`);
+  const seen = new Set<string>();
+  names.forEach((name, index) => {
+    if (name === '') return;
+    if (name.includes('\0')) throw new ImportFileError('The header contains the NUL character');
+    if (name.length > LIMITS.contactDataKeyLength) {
+      throw new ImportFileError(
+        `The name of column ${index + 1} is longer than ${LIMITS.contactDataKeyLength} characters`,
+      );
+    }
+    const lowered = name.toLowerCase();
+    const column = KINDS.includes(lowered) ? lowered : name;
+    if (seen.has(column)) throw new ImportFileError(`The header names the column "${column}" twice`);
+    seen.add(column);
+  });
+}
+
+/** The index of the column that the caller gave a meaning. @throws ImportFileError when there are two */
+function columnMappedTo(becomes: string, mapped: ReadonlyMap<number, string>): number | undefined {
+  const [found, other] = [...mapped].flatMap(([index, target]) => (target === becomes ? [index] : []));
+  if (other === undefined) return found;
+  throw new ImportFileError(`map names two columns that become "${becomes}"`);
+}
+
+/** Where the addresses of a file and one other text stand. */
+export interface AddressColumns {
+  email: number;
+  /** The column of that name; -1 when there is none. */
+  other: number;
+}
+
+/**
+ * Finds the addresses in a file of which nothing else is read but one other column.
+ * @throws ImportFileError when it is not clear which column has the addresses
+ */
+export function readAddressHeader(
+  cells: readonly string[],
+  mappings: readonly ColumnMapping[],
+  otherName: string,
+): AddressColumns {
+  const names = cells.slice(0, COLUMNS_MAX).map((cell) => cell.trim());
+  const mapped = mappedColumns(names, mappings);
+  const email = columnMappedTo('email', mapped) ?? addressColumn(names, (index) => !mapped.has(index));
+  const other =
+    columnMappedTo(`data.${otherName}`, mapped) ?? names.findIndex((name) => name.toLowerCase() === otherName);
+  return { email, other };
+}
+
+/** Which column of a file of contacts is what, by what the caller says and by their names. */
+class HeaderReader {
+  readonly #names: readonly string[];
+  readonly #mapped: ReadonlyMap<number, string>;
+
+  constructor(cells: readonly string[], mappings: readonly ColumnMapping[]) {
+    this.#names = cells.map((cell) => cell.trim());
+    assertNames(this.#names);
+    this.#mapped = mappedColumns(this.#names, mappings);
+  }
+
+  #subscribedColumn(): CheckedColumn | undefined {
+    const isNamed = (name: string, at: number): boolean => name.toLowerCase() === 'subscribed' && !this.#mapped.has(at);
+    const index = columnMappedTo('subscribed', this.#mapped) ?? this.#names.findIndex(isNamed);
+    if (index < 0) return undefined;
+    const checked = this.#checked(index, false);
+    // A column such as "Unsubscribed" says the opposite, also when the caller maps it.
+    if (checked?.kind === 'left' || checked?.kind === 'status') return checked;
+    return { index, column: this.#names[index] ?? '', kind: 'flag', name: 'subscribed', isDecisive: false };
+  }
+
+  #checked(index: number, isDecisive: boolean): CheckedColumn | undefined {
+    const column = this.#names[index] ?? '';
+    const standing = standingColumn(column);
+    return standing && { ...standing, index, column, isDecisive };
+  }
+
+  read(): Columns {
+    const isFree = (index: number): boolean => !this.#mapped.has(index);
+    const columns: Columns = {
+      count: this.#names.length,
+      email: columnMappedTo('email', this.#mapped) ?? addressColumn(this.#names, isFree),
+      subscribed: this.#subscribedColumn(),
+      checked: [],
+      data: [],
+      report: [],
+    };
+    this.#names.forEach((column, index) => {
+      columns.report.push({ column, becomes: this.#meaningOf(index, columns) });
+    });
+    this.#assertKeysDiffer(columns.data);
+    return columns;
+  }
+
+  #meaningOf(index: number, columns: Columns): string {
+    const name = this.#names[index] ?? '';
+    const given = this.#mapped.get(index);
+    if (index === columns.email) return 'email';
+    if (index === columns.subscribed?.index) return 'subscribed';
+    if (given === 'ignored' || name === '' || (given === undefined && RESERVED_DATA_KEYS.has(name))) return 'ignored';
+    const checked = given === undefined ? this.#checked(index, columns.subscribed === undefined) : undefined;
+    if (checked?.kind === 'left' || (checked?.isDecisive && (checked.kind === 'status' || checked.kind === 'flag'))) {
+      columns.checked.push(checked);
+      return 'subscribed';
+    }
+    // Beside a column that says who is subscribed, a status may be anything.
+    if (checked)
+      columns.checked.push({ ...checked, kind: checked.kind === 'state' ? 'state' : 'mention', isDecisive: false });
+    const key = given?.replace(/^data\./, '') ?? name;
+    columns.data.push({ index, key, prefix: `${JSON.stringify(key)}:` });
+    return `data.${key}`;
+  }
+
+  #assertKeysDiffer(data: readonly DataColumn[]): void {
+    const byKey = new Map<string, number>();
+    for (const { key, index } of data) {
+      const other = byKey.get(key);
+      if (other !== undefined) {
+        throw new ImportFileError(
+          `The columns "${this.#names[other]}" and "${this.#names[index]}" both become data.${key}`,
+        );
+      }
+      byKey.set(key, index);
+    }
+  }
+}
+
+/**
+ * Says what each column of a file of contacts is.
+ * @param cells the first record of the file that is not blank
+ * @throws ImportFileError saying why the file cannot be imported
+ */
+export function readHeader(cells: readonly string[], mappings: readonly ColumnMapping[] = []): Columns {
+  return new HeaderReader(cells, mappings).read();
+}
+
+/**
+ * Calls `onRow` for each record after the header that is not blank, with its number in a spreadsheet, where the first
+ * line is row 1. Blank lines before the header are skipped.
+ * @param readColumns reads the header
+ * @throws ImportFileError saying why the file cannot be read
+ */
+export async function readTable<Header>(
+  content: Buffer,
+  readColumns: (cells: string[]) => Header,
+  onRow?: (cells: string[], header: Header, row: number) => void,
+): Promise<Header> {
+  let header: { columns: Header } | undefined;
+  let row = 0;
+  await readCsv(content, (cells) => {
+    row += 1;
+    if (cells.length <= COLUMNS_MAX && isBlank(cells)) return true;
+    if (header) onRow?.(cells, header.columns, row);
+    else header = { columns: readColumns(cells) };
+    return onRow !== undefined;
+  });
+  if (!header) throw new ImportFileError('The file is empty');
+  return header.columns;
+}
