@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
+import { recipientAddressSchema } from '../send/sender-address.ts';
 import { contactSchema } from './contact.view.ts';
 
 export const contactListQuery = z.object({
@@ -33,7 +33,7 @@ export const contactListSchema = z
   .meta({ id: 'ContactPage', description: 'A page of contacts' });
 
 export const upsertContactBody = z.object({
-  email: emailAddressSchema,
+  email: recipientAddressSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
   data: customDataSchema.optional(),
 });
@@ -47,7 +47,7 @@ export const upsertedContactSchema = contactSchema
   .meta({ id: 'UpsertedContact', description: 'A contact, and whether it is new' });
 
 export const patchContactBody = z.object({
-  email: emailAddressSchema.optional(),
+  email: recipientAddressSchema.optional(),
   subscribed: z.boolean().optional(),
   data: customDataSchema.optional(),
 });

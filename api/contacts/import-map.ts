@@ -11,6 +11,8 @@ import type { UploadedFile } from '../http/multipart-body.ts';
 const DESCRIPTION =
   'What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too';
 
+const EXAMPLES = ['Kontakt:email', 'Ort:data.city'];
+
 const text = z.string().max(MAPPING_LENGTH_MAX);
 
 /** The query of an endpoint that takes a file with columns. */
@@ -21,12 +23,12 @@ export const importQuery = z.object({
     .meta({
       override: { type: 'array', items: { type: 'string' } },
       description: DESCRIPTION,
-      examples: [['Email Address:email']],
+      examples: [EXAMPLES],
     }),
 });
 
 /** The form of such an endpoint. */
-export const importForm = { field: 'file', texts: { field: 'map', description: DESCRIPTION } };
+export const importForm = { field: 'file', texts: { field: 'map', description: DESCRIPTION, examples: EXAMPLES } };
 
 /** What the caller says of columns, in the query and in the form. @throws AppError VALIDATION_ERROR */
 export function readMap(query: z.infer<typeof importQuery>, { texts }: UploadedFile): ColumnMapping[] {

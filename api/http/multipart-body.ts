@@ -17,7 +17,7 @@ export interface MultipartDeclaration {
   /** The name of the form field that carries the file. */
   field: string;
   /** The name of a field with text that may stand beside the file, any number of times, and what it says. */
-  texts?: { field: string; description: string };
+  texts?: { field: string; description: string; examples: string[] };
 }
 
 export interface UploadedFile {

@@ -74,7 +74,12 @@ function requestBodyOf(definition: Endpoint) {
     const schema = z
       .object({
         [multipart.field]: z.string().meta({ format: 'binary' }),
-        ...(texts && { [texts.field]: z.array(z.string()).optional().meta({ description: texts.description }) }),
+        ...(texts && {
+          [texts.field]: z
+            .array(z.string())
+            .optional()
+            .meta({ description: texts.description, examples: [texts.examples] }),
+        }),
       })
       .meta({ id, description: 'A form' });
     return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };

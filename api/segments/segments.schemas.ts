@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isEmailAddress, normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
+import { isWireAddress, NOT_MAILABLE } from '../../shared/platform/smtp/wire-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
@@ -33,10 +34,17 @@ export const segmentContactsQuery = z.object(offsetPageQuery);
 export const segmentContactsSchema = offsetPageSchema(contactSchema, 'SegmentContactPage');
 
 /** An address that is kept as the caller wrote it, because the answer repeats those without a contact. */
-const addressAsWritten = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
-  error: 'Invalid email address',
-  params: { code: 'invalid_string' },
-});
+const addressAsWritten = z
+  .string()
+  .refine((email) => isEmailAddress(normalizeAddress(email)), {
+    error: 'Invalid email address',
+    abort: true,
+    params: { code: 'invalid_string' },
+  })
+  .refine((email) => isWireAddress(normalizeAddress(email)), {
+    error: NOT_MAILABLE,
+    params: { code: 'invalid_string' },
+  });
 
 export const addMembersBody = z.object({
   emails: z.array(addressAsWritten).max(LIMITS.membersPerRequest),

@@ -1,10 +1,10 @@
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
-import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
+import { isWireAddress, NOT_MAILABLE } from '../../shared/platform/smtp/wire-address.ts';
 
-/** An address that an email can go to. Contacts may have others, but an email to one of those fails when it is sent. */
+/** An address that an email can go to. No other is stored for a contact, because campaigns would count it and fail. */
 export const recipientAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
-    error: 'Must have only ASCII characters before the @ and a domain name after it, or no email can be sent to it',
+    error: NOT_MAILABLE,
     params: { code: 'invalid_string' },
   })
   .meta({ format: 'email', examples: ['ada@example.com'] });

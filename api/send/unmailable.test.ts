@@ -27,6 +27,24 @@ it.each([
   expect((await app.api('GET', '/emails')).body.emails).toEqual([]);
 });
 
+it('no contact is created or changed with such an address, nor counted in a campaign', async () => {
+  const { body: contact } = await app.api('POST', '/contacts', { body: { email: 'ada@example.com' } });
+  const { body: segment } = await app.api('POST', '/segments', { body: { name: 'S', type: 'STATIC' } });
+  const email = 'jörg@example.com';
+  const doors = [
+    app.api('POST', '/contacts', { body: { email } }),
+    app.api('PATCH', `/contacts/${contact.id}`, { body: { email } }),
+    app.api('POST', '/v1/track', { key: 'public', body: { email, event: 'signed_up' } }),
+    app.api('POST', '/events/track', { body: { email, event: 'signed_up' } }),
+    app.api('POST', `/segments/${segment.id}/members`, { body: { emails: [email], createMissing: true } }),
+  ];
+  for (const { status, body } of await Promise.all(doors)) {
+    expect([status, body.error?.errors[0].code]).toEqual([422, 'invalid_string']);
+    expect(body.error.errors[0].message).toContain('no email can be sent to it');
+  }
+  expect((await app.api('GET', '/contacts?search=example.com')).body.total).toBe(1);
+});
+
 it('an international domain has an ASCII form and is taken', async () => {
   expect((await send('leser@bücher.example')).status).toBe(200);
 });

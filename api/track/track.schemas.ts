@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { isReservedEventName } from '../../shared/pure/events/reserved-events.ts';
+import { recipientAddressSchema } from '../send/sender-address.ts';
 
 /** The name of an event that a caller may record. */
 export const trackedNameSchema = z
@@ -17,7 +17,7 @@ export const trackedNameSchema = z
   .meta({ examples: ['signed_up'] });
 
 export const trackBody = z.object({
-  email: emailAddressSchema,
+  email: recipientAddressSchema,
   event: trackedNameSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
   data: customDataSchema.optional(),

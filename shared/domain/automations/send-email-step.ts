@@ -3,6 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
+import { isWireAddress } from '../../platform/smtp/wire-address.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { sizeOf } from '../../pure/emails/encoded-size.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
@@ -59,6 +60,8 @@ async function resolveRecipient(
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
   if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');
+  if (!isWireAddress(address))
+    throw new StepError('No email can be sent to the custom recipient: only ASCII characters may stand before the @');
   const other = await queryOne<{ id: string; subscribed: boolean }>(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,

@@ -1,5 +1,6 @@
 import { readStanding } from '../../pure/contacts/subscription-columns.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
+import { isWireAddress } from '../../platform/smtp/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
@@ -107,6 +108,8 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
   if (email === '') return 'has no email address';
   if (!isEmailAddress(email)) return 'is not a valid email address';
+  if (!isWireAddress(email))
+    return 'has an address that no email can be sent to: only ASCII characters may stand before the @';
   return undefined;
 }
 

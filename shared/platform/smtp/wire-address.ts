@@ -34,7 +34,11 @@ export function toWireAddress(address: string): string {
   return `${local}@${asciiDomain}`;
 }
 
-/** Whether `toWireAddress` accepts an address. */
+/** What to tell whoever gives an address that `toWireAddress` refuses. */
+export const NOT_MAILABLE =
+  'Must have only ASCII characters before the @ and a domain name after it, or no email can be sent to it';
+
+/** Whether an email can be sent to an address, that is, whether `toWireAddress` accepts it. */
 export function isWireAddress(address: string): boolean {
   try {
     toWireAddress(address);
