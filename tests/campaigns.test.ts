@@ -35,6 +35,7 @@ async function createAudience(names: (string | number)[]): Promise<Audience> {
       projectId: project.project.id,
       emails: names.map(address),
       subscribedDefault: true,
+      cause: { reason: 'send' },
     });
   }
   return { ...project, address };

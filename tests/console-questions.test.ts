@@ -40,6 +40,17 @@ describe('an operator finds in two clicks at most', () => {
     expect(operator.clicks()).toBe(0);
   });
 
+  it('why somebody is not subscribed', async () => {
+    await enter();
+    await operator.find('ada@mail.test');
+    await operator.says('The contact has never been subscribed');
+    const [{ id }] = (await app.api('GET', '/contacts?search=ada@mail.test')).body.data;
+    for (const subscribed of [true, false]) await app.api('PATCH', `/contacts/${id}`, { body: { subscribed } });
+    await enter();
+    await operator.find('ada@mail.test');
+    await operator.says('The contact was unsubscribed by the request PATCH /contacts/:id');
+  });
+
   it('where an email is now, and why it waits', async () => {
     await enter();
     await operator.find(world.bobEmailId);

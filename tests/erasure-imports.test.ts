@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
@@ -18,7 +19,9 @@ async function addContact(email: string): Promise<string> {
 
 function importRow(email: string, queuedAt: Date) {
   const rows = [{ row: 2, email, subscribed: undefined, data: '{}' }];
-  return inTransaction(app.em(), (tx) => importContacts(tx, app.project.id, createContactBatch(rows), queuedAt));
+  return inTransaction(app.em(), (tx) =>
+    importContacts(tx, { id: randomUUID(), projectId: app.project.id, createdAt: queuedAt }, createContactBatch(rows)),
+  );
 }
 
 async function isThere(email: string): Promise<boolean> {

@@ -62,6 +62,7 @@ afterAll(async () => {
 let random: () => number;
 
 const em = () => app.orm.em.fork();
+const job = () => ({ id: randomUUID(), projectId: app.project.id });
 
 async function createSegment(body: object): Promise<string> {
   return (await app.api('POST', '/segments', { body })).body.id;
@@ -161,11 +162,11 @@ async function changeEverythingAtOnce(): Promise<void> {
     async () => {
       const kind = pick(['SUBSCRIBE', 'UNSUBSCRIBE'] as const, 1)[0]!;
       const ids = await idsOf(ALL);
-      await inTransaction(em(), (tx) => changeContacts(tx, app.project.id, kind, ids));
+      await inTransaction(em(), (tx) => changeContacts(tx, { ...job(), kind }, ids));
     },
     async () => {
       const ids = pick(await idsOf(DELETED), 3);
-      await inTransaction(em(), (tx) => changeContacts(tx, app.project.id, 'DELETE', ids));
+      await inTransaction(em(), (tx) => changeContacts(tx, { ...job(), kind: 'DELETE' }, ids));
     },
     async () => {
       const rows = pick(ALL, 8).map((email, row) => ({
@@ -174,7 +175,9 @@ async function changeEverythingAtOnce(): Promise<void> {
         subscribed: random() < 0.5,
         data: '{"imported":1}',
       }));
-      await inTransaction(em(), (tx) => importContacts(tx, app.project.id, createContactBatch(rows), new Date()));
+      await inTransaction(em(), (tx) =>
+        importContacts(tx, { ...job(), createdAt: new Date() }, createContactBatch(rows)),
+      );
     },
     async () => {
       const engagements = (await someEmails(6)).map((emailId, index) => ({

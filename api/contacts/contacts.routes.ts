@@ -62,6 +62,7 @@ const upsert = endpoint({
         emails: [body.email],
         subscribedDefault: true,
         subscribed: body.subscribed,
+        cause: { reason: 'api', endpoint: 'POST /contacts' },
         data: body.data,
       }),
     );
@@ -102,7 +103,10 @@ const patch = endpoint({
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
   async handle({ em, project, params, body, deps }) {
-    const contact = await patchContact(em, project.id, params.id, body);
+    const contact = await patchContact(em, project.id, params.id, body, {
+      reason: 'api',
+      endpoint: 'PATCH /contacts/:id',
+    });
     if (body.subscribed !== undefined) deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok(contactView(contact));
   },

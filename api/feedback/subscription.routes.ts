@@ -46,6 +46,11 @@ function sendTooOften(req: Request, res: Response): void {
   sendPage(res, { language, title: page.subscribe, text: page.tooOften, isResult: true }, 429);
 }
 
+/** Whether a request has a body: that of a mail program has one (RFC 8058), that of the button of the page has none. */
+function hasBody(req: Request): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
 /** The page for a contact, before or after an action. */
 function pageOf(
   name: PageName,
@@ -112,7 +117,10 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
       const { token } = req.params;
       const owner = ownerOf(token, req, res);
       if (!owner) return;
-      const contact = await inTurn(owner.contactId, (em) => changeSubscription(em, owner, name === 'subscribe'));
+      const reason = name === 'unsubscribe' && hasBody(req) ? 'one_click' : 'link';
+      const contact = await inTurn(owner.contactId, (em) =>
+        changeSubscription(em, owner, name === 'subscribe', reason),
+      );
       if (contact === 'too often') {
         sendTooOften(req, res);
         return;

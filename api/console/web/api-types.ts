@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { activityStatsSchema, queueSchema } from '../../activity/activity.schemas.ts';
+import type { activityPageSchema, activityStatsSchema, queueSchema } from '../../activity/activity.schemas.ts';
 import type { definitionSchema, listedWorkflowSchema } from '../../automations/automation.view.ts';
 import type { executionDetailSchema, listedExecutionSchema } from '../../automations/execution.view.ts';
 import type { campaignSchema, campaignStatsSchema } from '../../campaigns/campaign.view.ts';
@@ -12,6 +12,7 @@ import type { segmentSchema } from '../../segments/segment.view.ts';
 import type { suppressionListSchema, suppressionSchema } from '../../suppressions/suppressions.schemas.ts';
 
 /** The types of answers. They make the type check fail when the console does not follow a change of the API. */
+export type ActivityPage = z.infer<typeof activityPageSchema>;
 export type ActivityStats = z.infer<typeof activityStatsSchema>;
 export type Campaign = z.infer<typeof campaignSchema>;
 export type CampaignStats = z.infer<typeof campaignStatsSchema>;

@@ -67,7 +67,7 @@ export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promis
       return pauseForWebhook(step);
     case 'UPDATE_CONTACT': {
       const patch = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
-      await patchContact(tx, state.projectId, state.contactId, patch, state);
+      await patchContact(tx, state.projectId, state.contactId, patch, { reason: 'workflow', ...state });
       const output = { updated: Object.keys(patch.data ?? {}), subscribed: patch.subscribed ?? null };
       return { kind: 'done', output };
     }

@@ -9,7 +9,11 @@ import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
  * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are recorded only for contacts that
  * change. An unknown id counts as a failure; an id that occurs twice counts as unchanged the second time.
  */
-export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
+export async function changeContacts(
+  em: Em,
+  { id: jobId, projectId, kind }: { id: string; projectId: string; kind: BulkKind },
+  ids: string[],
+): Promise<ChunkOutcome> {
   const unique = [...new Set(ids)];
   // A deletion locks the rows that refer to the contacts before the contacts.
   const knownIds =
@@ -17,7 +21,7 @@ export async function changeContacts(em: Em, projectId: string, kind: BulkKind, 
   const changed =
     kind === 'DELETE'
       ? await deleteContacts(em, projectId, knownIds)
-      : await setSubscribed(em, projectId, knownIds, kind === 'SUBSCRIBE');
+      : await setSubscribed(em, projectId, knownIds, kind === 'SUBSCRIBE', { reason: 'bulk', jobId });
   const knownSet = new Set(knownIds);
   const unknown = unique.filter((id) => !knownSet.has(id));
   return {

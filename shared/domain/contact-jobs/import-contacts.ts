@@ -5,6 +5,7 @@ import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
+import type { Job } from '../jobs/jobs.ts';
 import type { ImportedContact } from './import-file.ts';
 
 export interface ImportedCounts {
@@ -77,15 +78,14 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription records its event.
- * @param queuedAt when the file was uploaded; contacts erased since then are not created again
+ * @param job the import; contacts erased since the upload, its `createdAt`, are not created again
  * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
  *   counts as an update
  */
 export async function importContacts(
   em: Em,
-  projectId: string,
+  { id: jobId, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>,
   { rows, json }: ContactBatch,
-  queuedAt: Date,
 ): Promise<ImportedCounts> {
   // PostgreSQL counts the rows, because returning them all would take a third of the time.
   const upserted = await queryOne<Upserted>(
@@ -110,11 +110,12 @@ export async function importContacts(
       from imported i left join upserted u on u.email = i.email`,
   );
   const { created = 0, toSubscribe = [], toUnsubscribe = [], refused: refusedEmails = [] } = upserted ?? {};
-  if (toSubscribe.length > 0) await setSubscribed(em, projectId, toSubscribe, true);
-  if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false);
+  const cause = { reason: 'import', jobId } as const;
+  if (toSubscribe.length > 0) await setSubscribed(em, projectId, toSubscribe, true, cause);
+  if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false, cause);
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
-  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, queuedAt);
+  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, createdAt);
   return {
     createdCount: created - erasedCount,
     updatedCount: rows.length - created - refused.length,

@@ -149,7 +149,7 @@ function createImportChunk(rows: ImportFile['rows']): ImportChunk {
 async function storeImportChunk(em: Em, job: Job, { size, contacts, errors }: ImportChunk): Promise<ChunkOutcome> {
   const stored = contacts.rows.length;
   if (stored === 0) return { done: size, counts: { failureCount: size }, errors };
-  const { refused, erasedCount, ...counts } = await importContacts(em, job.projectId, contacts, job.createdAt);
+  const { refused, erasedCount, ...counts } = await importContacts(em, job, contacts);
   const all: JobError[] = [...errors, ...refused.map(({ row, email }) => ({ row, email, error: DATA_TOO_LARGE }))];
   all.sort((left, right) => Number(left['row']) - Number(right['row']));
   return { done: size, counts: { ...counts, failureCount: size - stored + refused.length + erasedCount }, errors: all };
@@ -163,7 +163,7 @@ async function runBulkChange(job: Job, run: JobRun): Promise<void> {
     run,
     ({ position }) => {
       const ids = idsAt(position);
-      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, job.projectId, job.kind as BulkKind, ids);
+      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, { ...job, kind: job.kind as BulkKind }, ids);
     },
     async ({ position }) => {
       if (job.kind === 'DELETE') await eraseAtOnce(run.em(), job.projectId, idsAt(position));

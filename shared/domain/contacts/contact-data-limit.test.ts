@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
@@ -7,6 +8,8 @@ import { createProject } from '../projects/projects.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
 import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
+
+const CAUSE = { reason: 'send' } as const;
 
 let projectId: string;
 const { em } = useTestDatabase();
@@ -23,7 +26,13 @@ const keys = (count: number, start = 0): Data =>
 const dataOf = (bytes: number, key = 'a'): Data => ({ [key]: 'x'.repeat(bytes - key.length - 7) });
 
 async function upsert(email: string, data: Data): Promise<{ id: string; data: Data }> {
-  const [contact] = await upsertContacts(em(), { projectId, emails: [email], subscribedDefault: true, data });
+  const [contact] = await upsertContacts(em(), {
+    projectId,
+    emails: [email],
+    subscribedDefault: true,
+    cause: CAUSE,
+    data,
+  });
   return contact!;
 }
 
@@ -47,11 +56,11 @@ describe('the data of a contact', () => {
     expect(Buffer.byteLength(JSON.stringify(dataOf(65_536)))).toBe(LIMITS.contactDataBytes);
     const { id } = await upsert('bytes@x.test', dataOf(65_536));
     await expect(upsert('bytes-2@x.test', dataOf(65_537))).rejects.toMatchObject(REFUSED);
-    await expect(patchContact(em(), projectId, id, { data: { b: 1 } })).rejects.toMatchObject({
+    await expect(patchContact(em(), projectId, id, { data: { b: 1 } }, CAUSE)).rejects.toMatchObject({
       ...REFUSED,
       details: { contactId: id },
     });
-    await patchContact(em(), projectId, id, { data: { a: null, b: 1 } });
+    await patchContact(em(), projectId, id, { data: { a: null, b: 1 } }, CAUSE);
     expect((await findContact(em(), projectId, id)).data).toEqual({ b: 1 });
   });
 
@@ -64,7 +73,7 @@ describe('the data of a contact', () => {
 
   it('may have 500 keys, and not one more', async () => {
     const { id } = await upsert('keys@x.test', keys(400));
-    await patchContact(em(), projectId, id, { data: keys(500) });
+    await patchContact(em(), projectId, id, { data: keys(500) }, CAUSE);
     await expect(upsert('keys@x.test', { other: 1 })).rejects.toMatchObject(REFUSED);
     await upsert('keys@x.test', { other: 1, k0: null });
     await expect(upsert('keys-2@x.test', keys(501))).rejects.toMatchObject(REFUSED);
@@ -84,8 +93,8 @@ describe('the data of a contact', () => {
   it('stays readable beyond the limit, and may then shrink but not grow', async () => {
     const id = await createOversized({ ...dataOf(100_000), ...keys(600) });
     expect(Object.keys((await findContact(em(), projectId, id)).data)).toHaveLength(601);
-    const patch = (data: Data) => patchContact(em(), projectId, id, { data });
-    await patchContact(em(), projectId, id, { subscribed: false });
+    const patch = (data: Data) => patchContact(em(), projectId, id, { data }, CAUSE);
+    await patchContact(em(), projectId, id, { subscribed: false }, CAUSE);
     await patch({ k1: null });
     await patch({ k2: 2 });
     await expect(patch({ more: 1 })).rejects.toMatchObject(REFUSED);
@@ -123,7 +132,7 @@ describe('an import', () => {
     await upsert('most-keys@x.test', keys(500));
     const { createdCount, updatedCount, refused } = await importContacts(
       em(),
-      projectId,
+      { id: randomUUID(), projectId, createdAt: new Date() },
       createContactBatch([
         row(2, 'new@x.test', { plan: 'pro' }),
         row(3, 'full@x.test', dataOf(10_000, 'b')),
@@ -131,7 +140,6 @@ describe('an import', () => {
         row(5, 'twice@x.test', dataOf(40_000, 'b')),
         row(6, 'most-keys@x.test', { k0: 2 }),
       ]),
-      new Date(),
     );
     expect([createdCount, updatedCount, refused.map((each) => each.row)]).toEqual([1, 1, [3, 4, 5]]);
     expect((await upsert('full@x.test', {})).data).toEqual(dataOf(60_000));

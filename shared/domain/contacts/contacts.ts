@@ -4,7 +4,7 @@ import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.t
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { isUniqueViolation } from '../database/database-errors.ts';
-import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
+import { recordSubscriptionEvents, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../database/em.ts';
 import {
@@ -32,6 +32,8 @@ export interface ContactUpsert {
   subscribedDefault: boolean;
   /** The subscription to set. A change of an existing contact records an event. */
   subscribed?: boolean;
+  /** What sets it. */
+  cause: SubscriptionCause;
   data?: Record<string, unknown>;
 }
 
@@ -64,6 +66,7 @@ function patchedData(column: SqlFragment, stored: string, removed: string[]): Sq
 /**
  * Subscribes or unsubscribes contacts, and records an event for each that changes. The compare-and-set makes concurrent
  * equal requests record one event. A bounce that is undone later does not change the new subscription.
+ * @param cause what changed them, or what changed each
  * @returns the ids of the contacts that changed
  */
 export async function setSubscribed(
@@ -71,7 +74,7 @@ export async function setSubscribed(
   projectId: string,
   ids: string[],
   subscribed: boolean,
-  cause?: SubscriptionCause,
+  cause: SubscriptionCause | ((contactId: string) => SubscriptionCause),
 ): Promise<string[]> {
   const flipped = await query<{ id: string }>(
     em,
@@ -89,7 +92,10 @@ export async function setSubscribed(
       )
       select id from held where subscribed <> ${subscribed}`,
   );
-  return recordSubscriptionEvents(em, projectId, flipped, subscribed, cause);
+  const causeOf = typeof cause === 'function' ? cause : () => cause;
+  const changed = flipped.map(({ id }) => ({ contactId: id, cause: causeOf(id) }));
+  await recordSubscriptionEvents(em, projectId, changed, subscribed);
+  return flipped.map(({ id }) => id);
 }
 
 /**
@@ -102,7 +108,7 @@ export async function endBouncedSubscriptions(
   bounced: readonly { emailId: string; contactId: string }[],
 ): Promise<string[]> {
   if (bounced.length === 0) return [];
-  const ended = await query<{ id: string }>(
+  const ended = await query<{ id: string; emailId: string }>(
     em,
     sql`
       with bounced as (
@@ -117,25 +123,14 @@ export async function endBouncedSubscriptions(
       )
       update contact c set subscribed = false, opted_out_at = now(), bounced_email_id = b.email_id, updated_at = now()
       from held h join bounced b on b.contact_id = h.id where c.id = h.id
-      returning c.id`,
+      returning c.id, b.email_id as "emailId"`,
   );
-  return recordSubscriptionEvents(em, projectId, ended, false);
-}
-
-/** @returns the ids of the contacts */
-async function recordSubscriptionEvents(
-  em: Em,
-  projectId: string,
-  contacts: readonly { id: string }[],
-  subscribed: boolean,
-  cause?: SubscriptionCause,
-): Promise<string[]> {
-  const ids = contacts.map((row) => row.id);
-  await recordEvents(
-    em,
-    ids.map((id) => subscriptionEvent(projectId, id, subscribed, cause)),
-  );
-  return ids;
+  const changed = ended.map(({ id, emailId }) => ({
+    contactId: id,
+    cause: { reason: 'hard_bounce', emailId } as const,
+  }));
+  await recordSubscriptionEvents(em, projectId, changed, false);
+  return ended.map(({ id }) => id);
 }
 
 /**
@@ -148,7 +143,7 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
   const patch = readDataPatch(input.data);
   const { projectId, subscribed, subscribedDefault } = input;
   const rows = input.emails.map((email) => ({ email, subscribed, subscribedDefault, patch }));
-  return upsertContactRows(em, projectId, rows);
+  return upsertContactRows(em, projectId, rows, input.cause);
 }
 
 /** One contact to create or update. */
@@ -170,6 +165,7 @@ export interface ContactRow {
  * Creates or updates contacts by address, and records their events, in one statement. If a row has `subscribed`, there
  * may be a second statement, and the caller must open a transaction.
  * @param rows each address once
+ * @param cause what sets the subscriptions
  * @param lockMs the longest wait for a lock until the end of the transaction; by default the limit of the session
  * @returns the contacts in the order of `rows`
  * @throws AppError VALIDATION_ERROR when a contact would have too much data
@@ -178,6 +174,7 @@ export async function upsertContactRows(
   em: Em,
   projectId: string,
   rows: readonly ContactRow[],
+  cause: SubscriptionCause,
   lockMs?: number,
 ): Promise<UpsertedContact[]> {
   // Sorted like `IN_LOCK_ORDER`.
@@ -197,7 +194,7 @@ export async function upsertContactRows(
       from upserted u left join recorded r on r.contact_id = u.id`,
   ).catch(throwDataTooLarge);
   const byEmail = new Map(upserted.map((row) => [row.email, row]));
-  await applySubscriptions(em, projectId, rows, byEmail);
+  await applySubscriptions(em, projectId, rows, byEmail, cause);
   return rows.flatMap((row) => byEmail.get(row.email) ?? []);
 }
 
@@ -253,6 +250,7 @@ async function applySubscriptions(
   projectId: string,
   rows: readonly ContactRow[],
   byEmail: ReadonlyMap<string, UpsertedContact>,
+  cause: SubscriptionCause,
 ): Promise<void> {
   for (const subscribed of [true, false]) {
     const contacts = rows
@@ -264,7 +262,7 @@ async function applySubscriptions(
       .filter((contact) => !contact.isNew && (contact.subscribed !== subscribed || contact.isBounced));
     if (contacts.length === 0) continue;
     const ids = contacts.map((contact) => contact.id);
-    const flipped = new Set(await setSubscribed(em, projectId, ids, subscribed));
+    const flipped = new Set(await setSubscribed(em, projectId, ids, subscribed, cause));
     for (const contact of contacts) {
       contact.subscribed = subscribed;
       if (flipped.has(contact.id)) contact.optedOutAt = subscribed ? null : new Date();
@@ -297,7 +295,7 @@ function chainDepthChange({ depth }: ExecutionCause): SqlFragment {
 }
 
 /**
- * Changes a contact, for an execution if `cause` names one. All changes are made, or none.
+ * Changes a contact. All changes are made, or none.
  * @throws AppError CONTACT_NOT_FOUND, CONFLICT when another contact has the address, VALIDATION_ERROR for too much data
  */
 export async function patchContact(
@@ -305,7 +303,7 @@ export async function patchContact(
   projectId: string,
   contactId: string,
   patch: ContactPatch,
-  cause?: ExecutionCause,
+  cause: SubscriptionCause,
 ): Promise<Contact> {
   return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
@@ -313,7 +311,7 @@ export async function patchContact(
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
     if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);
-    if (cause) changes.push(chainDepthChange(cause));
+    if (cause.reason === 'workflow') changes.push(chainDepthChange(cause));
     const updated = await queryOne(
       tx,
       sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,

@@ -47,7 +47,12 @@ interface TestEmail {
 
 async function addEmail(status: EmailStatus, campaignId: string | null, reportColumn?: string): Promise<TestEmail> {
   const address = `${randomUUID()}@example.com`;
-  const [contact] = await upsertContacts(em(), { projectId, emails: [address], subscribedDefault: true });
+  const [contact] = await upsertContacts(em(), {
+    projectId,
+    emails: [address],
+    subscribedDefault: true,
+    cause: { reason: 'send' },
+  });
   const email = {
     id: randomUUID(),
     contactId: contact!.id,

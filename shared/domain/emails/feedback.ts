@@ -168,7 +168,9 @@ export async function recordComplaint(em: Em, emailId: string, { isCounted = tru
     const email = await applyStatusChange(tx, emailId, COMPLAINED, {});
     if (!email) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
-    if (email.contact_id !== null) await setSubscribed(tx, email.project_id, [email.contact_id], false);
+    if (email.contact_id !== null) {
+      await setSubscribed(tx, email.project_id, [email.contact_id], false, { reason: 'complaint', emailId });
+    }
     if (email.to_address === null || !isCounted || (await hasComplainedBefore(tx, emailId, email))) return;
     await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
   });

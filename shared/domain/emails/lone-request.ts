@@ -69,6 +69,7 @@ async function queueRecipients(
       emails: chunk.map(([address]) => address),
       subscribedDefault: false,
       subscribed: request.subscribed,
+      cause: { reason: 'send' },
       data: request.data,
     });
     optedOut.push(...optedOutOf(content.type, contacts));

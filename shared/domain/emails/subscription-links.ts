@@ -54,6 +54,7 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
 /**
  * Subscribes or unsubscribes the contact that a link belongs to; a repeated call changes nothing. The campaign of the
  * email counts an unsubscription through the link, once for each email.
+ * @param reason how the recipient used the link
  * @returns the contact as it is now; undefined when it no longer exists; 'too often' when it cannot subscribe again
  *   for now. Unsubscribing is always possible.
  */
@@ -61,6 +62,7 @@ export async function changeSubscription(
   em: Em,
   owner: LinkOwner,
   subscribed: boolean,
+  reason: 'link' | 'one_click' | 'email' = 'link',
 ): Promise<LinkContact | 'too often' | undefined> {
   return inTransaction(em, async (tx) => {
     const contact = await findLinkContact(tx, owner);
@@ -69,7 +71,7 @@ export async function changeSubscription(
     // Contact, email, campaign: see the order of locks at `inTransaction`.
     await lockContacts(tx, contact.projectId, [contact.id], 'change');
     if (contact.subscribed && !subscribed) await countUnsubscription(tx, owner.emailId);
-    await setSubscribed(tx, contact.projectId, [contact.id], subscribed, { emailId: owner.emailId });
+    await setSubscribed(tx, contact.projectId, [contact.id], subscribed, { reason, emailId: owner.emailId });
     return { ...contact, subscribed };
   });
 }
@@ -83,7 +85,7 @@ export async function unsubscribeByEmail(em: Em, emailId: string): Promise<void>
     em,
     sql`select coalesce(contact_id, erased_contact_id, id) as "contactId" from email where id = ${emailId}`,
   );
-  if (email) await changeSubscription(em, { contactId: email.contactId, emailId }, false);
+  if (email) await changeSubscription(em, { contactId: email.contactId, emailId }, false, 'email');
 }
 
 /** How often a contact can subscribe through links in 24 hours. Each subscription, and each end of one, is an event. */
@@ -97,7 +99,7 @@ async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean
     sql`
       select count(*) from (
         select from event where contact_id = ${contactId} and name = 'contact.subscribed'
-          and created_at > now() - interval '1 day' and email_id is not null limit ${SUBSCRIPTIONS_PER_DAY_MAX}
+          and created_at > now() - interval '1 day' and data ->> 'reason' = 'link' limit ${SUBSCRIPTIONS_PER_DAY_MAX}
       ) recent`,
   );
   return (row?.count ?? 0) >= SUBSCRIPTIONS_PER_DAY_MAX;

@@ -210,7 +210,7 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
       subscribedDefault: false,
     }));
   });
-  const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
+  const contacts = await upsertContactRows(tx, projectId, rows, { reason: 'send' }, lockMs);
   const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
   const takeTurns = createTurns();
   const emails: SentEmail[] = [];

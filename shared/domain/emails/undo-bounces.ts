@@ -76,8 +76,11 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
         returning e.id,
           (select c.id from contact c where c.id = e.contact_id and c.bounced_email_id = e.id) as "bouncedContactId"`,
     );
-    const contactIds = undone.flatMap((row) => row.bouncedContactId ?? []);
-    const subscribed = contactIds.length > 0 ? await setSubscribed(tx, projectId, contactIds, true) : [];
+    const emailOf = new Map(undone.flatMap(({ id, bouncedContactId: contact }) => (contact ? [[contact, id]] : [])));
+    const causeOf = (contactId: string) =>
+      ({ reason: 'bounce_undone', emailId: emailOf.get(contactId) ?? '' }) as const;
+    const contactIds = [...emailOf.keys()];
+    const subscribed = contactIds.length > 0 ? await setSubscribed(tx, projectId, contactIds, true, causeOf) : [];
     const unsuppressed = await removeBounceSuppressions(
       tx,
       undone.map((row) => row.id),

@@ -1,5 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge } from '../../pure/app-error.ts';
+import type { SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
@@ -47,18 +48,44 @@ export interface ExecutionCause {
   depth: number;
 }
 
-/** What changed a subscription, if known: a link in an email, or a step of an execution. */
-export type SubscriptionCause = { emailId: string } | ExecutionCause;
+/** What changed a subscription. */
+export type SubscriptionCause =
+  | {
+      reason: Extract<
+        SubscriptionReason,
+        'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email' | 'bounce_undone'
+      >;
+      emailId: string;
+    }
+  | { reason: 'api'; endpoint: string }
+  | { reason: 'send' | 'track' }
+  | { reason: 'import' | 'bulk'; jobId: string }
+  | ({ reason: 'workflow' } & ExecutionCause);
 
-/** The event that reports a changed subscription. */
-export function subscriptionEvent(
+function subscriptionData(cause: SubscriptionCause): Record<string, unknown> {
+  if (cause.reason !== 'workflow') return cause;
+  return { reason: cause.reason, workflowId: cause.automationId, executionId: cause.executionId };
+}
+
+/** Records that subscriptions have changed, and why, with the campaign of the email that led to it. */
+export async function recordSubscriptionEvents(
+  em: Em,
   projectId: string,
-  contactId: string,
+  changed: readonly { contactId: string; cause: SubscriptionCause }[],
   subscribed: boolean,
-  cause?: SubscriptionCause,
-): NewEvent {
-  const event = { projectId, contactId, name: subscribed ? 'contact.subscribed' : 'contact.unsubscribed' };
-  if (!cause) return event;
-  if ('emailId' in cause) return { ...event, emailId: cause.emailId };
-  return { ...event, data: { workflowId: cause.automationId, executionId: cause.executionId } };
+): Promise<void> {
+  if (changed.length === 0) return;
+  const emailIds = changed.map(({ cause }) => ('emailId' in cause ? cause.emailId : null));
+  await query(
+    em,
+    sql`
+      with ${recordedEvents(sql`
+        select n.id, ${projectId}::uuid, n.contact_id, n.email_id, ${subscribed ? 'contact.subscribed' : 'contact.unsubscribed'}::text,
+          n.data || jsonb_strip_nulls(jsonb_build_object('campaignId', m.campaign_id)), now()
+        from unnest(
+          ${changed.map(() => uuidV7())}::uuid[], ${changed.map(({ contactId }) => contactId)}::uuid[],
+          ${emailIds}::uuid[], ${changed.map(({ cause }) => json(subscriptionData(cause)))}::jsonb[]
+        ) as n (id, contact_id, email_id, data) left join email m on m.id = n.email_id`)}
+      select`,
+  );
 }

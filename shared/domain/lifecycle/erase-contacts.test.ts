@@ -20,7 +20,12 @@ beforeAll(async () => {
 });
 
 async function addContact(email: string): Promise<string> {
-  const [contact] = await upsertContacts(em(), { projectId, emails: [email], subscribedDefault: true });
+  const [contact] = await upsertContacts(em(), {
+    projectId,
+    emails: [email],
+    subscribedDefault: true,
+    cause: { reason: 'send' },
+  });
   return contact?.id ?? '';
 }
 

@@ -171,7 +171,12 @@ describe('retention of executions', () => {
         insert into automation (id, project_id, name, trigger_event, created_at, updated_at)
         values (${automationId}, ${projectId}, 'A', 'e', now(), now())`,
     );
-    const [contact] = await upsertContacts(em(), { projectId, emails: ['a@mail.test'], subscribedDefault: true });
+    const [contact] = await upsertContacts(em(), {
+      projectId,
+      emails: ['a@mail.test'],
+      subscribedDefault: true,
+      cause: { reason: 'send' },
+    });
     const contactId = contact?.id ?? '';
     const first = await addExecution(contactId, automationId, 40, true);
     await addExecution(contactId, automationId, 35, false);

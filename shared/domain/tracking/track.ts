@@ -74,7 +74,7 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
   const projectId = read[0]?.projectId ?? '';
   const claims = read.flatMap(({ claim }) => claim ?? []);
   const write = async (unitOfWork: Em) => {
-    const contacts = await upsertContactRows(unitOfWork, projectId, read, lockMs);
+    const contacts = await upsertContactRows(unitOfWork, projectId, read, { reason: 'track' }, lockMs);
     await settleIdempotencyKeys(unitOfWork, claims, 200);
     await keepTracesOf(
       unitOfWork,

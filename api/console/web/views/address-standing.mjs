@@ -3,13 +3,55 @@ import { call, withQuery } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
+import { linkTo } from '../route.mjs';
 
+/** @typedef {import('../api-types.ts').ActivityPage} ActivityPage */
 /** @typedef {import('../api-types.ts').ContactList} ContactList */
 /** @typedef {import('../api-types.ts').Email} Email */
 /** @typedef {import('../api-types.ts').SuppressionList} SuppressionList */
 
 /** @param {string} address */
 const inPath = (address) => encodeURIComponent(address);
+
+/**
+ * The ends of the sentence "unsubscribed …", by the reason of the event.
+ * @type {Record<string, string>}
+ */
+const ENDINGS = {
+  hard_bounce: 'by the bounce of',
+  complaint: 'by the complaint about',
+  link: 'by the page that is linked in',
+  one_click: 'by the unsubscribe button of the mail program, in',
+  email: 'by an email to the unsubscribe address of',
+  api: 'by the request',
+  send: 'by a request to /v1/send',
+  track: 'by a tracked event',
+  import: 'by an import',
+  bulk: 'by a bulk operation',
+  workflow: 'by a step of',
+};
+
+/**
+ * When and why a contact was unsubscribed.
+ * @param {{ contactId: string }} props
+ */
+function Unsubscribed({ contactId }) {
+  const path = withQuery('/activity', { contactId, types: 'contact.unsubscribed', limit: 1 });
+  return html`<${Load} path=${path}>
+    ${(/** @type {ActivityPage} */ { data: [change] }) => {
+      if (!change) return html`<p>The contact has never been subscribed: no campaign reaches it.</p>`;
+      const { reason, emailId, endpoint, executionId, workflowId } = /** @type {Record<string, string>} */ (
+        change.metadata
+      );
+      return html`<p>
+        The contact was unsubscribed ${reason && ENDINGS[reason]} ${endpoint}
+        ${emailId && html`<a href=${linkTo('emails', emailId)}>an email</a>`}
+        ${executionId && workflowId && html`<a href=${linkTo('workflows', workflowId, { execution: executionId })}>a workflow</a>`},${' '}
+        <${Time} at=${change.timestamp} />: no campaign reaches it.
+      </p>`;
+    }}
+  <//>`;
+}
 
 /**
  * The contact of an address.
@@ -22,14 +64,14 @@ function Subscription({ address, contact, onChange }) {
     onChange();
     return 'Subscribed.';
   };
-  return html`<p>
-    The contact is unsubscribed: no campaign reaches it.${' '}
-    <${Action}
-      label="Subscribe again"
-      question=${`Only somebody who asked for it may be subscribed again. Has ${address} asked for it?`}
-      run=${subscribe}
-    />
-  </p>`;
+  return html`<${Unsubscribed} contactId=${contact.id} />
+    <p>
+      <${Action}
+        label="Subscribe again"
+        question=${`Only somebody who asked for it may be subscribed again. Has ${address} asked for it?`}
+        run=${subscribe}
+      />
+    </p>`;
 }
 
 /**

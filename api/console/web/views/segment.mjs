@@ -100,7 +100,7 @@ export function SegmentView({ route: { id } }) {
         ${(/** @type {import('../api-types.ts').OffsetPage<Contact>} */ { data }) => {
           const rows = data.map(({ email, subscribed }) => [
             html`<a href=${linkTo('address', email)}>${email}</a>`,
-            subscribed ? 'subscribed' : 'unsubscribed',
+            subscribed ? 'subscribed' : 'not subscribed',
           ]);
           return html`<${Table}
             caption="Contacts"

@@ -1,0 +1,17 @@
+/** Why a subscription changed: `data.reason` of `contact.subscribed` and `contact.unsubscribed`. */
+export const SUBSCRIPTION_REASONS = {
+  hard_bounce: 'an email bounced hard',
+  complaint: 'the recipient reported an email as spam',
+  link: 'the recipient used the page that an email links to',
+  one_click: "the recipient used the mail program's button to unsubscribe",
+  email: 'the recipient wrote to the address for unsubscribing of an email',
+  bounce_undone: 'a hard bounce was undone',
+  api: 'a request of the API, which `endpoint` names',
+  send: '`subscribed` of a request to /v1/send',
+  track: '`subscribed` of a tracked event',
+  import: 'a row of an import, the job `jobId`',
+  bulk: 'a bulk operation, the job `jobId`',
+  workflow: 'an UPDATE_CONTACT step of the execution `executionId`',
+} as const;
+
+export type SubscriptionReason = keyof typeof SUBSCRIPTION_REASONS;
