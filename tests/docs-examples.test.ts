@@ -1,5 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
@@ -64,6 +67,26 @@ describe('a wrong example on a page', () => {
     } finally {
       await page.close();
     }
+  });
+});
+
+describe('examples/first-campaign.mjs', () => {
+  it('sends a campaign to a thousand contacts, within the limit of requests', async () => {
+    const project = await stack.createProject();
+    await trustDomain(stack.em(), project.project.id, 'local.test');
+    const home = mkdtempSync(path.join(tmpdir(), 'everpost-'));
+    const own = { apiUrl: stack.url, secretKey: project.keys.secretKey, domain: 'local.test' };
+    writeFileSync(path.join(home, 'local.json'), JSON.stringify({ ...own, temporalUiUrl: '', mailboxUrl: '' }));
+    try {
+      const example = path.join(projectRoot, 'docs', 'examples', 'first-campaign.mjs');
+      const env = { ...process.env, EVERPOST_HOME: home };
+      const { stdout } = await promisify(execFile)(process.execPath, [example], { env });
+      expect(stdout).toContain('SENT: 1000 of 1000');
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+    const { headers } = await project.api('GET', '/campaigns');
+    expect(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining'))).toBeLessThan(500);
   });
 });
 
