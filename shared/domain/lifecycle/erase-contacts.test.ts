@@ -110,9 +110,9 @@ it('erasing a contact clears its emails and those to its address, and cancels qu
 it('erasing a contact clears emails without a contact to its former addresses, unless another contact has one', async () => {
   const contactId = await addContact('first@mail.test');
   const test = await addEmail({ address: 'first@mail.test', status: 'SENT' });
-  await patchContact(em(), projectId, contactId, { email: 'second@mail.test' });
+  await patchContact(em(), projectId, contactId, { email: 'second@mail.test' }, { reason: 'send' });
   const second = await addEmail({ address: 'second@mail.test', status: 'SENT' });
-  await patchContact(em(), projectId, contactId, { email: 'third@mail.test' });
+  await patchContact(em(), projectId, contactId, { email: 'third@mail.test' }, { reason: 'send' });
   await addContact('second@mail.test');
   await deleteAndErase(contactId);
   expect(await emailRow(test)).toMatchObject({ to_address: null, subject: null, erased_contact_id: contactId });
