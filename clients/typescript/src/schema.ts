@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file, in the background
-         * @description UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell changes nothing. Rows that cannot be stored are reported, the others are kept.
+         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
          */
         post: operations["importContacts"];
         delete?: never;
@@ -1056,7 +1056,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress the addresses of a CSV file
-         * @description UTF-8, with a header row: `email` is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
+         * @description With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
          */
         post: operations["importSuppressions"];
         delete?: never;
@@ -3303,6 +3303,24 @@ export interface components {
              * @description The CSV file, at most 5 MB
              */
             file: string;
+            /**
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @example [
+             *       "Kontakt:email",
+             *       "Ort:data.city"
+             *     ]
+             */
+            map?: string[];
+        };
+        /** @description What a column of the file became */
+        ImportedColumn: {
+            /**
+             * @description email, subscribed, ignored, or `data.<key>`
+             * @example data.plan
+             */
+            becomes: string;
+            /** @description Its name in the file */
+            column: string;
         };
         /** @description A row that was not imported */
         ImportError: {
@@ -3334,6 +3352,8 @@ export interface components {
         };
         /** @description What an import has done */
         ImportResult: {
+            /** @description What each column of the file became */
+            columns: components["schemas"]["ImportedColumn"][];
             /** @description How many contacts were created */
             createdCount: number;
             /** @description The first 100; rows count as in a spreadsheet, the header being row 1 */
@@ -3352,6 +3372,14 @@ export interface components {
              * @description The CSV file, at most 5 MB
              */
             file: string;
+            /**
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @example [
+             *       "Kontakt:email",
+             *       "Ort:data.city"
+             *     ]
+             */
+            map?: string[];
         };
         /** @description What was stored */
         ImportSuppressionsResponse: {
@@ -6742,7 +6770,10 @@ export interface operations {
     };
     importContacts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                map?: string[] | string | string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7460,7 +7491,10 @@ export interface operations {
     };
     importSuppressions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                map?: string[] | string | string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
