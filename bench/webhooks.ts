@@ -125,7 +125,7 @@ export const bench: Bench = {
     const stack = await context.startStack({
       // No mail is sent.
       smtpUrl: 'smtp://127.0.0.1:9',
-      env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' },
+      env: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' },
     });
     const projects = await createEndpoints(stack, receiver, endpoints);
     context.progress('Warming up');

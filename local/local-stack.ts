@@ -165,6 +165,8 @@ function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: 
     ([name]) => !isOwnTemporal || !name.startsWith('TEMPORAL_') || ownTemporalNames.has(name),
   );
   return {
+    // So that events reach a receiver on the same machine.
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1',
     ...Object.fromEntries(passed),
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,

@@ -14,7 +14,7 @@ let worker: WorkerProcess | undefined;
 beforeAll(async () => {
   stack = await startTestStack({
     hasWorkers: false,
-    config: { API_RATE_LIMIT_PER_MINUTE: 100_000, WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
+    config: { API_RATE_LIMIT_PER_MINUTE: 100_000, WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] },
   });
   hook = await startWebhookReceiver();
 });

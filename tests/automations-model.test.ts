@@ -29,7 +29,7 @@ const PATIENCE_MS = 240_000;
 let machine: TimeMachine;
 let hook: WebhookReceiver;
 beforeAll(async () => {
-  machine = await startTimeMachine({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  machine = await startTimeMachine({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   hook = await startWebhookReceiver();
 });
 afterAll(async () => {

@@ -12,7 +12,7 @@ let stack: TestStack;
 let hook: WebhookReceiver;
 let worker: WorkerProcess | undefined;
 beforeAll(async () => {
-  stack = await startTestStack({ hasWorkers: false, config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  stack = await startTestStack({ hasWorkers: false, config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   hook = await startWebhookReceiver();
 });
 afterAll(async () => {

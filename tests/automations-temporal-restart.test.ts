@@ -39,7 +39,7 @@ beforeAll(async () => {
       SMTP_URL: [sink.url],
       SMTP_CONNECTIONS: 5,
       API_RATE_LIMIT_PER_MINUTE: 1_000_000,
-      WEBHOOK_ALLOW_PRIVATE_NETWORKS: true,
+      WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'],
     },
   });
   api = await createApiProcess(prepared.config, temporal);

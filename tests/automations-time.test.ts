@@ -26,7 +26,7 @@ const answers: ({ status: number; headers?: Record<string, string>; body?: strin
 let machine: TimeMachine;
 let hook: HookReceiver;
 beforeAll(async () => {
-  machine = await startTimeMachine({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  machine = await startTimeMachine({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   hook = await startHookReceiver();
   hook.answer((_call, response) => {
     const answer = answers.shift() ?? { status: 200 };

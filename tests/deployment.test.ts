@@ -11,6 +11,7 @@ interface Service {
   ports?: string[];
   volumes?: string[];
   restart?: string;
+  networks?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
 }
@@ -39,6 +40,12 @@ describe('docker-compose.yml', () => {
       ...['migrate', 'temporal-setup', 'api', 'worker'],
     ]);
     expect(jobs.map(([name]) => name)).toEqual(['temporal-schema', 'migrate', 'temporal-setup']);
+  });
+
+  it('keeps the UI of Temporal, which asks for no login, out of the networks of the worker', () => {
+    const networksOf = (name: string) => compose.services[name]?.networks ?? [];
+    expect(networksOf('worker').filter((name) => networksOf('temporal-ui').includes(name))).toEqual([]);
+    expect(networksOf('temporal-ui').some((name) => networksOf('temporal').includes(name))).toBe(true);
   });
 
   it.each(services)('%s has an image of one exact version', (_name, { image }) => {

@@ -17,7 +17,7 @@ const DATA = { name: 'Quagmiremark', note: 'contentmark' };
 let stack: TestStack;
 let receiver: Server;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  stack = await startTestStack({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   // It answers with the request itself.
   receiver = createServer((request, response) => void request.pipe(response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => receiver.once('listening', resolve));

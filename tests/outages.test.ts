@@ -70,7 +70,7 @@ describe('while PostgreSQL is out of reach', () => {
     stack = await startTestStack({
       hasWorkers: false,
       sink: { delayMs: 5, keepMessages: false },
-      config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
+      config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] },
     });
     databaseProxy = await startTcpProxy(stack.database.url);
     await addReaders(stack.em(), stack.project.id, RECIPIENTS);

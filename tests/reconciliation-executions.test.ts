@@ -18,7 +18,7 @@ let stack: TestStack;
 let hook: WebhookReceiver;
 let templateId: string;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  stack = await startTestStack({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   hook = await startWebhookReceiver();
   templateId = await createTemplate(stack);
 });

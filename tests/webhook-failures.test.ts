@@ -11,7 +11,7 @@ let stack: TestStack;
 const receivers: HookReceiver[] = [];
 beforeAll(async () => {
   stack = await startTestStack({
-    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true, WEBHOOK_RETRY_SECONDS: [0.2, 0.3, 0.4] },
+    config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'], WEBHOOK_RETRY_SECONDS: [0.2, 0.3, 0.4] },
   });
 });
 afterEach(async () => {

@@ -11,7 +11,7 @@ const PATIENCE_MS = 30_000;
 let stack: TestStack;
 const receivers: HookReceiver[] = [];
 beforeAll(async () => {
-  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true, RETENTION_EVENTS_DAYS: 30 } });
+  stack = await startTestStack({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'], RETENTION_EVENTS_DAYS: 30 } });
 });
 afterEach(async () => {
   await query(stack.em(), sql`delete from webhook_endpoint`);

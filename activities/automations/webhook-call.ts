@@ -8,6 +8,7 @@ import {
   WebhookRefusedError,
   WebhookUnreachableError,
   createWebhookClient,
+  webhookClientOptions,
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
 import { redactText } from '../../shared/pure/redact.ts';
@@ -25,10 +26,7 @@ const TOO_MANY_REQUESTS = 429;
  */
 export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook) => Promise<WebhookResult> {
   const webhookSecrets = createWebhookSecrets(appSecretsOf(deps.config));
-  const webhooks = createWebhookClient({
-    allowPrivateNetworks: deps.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-    dnsServers: deps.config.DNS_SERVERS,
-  });
+  const webhooks = createWebhookClient(webhookClientOptions(deps.config));
   return async (pending) => {
     const { stepNumber } = pending.state;
     const before = attemptMemory().webhook;

@@ -1,7 +1,7 @@
 import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import type { OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import { createWebhookClient } from '../../shared/platform/webhook/webhook-client.ts';
+import { createWebhookClient, webhookClientOptions } from '../../shared/platform/webhook/webhook-client.ts';
 import type { WebhookDeliveryOutcome, WebhookEndpointInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -11,10 +11,7 @@ import type { LaneOptions } from './send-lanes.ts';
 /** Activities that send events to webhook endpoints. */
 export function createWebhookActivities(deps: ActivityDeps) {
   const secrets = createWebhookSecrets(appSecretsOf(deps.config));
-  const client = createWebhookClient({
-    allowPrivateNetworks: deps.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-    dnsServers: deps.config.DNS_SERVERS,
-  });
+  const client = createWebhookClient(webhookClientOptions(deps.config));
   const takeTurn = createEndpointTurns(deps);
 
   return {

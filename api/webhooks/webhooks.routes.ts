@@ -11,7 +11,11 @@ import {
 } from '../../shared/domain/webhooks/endpoints.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import { createWebhookClient, WebhookRefusedError } from '../../shared/platform/webhook/webhook-client.ts';
+import {
+  createWebhookClient,
+  webhookClientOptions,
+  WebhookRefusedError,
+} from '../../shared/platform/webhook/webhook-client.ts';
 import { validationError } from '../../shared/pure/app-error.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
@@ -27,6 +31,7 @@ import {
   replayBody,
   replaySchema,
   rotatedSecretSchema,
+  rotateSecretBody,
   testSchema,
   webhookSchema,
   webhookView,
@@ -37,14 +42,11 @@ const withId = { ...base, params: idParams, malformedIdCode: 'WEBHOOK_NOT_FOUND'
 
 /** Creates a check of the URLs of endpoints. It throws AppError VALIDATION_ERROR for a URL that may not be called. */
 function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
-  const client = createWebhookClient({
-    allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-    dnsServers: config.DNS_SERVERS,
-  });
+  const client = createWebhookClient(webhookClientOptions(config));
   return async (url) => {
     if (url === undefined) return;
     try {
-      await client.check(url);
+      await client.check(url, !config.WEBHOOK_ALLOW_HTTP);
     } catch (error) {
       if (!(error instanceof WebhookRefusedError)) throw error;
       const message = `This URL may not be called: ${error.message}`;
@@ -175,8 +177,8 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     body: patchWebhookBody,
     replies: { 200: { description: 'The endpoint after the change', schema: webhookSchema } },
     async handle({ em, project, params, body, deps }) {
-      await findEndpoint(em, project.id, params.id);
-      await assertCallable(body.url);
+      const { url } = await findEndpoint(em, project.id, params.id);
+      if (body.url !== url) await assertCallable(body.url);
       const updated = await updateEndpoint(em, project.id, params.id, body);
       deps.wakeDispatcher();
       return ok(webhookView(updated));
@@ -188,10 +190,12 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     operationId: 'rotateWebhookSecret',
     method: 'post',
     path: '/webhooks/:id/rotate-secret',
-    summary: 'Replace the secret of an endpoint; for a day requests are signed with both',
+    summary: 'Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both',
+    body: rotateSecretBody,
     replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
-    async handle({ em, project, params }) {
-      const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, secrets);
+    async handle({ em, project, params, body: { overlapHours } }) {
+      const change = { overlapHours, secrets };
+      const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, change);
       return ok({ secret, previousSecretExpiresAt: previousSecretUntil.toISOString() });
     },
   });

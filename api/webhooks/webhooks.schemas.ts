@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES, type ListPlace, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
-import type { WebhookEndpoint } from '../../shared/domain/webhooks/endpoints.ts';
+import { SECRET_OVERLAP_HOURS, type WebhookEndpoint } from '../../shared/domain/webhooks/endpoints.ts';
 import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
@@ -71,6 +71,17 @@ export const webhookSchema = z
 export const createdWebhookSchema = webhookSchema.extend({
   secret: z.string().meta({ description: 'What requests are signed with; shown here only', examples: ['whsec_…'] }),
 });
+
+export const rotateSecretBody = z
+  .object({
+    overlapHours: z
+      .number()
+      .min(0)
+      .max(SECRET_OVERLAP_HOURS)
+      .default(SECRET_OVERLAP_HOURS)
+      .meta({ description: 'How long the previous secret signs, too; 0 ends it at once' }),
+  })
+  .prefault({});
 
 export const rotatedSecretSchema = z.object({
   secret: z.string().meta({ description: 'Shown here only', examples: ['whsec_…'] }),

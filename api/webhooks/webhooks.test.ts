@@ -41,6 +41,9 @@ describe('POST /webhooks', () => {
     ['a private address in another form', { url: 'http://0x7f.1/' }, 'url'],
     ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, 'url'],
     ['a name of this machine', { url: 'http://localhost:9/' }, 'url'],
+    ['http on the public internet', { url: 'http://203.0.114.9/' }, 'url'],
+    ['a port of another protocol', { url: 'https://203.0.114.9:6379/' }, 'url'],
+    ['a name of the own network', { url: 'https://postgres/' }, 'url'],
     ['another scheme', { url: 'ftp://example.com/' }, 'url'],
     ['no URL', { url: 'nonsense' }, 'url'],
     ['credentials', { url: 'https://a:b@example.com/' }, 'url'],
@@ -57,6 +60,18 @@ describe('POST /webhooks', () => {
     const { status, body } = await app.api('POST', '/webhooks', { body: { url: URL, ...fields } });
     expect([status, body.error.code, body.error.errors[0].field]).toEqual([422, 'VALIDATION_ERROR', field]);
     expect(body.error.errors[0].message).toMatch(/\w/);
+  });
+
+  it('says of no host where it is, and of no name whether it exists', async () => {
+    const messages = ['http://localhost/', 'http://nobody-has-this-name/', 'http://10.0.3.7/'].map(async (url) => {
+      const { body } = await app.api('POST', '/webhooks', { body: { url } });
+      return body.error.errors[0].message;
+    });
+    expect(new Set(await Promise.all(messages))).toEqual(
+      new Set([
+        expect.stringMatching(/^This URL may not be called: its host is not on the public internet \(see \w+\)$/),
+      ]),
+    );
   });
 
   it('takes an event name that begins like one of Everpost when the project has tracked it', async () => {
@@ -91,6 +106,23 @@ describe('PATCH /webhooks/:id', () => {
     expect((await app.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } })).body).toMatchObject({
       ...{ status: 'active', events: ['order.*'] },
     });
+  });
+});
+
+describe('POST /webhooks/:id/rotate-secret', () => {
+  const storedSecrets = (id: string) =>
+    query(app.em(), sql`select previous_secret is not null as "hasPrevious" from webhook_endpoint where id = ${id}`);
+
+  it('keeps the previous secret for a day, or ends it at once when the caller asks for that', async () => {
+    const { id } = await createWebhook();
+    const rotated = await app.api('POST', `/webhooks/${id}/rotate-secret`);
+    const hoursLeft = (Date.parse(rotated.body.previousSecretExpiresAt) - Date.now()) / 3_600_000;
+    expect([rotated.status, Math.round(hoursLeft)]).toEqual([200, 24]);
+    expect(await storedSecrets(id)).toEqual([{ hasPrevious: true }]);
+    const ended = await app.api('POST', `/webhooks/${id}/rotate-secret`, { body: { overlapHours: 0 } });
+    expect(ended.status).toBe(200);
+    expect(await storedSecrets(id)).toEqual([{ hasPrevious: false }]);
+    expect((await app.api('GET', `/webhooks/${id}`)).body.previousSecretExpiresAt).toBeNull();
   });
 });
 

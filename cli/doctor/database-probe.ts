@@ -5,6 +5,7 @@ import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { hiddenSessionFindings, httpWebhookFindings } from './webhook-findings.ts';
 
 const STATEMENT_MS = 4_000;
 const LIMITS = { statementMs: STATEMENT_MS, lockMs: 1_000, idleInTransactionMs: STATEMENT_MS, transactionMs: 8_000 };
@@ -160,6 +161,8 @@ export function databaseProbe({ databaseUrl, poolSize, secrets }: DatabaseProbeO
           ...(await connectionFindings(em, poolSize)),
           ...migrations,
           ...(isMigrated ? await secretFindings(em, secrets) : []),
+          ...(isMigrated ? await httpWebhookFindings(em) : []),
+          ...(await hiddenSessionFindings(em)),
           ...(await clockFindings(em)),
         ];
       } finally {

@@ -7,6 +7,7 @@ import { CHECKS } from '../pure/schema-messages.ts';
 import { tracingOf, tracingVariables, type TracingConfig } from './tracing/tracing-config.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
+import { isNetwork } from './webhook/allowed-networks.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
 
 const PORT_FAULT = 'Must be a number from 0 to 65535';
@@ -144,7 +145,15 @@ const environmentSchema = z.object({
     .positive()
     .default(15)
     .describe('pause before another try when no SMTP server answers, or the project is disabled'),
+  WEBHOOK_ALLOWED_NETWORKS: list
+    .pipe(z.array(z.string().refine(isNetwork, 'Must be addresses or networks such as 10.0.3.0/24, comma-separated')))
+    .default([])
+    .describe('networks beside the public internet that webhooks may reach, comma-separated'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
+  WEBHOOK_ALLOW_HTTP: z
+    .stringbool()
+    .default(false)
+    .describe('whether webhook endpoints on the public internet may have an http URL'),
   WEBHOOK_RETRY_SECONDS: list
     .transform((items) => items.map(Number))
     .pipe(z.array(z.number().positive()).min(1))

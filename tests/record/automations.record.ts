@@ -20,7 +20,7 @@ const SHORT_DELAY = { amount: 0.02, unit: 'minutes' };
 const server = createServer((_request, response) => response.end('fine'));
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  stack = await startTestStack({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ let stack: TestStack;
 beforeAll(async () => {
   receiver = await startHookReceiver();
   stack = await startTestStack({
-    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true, WEBHOOK_RETRY_SECONDS: [0.5] },
+    config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'], WEBHOOK_RETRY_SECONDS: [0.5] },
   });
 });
 afterAll(async () => {

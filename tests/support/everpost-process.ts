@@ -62,7 +62,7 @@ export function startEverpostProcess(
       TEMPORAL_ADDRESS: temporal.connectionOptions.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       DNS_SERVERS: config.DNS_SERVERS.join(','),
-      WEBHOOK_ALLOW_PRIVATE_NETWORKS: String(config.WEBHOOK_ALLOW_PRIVATE_NETWORKS),
+      WEBHOOK_ALLOWED_NETWORKS: config.WEBHOOK_ALLOWED_NETWORKS.join(','),
       LOG_LEVEL: 'error',
       ...environment,
     },

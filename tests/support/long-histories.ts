@@ -17,7 +17,7 @@ export async function startStackShortOfHistory(suggestedAfterEvents: number): Pr
   await server.start();
   const stack = await startTestStack({
     temporalServer: server.address,
-    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
+    config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] },
   });
   const hook = await startWebhookReceiver();
   return {

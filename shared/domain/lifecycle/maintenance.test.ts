@@ -191,3 +191,15 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   const { states } = await exchangeProviderStates(em(), ['relay:25'], new Map());
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });
+
+it('the clean-up forgets replaced secrets of webhook endpoints after their time', async () => {
+  await query(
+    em(),
+    sql`
+      insert into webhook_endpoint (id, project_id, url, events, secret, previous_secret, previous_secret_until)
+      select everpost_uuid_v7(), ${projectId}, 'https://example.com/', '{*}', 'new', 'old', now() + hours * interval '1 hour'
+      from unnest(array[-1, 1]) hours`,
+  );
+  expect(await cleanUp()).toMatchObject({ webhookSecrets: 1 });
+  expect(await query(em(), sql`select from webhook_endpoint where previous_secret is not null`)).toHaveLength(1);
+});

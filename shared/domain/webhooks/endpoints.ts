@@ -16,7 +16,7 @@ export type WebhookEndpoint = Omit<
   'secret' | 'previousSecret' | 'cursorNo' | 'newsNo' | 'parkedAt' | 'wakeAt'
 >;
 
-/** A replaced secret still signs for so many hours. */
+/** How many hours a replaced secret still signs, unless the caller says less. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 const COLUMNS = sql`
@@ -151,19 +151,23 @@ export async function deleteEndpoint(em: Em, projectId: string, id: string): Pro
   found(deleted);
 }
 
-/** Replaces the secret. The previous one also signs for `SECRET_OVERLAP_HOURS`. @throws AppError WEBHOOK_NOT_FOUND */
+/**
+ * Replaces the secret. The previous one also signs for `overlapHours`; with 0 it is forgotten at once.
+ * @throws AppError WEBHOOK_NOT_FOUND
+ */
 export async function rotateEndpointSecret(
   em: Em,
   projectId: string,
   id: string,
-  secrets: WebhookSecrets,
+  { overlapHours, secrets }: { overlapHours: number; secrets: WebhookSecrets },
 ): Promise<{ secret: string; previousSecretUntil: Date }> {
   const secret = createWebhookSecret();
   const endpoint = await queryOne<WebhookEndpoint>(
     em,
     sql`
-      update webhook_endpoint set previous_secret = secret, secret = ${secrets.seal(secret, id)}, updated_at = now(),
-        previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'
+      update webhook_endpoint set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
+        secret = ${secrets.seal(secret, id)}, updated_at = now(),
+        previous_secret_until = case when ${overlapHours}::float8 > 0 then now() + ${overlapHours}::float8 * interval '1 hour' end
       where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
   );
   const { previousSecretUntil } = found(endpoint);

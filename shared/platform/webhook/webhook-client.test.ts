@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testConfig } from '../../../tests/support/config.ts';
 import { createTestCertificate } from '../../../tests/support/certificate.ts';
 import { createDnsServer, type DnsServer } from '../../../tests/support/dns-server.ts';
 import { signatureHeaders } from './signature.ts';
 import {
   createWebhookClient,
+  webhookClientOptions,
   WebhookRefusedError,
   WebhookUnreachableError,
   type WebhookRequest,
@@ -52,8 +54,9 @@ const request = (url: string, fields: Partial<WebhookRequest> = {}): WebhookRequ
   secrets: [SECRET],
   ...fields,
 });
-const open = (timeoutMs = 1_500) => createWebhookClient({ allowPrivateNetworks: true, dnsServers: [], timeoutMs });
-const guarded = () => createWebhookClient({ allowPrivateNetworks: false, dnsServers: [dns.address], timeoutMs: 1_500 });
+const open = (timeoutMs = 1_500) =>
+  createWebhookClient({ allowedNetworks: ['127.0.0.0/8', '::1'], dnsServers: [], timeoutMs });
+const guarded = () => createWebhookClient({ allowedNetworks: [], dnsServers: [dns.address], timeoutMs: 1_500 });
 
 describe('a signature', () => {
   it('matches the example of the Standard Webhooks specification', () => {
@@ -173,7 +176,7 @@ describe('a webhook', () => {
     );
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const client = createWebhookClient({
-      ...{ allowPrivateNetworks: true, dnsServers: [], timeoutMs: 1_500, authorities: certificate.cert },
+      ...{ allowedNetworks: ['127.0.0.0/8', '::1'], dnsServers: [], timeoutMs: 1_500, authorities: certificate.cert },
     });
     const sent = client.send(request(`https://localhost:${(secure.address() as AddressInfo).port}/`));
     await expect(sent).rejects.toThrow('from https to http');
@@ -229,9 +232,51 @@ describe('the guard', () => {
     }
   });
 
+  it.each([
+    'http://[::ffff:169.254.169.254]/',
+    'http://169.254.169.254/',
+    'http://100.100.100.200/',
+    'http://[fe80::1]/',
+  ])('refuses %s, whatever networks are allowed', async (url) => {
+    const client = createWebhookClient({ allowedNetworks: ['0.0.0.0/0', '::/0'], dnsServers: [], timeoutMs: 1_500 });
+    await expect(client.send(request(url))).rejects.toThrow(WebhookRefusedError);
+  });
+
+  it('calls a network that is allowed, and no other one', async () => {
+    const client = createWebhookClient({ allowedNetworks: ['127.0.0.1'], dnsServers: [], timeoutMs: 1_500 });
+    await expect(client.send(request(`http://[::ffff:127.0.0.1]:${port}/`))).resolves.toMatchObject({
+      statusCode: 200,
+    });
+    for (const url of ['http://127.0.0.2/', 'http://10.0.0.1/', 'http://[::1]/']) {
+      await expect(client.send(request(url))).rejects.toThrow(/not on the public internet/);
+    }
+  });
+
+  it('calls no loopback address when all private networks are allowed', async () => {
+    const options = webhookClientOptions(testConfig({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: true }));
+    const client = createWebhookClient(options);
+    await expect(client.send(request(`http://127.0.0.1:${port}/`))).rejects.toThrow(/not on the public internet/);
+    await expect(client.check('http://10.1.2.3/', true)).resolves.toBeUndefined();
+  });
+
+  it('looks a name up again after a look-up that failed', async () => {
+    const session = createWebhookClient({
+      ...{ allowedNetworks: ['127.0.0.1'], dnsServers: [dns.address], timeoutMs: 1_500 },
+      lookUp: () => Promise.reject(new Error('ENOTFOUND')),
+    }).open();
+    await expect(session.send(request(`http://later.test:${port}/`))).rejects.toThrow(WebhookUnreachableError);
+    dns.set('later.test', { A: ['127.0.0.1'] });
+    await expect(session.send(request(`http://later.test:${port}/`))).resolves.toMatchObject({ statusCode: 200 });
+    await session.close();
+  });
+
   it('resolves a name once and connects to the address found', async () => {
     dns.set('pinned.test', { A: ['127.0.0.1'] });
-    const client = createWebhookClient({ allowPrivateNetworks: true, dnsServers: [dns.address], timeoutMs: 1_500 });
+    const client = createWebhookClient({
+      allowedNetworks: ['127.0.0.0/8', '::1'],
+      dnsServers: [dns.address],
+      timeoutMs: 1_500,
+    });
     await client.send(request(`http://pinned.test:${port}/`));
     expect(seen[0]!.headers.host).toBe(`pinned.test:${port}`);
     expect(dns.queries().filter((asked) => asked.name === 'pinned.test' && asked.type === 'A')).toHaveLength(1);
@@ -245,7 +290,7 @@ describe('the guard', () => {
     });
     const looked: string[] = [];
     const client = createWebhookClient({
-      allowPrivateNetworks: true,
+      allowedNetworks: ['127.0.0.0/8', '::1'],
       dnsServers: [dns.address],
       timeoutMs: 1_500,
       async lookUp(host) {

@@ -3,7 +3,9 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { createDnsResolver } from '../dns/resolver.ts';
 import { createGate } from '../turns.ts';
-import { isPublicAddress } from './public-address.ts';
+import type { Config } from '../config.ts';
+import { createAddressRule, PRIVATE_NETWORKS } from './allowed-networks.ts';
+import { hasForeignPort } from './foreign-ports.ts';
 import { signatureHeaders } from './signature.ts';
 
 export interface WebhookRequest {
@@ -43,9 +45,10 @@ export interface WebhookClient {
   /**
    * Checks whether a URL may be called, as far as that is known now. A host name that does not resolve passes, because
    * it may resolve later.
+   * @param needsHttps whether http is refused, except in the allowed networks
    * @throws WebhookRefusedError
    */
-  check: (url: string) => Promise<void>;
+  check: (url: string, needsHttps: boolean) => Promise<void>;
 }
 
 export interface WebhookSession {
@@ -60,8 +63,8 @@ export class WebhookRefusedError extends Error {}
 export class WebhookUnreachableError extends Error {}
 
 export interface WebhookClientOptions {
-  /** Whether hosts that are not on the public internet may be called as well. */
-  allowPrivateNetworks: boolean;
+  /** Networks in CIDR notation that may be called beside the public internet. */
+  allowedNetworks: readonly string[];
   /** Name servers as ip:port; empty means those of the system. */
   dnsServers: readonly string[];
   /** Certificate authorities that are trusted in place of the default ones, in PEM. */
@@ -69,6 +72,12 @@ export interface WebhookClientOptions {
   timeoutMs?: number;
   /** Looks a name up as the system does, by its hosts file and whatever else it is set up with. */
   lookUp?: (host: string) => Promise<string[]>;
+}
+
+/** The options of a client that the configuration sets. */
+export function webhookClientOptions(config: Config): WebhookClientOptions {
+  const { WEBHOOK_ALLOWED_NETWORKS: listed, WEBHOOK_ALLOW_PRIVATE_NETWORKS: hasAllPrivate, DNS_SERVERS } = config;
+  return { allowedNetworks: hasAllPrivate ? [...PRIVATE_NETWORKS, ...listed] : listed, dnsServers: DNS_SERVERS };
 }
 
 const TIMEOUT_MS = 10_000;
@@ -175,8 +184,10 @@ function headerText(value: string | string[] | undefined): string | undefined {
 }
 
 interface Guard {
-  /** @throws WebhookRefusedError when one of the host's addresses is not public */
+  /** @throws WebhookRefusedError when one of the host's addresses, or the port of a public host, may not be called */
   callableAddresses: (url: URL, signal: AbortSignal) => Promise<string[]>;
+  /** Whether an address is in one of the allowed networks. */
+  isListed: (address: string) => boolean;
   /** @throws WebhookRefusedError */
   pinnedAgent: (url: URL, pipelining: 0 | 1, signal: AbortSignal) => Promise<Agent>;
 }
@@ -191,7 +202,8 @@ async function lookUpBySystem(host: string): Promise<string[]> {
 
 /** Decides which addresses may be called, and connects only to these. */
 function createGuard(options: WebhookClientOptions): Guard {
-  const { allowPrivateNetworks, dnsServers, authorities, lookUp = lookUpBySystem } = options;
+  const { allowedNetworks, dnsServers, authorities, lookUp = lookUpBySystem } = options;
+  const { isCallable, isListed, hasNetworks } = createAddressRule(allowedNetworks);
   const resolver = createDnsResolver({ servers: dnsServers });
 
   /** Whoever has a domain decides how long its name servers take. A lookup of ours keeps no thread; one of the system does. */
@@ -204,12 +216,14 @@ function createGuard(options: WebhookClientOptions): Guard {
 
   async function callableAddresses(url: URL, signal: AbortSignal): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const addresses = await addressesOf(host, signal);
-    const refused = allowPrivateNetworks ? undefined : addresses.find((address) => !isPublicAddress(address));
-    if (refused !== undefined) {
-      throw new WebhookRefusedError(
-        `its host is at ${refused}, which is not on the public internet (see WEBHOOK_ALLOW_PRIVATE_NETWORKS)`,
-      );
+    // Names without a dot are those of the own network. Whoever asks must not learn which of them exist.
+    const isLocalName = isIP(host) === 0 && !host.includes('.');
+    const addresses = isLocalName && !hasNetworks ? [] : await addressesOf(host, signal);
+    if ((isLocalName && !hasNetworks) || !addresses.every(isCallable)) {
+      throw new WebhookRefusedError('its host is not on the public internet (see WEBHOOK_ALLOWED_NETWORKS)');
+    }
+    if (hasForeignPort(url) && !addresses.every(isListed)) {
+      throw new WebhookRefusedError(`another protocol than HTTP is spoken at port ${url.port}`);
     }
     return addresses;
   }
@@ -225,7 +239,7 @@ function createGuard(options: WebhookClientOptions): Guard {
     return new Agent({ connect, pipelining, maxHeaderSize: BODY_BYTES_MAX });
   }
 
-  return { callableAddresses, pinnedAgent };
+  return { callableAddresses, isListed, pinnedAgent };
 }
 
 function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
@@ -234,6 +248,8 @@ function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
     of(url, signal) {
       const agent = kept.get(url.origin) ?? pinnedAgent(url, 1, signal);
       kept.set(url.origin, agent);
+      // The next request looks the name up again.
+      agent.catch(() => kept.get(url.origin) === agent && kept.delete(url.origin));
       return agent;
     },
     async close() {
@@ -250,7 +266,7 @@ function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
  */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
   const { timeoutMs = TIMEOUT_MS } = options;
-  const { callableAddresses, pinnedAgent } = createGuard(options);
+  const { callableAddresses, isListed, pinnedAgent } = createGuard(options);
 
   async function sendHop(
     hop: Hop,
@@ -316,12 +332,17 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       const agents = keepAgents(pinnedAgent);
       return { send: (webhook) => send(webhook, agents), close: agents.close };
     },
-    async check(text) {
+    async check(text, needsHttps) {
       const url = parseTarget(text);
       const signal = AbortSignal.timeout(CHECK_MS);
-      await untilAborted(callableAddresses(url, signal), signal).catch((error: unknown) => {
+      const addresses = await untilAborted(callableAddresses(url, signal), signal).catch((error: unknown) => {
         if (error instanceof WebhookRefusedError) throw error;
+        return [];
       });
+      const isInside = addresses.length > 0 && addresses.every(isListed);
+      if (needsHttps && url.protocol === 'http:' && !isInside) {
+        throw new WebhookRefusedError('events hold addresses, so it must begin with https (see WEBHOOK_ALLOW_HTTP)');
+      }
     },
   };
 }
