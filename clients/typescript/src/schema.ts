@@ -1399,8 +1399,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace the secret of an endpoint; for a day requests are signed with both
-         * @description Replace the secret of an endpoint; for a day requests are signed with both.
+         * Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both
+         * @description Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -4354,6 +4354,17 @@ export interface components {
         RetryFailedWorkflowExecutionsResponse: {
             /** @description How many executions have failed */
             failed: number;
+        };
+        /**
+         * @description The body of rotateWebhookSecret
+         * @default {}
+         */
+        RotateWebhookSecretRequest: {
+            /**
+             * @description How long the previous secret signs, too; 0 ends it at once
+             * @default 24
+             */
+            overlapHours?: number;
         };
         /** @description The new secret */
         RotateWebhookSecretResponse: {
@@ -8044,7 +8055,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookSecretRequest"];
+            };
+        };
         responses: {
             /** @description The new secret */
             200: {
