@@ -5,9 +5,11 @@ import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { executionsOf, track } from '../../tests/support/automations.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
+import { startTcpProxy } from '../../tests/support/tcp-proxy.ts';
 import { query, sql } from '../domain/database/sql.ts';
 import { addToOutbox } from '../domain/outbox/outbox.ts';
 import { createClaim, findDueKinds } from '../domain/outbox/outbox-claims.ts';
+import { createOrm } from '../domain/schema/orm.ts';
 import { createLogger } from '../platform/logger.ts';
 import { emailDeliveryWorkflowId } from '../pure/workflow-contracts.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.ts';
@@ -47,6 +49,32 @@ async function untilHandedOver(emailId: string): Promise<void> {
 }
 
 describe('a dispatcher', () => {
+  it('says once that PostgreSQL is away, in one line without a stack', async () => {
+    const lines: any[] = [];
+    const logger = createLogger(
+      { level: 'warn', name: 'test' },
+      { write: (line) => void lines.push(JSON.parse(line)) },
+    );
+    const proxy = await startTcpProxy(api.database.url);
+    const orm = await createOrm({ databaseUrl: proxy.url, applicationName: 'everpost-test' });
+    let attempts = 0;
+    const counted = { em: { fork: () => (++attempts, orm.em.fork()) } } as unknown as DispatcherDeps['orm'];
+    await proxy.cut();
+    await withDispatcher({ logger, orm: counted, pollMs: 50 }, async () => {
+      await eventually(() => Promise.resolve(attempts > 8));
+    });
+    await proxy.restore();
+    await orm.close();
+    await proxy.close();
+    const reasons = new Set(lines.map(({ msg }) => msg));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines).toHaveLength(reasons.size);
+    for (const line of lines) {
+      expect(line.msg).toMatch(/^PostgreSQL cannot be used: .*read again/);
+      expect(line.err).toBeUndefined();
+    }
+  });
+
   it('of a worker looks again without a wake after it has seen work', async () => {
     await withDispatcher({}, async (dispatcher) => {
       const first = await addEmail();

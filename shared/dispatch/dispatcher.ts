@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../platform/logger.ts';
-import { isDatabaseUnavailable } from '../domain/database/database-errors.ts';
+import { createReminder } from '../platform/reminder.ts';
+import { unavailabilityReason } from '../domain/database/database-errors.ts';
 import type { Orm } from '../domain/schema/orm.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../domain/outbox/outbox.ts';
 import { createClaim, findDueKinds, hasWaitingRows, recoverOutboxBatches } from '../domain/outbox/outbox-claims.ts';
@@ -70,10 +71,13 @@ function watchEvents(
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const em = () => deps.orm.em.fork();
   const dispatch = createBatchDispatch(deps);
+  const isDue = createReminder();
 
   function reportUnreadable(error: unknown): void {
-    const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
-    deps.logger[level]({ err: error }, 'the outbox could not be read; it is read again later');
+    const reason = unavailabilityReason(error);
+    if (reason === undefined) deps.logger.error({ err: error }, 'the outbox could not be read; it is read again later');
+    else if (isDue(reason))
+      deps.logger.warn(`PostgreSQL cannot be used: ${reason}. The outbox is read again until it can`);
   }
 
   const lookPolicy = deps.isApiProcess ? createApiLookPolicy() : createWorkerLookPolicy();
