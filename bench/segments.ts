@@ -1,4 +1,4 @@
-import { listContacts, type ContactCursor } from '../shared/domain/contacts/contacts.ts';
+import { listContacts, type ContactCursor } from '../shared/domain/contacts/contact-list.ts';
 import type { Em } from '../shared/domain/database/em.ts';
 import { listSegmentContacts } from '../shared/domain/segments/segment-contacts.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import { findContact, listContacts, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
+import { listContacts } from '../../shared/domain/contacts/contact-list.ts';
+import { findContact, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';

@@ -45,7 +45,10 @@ type KeyPart<Op> = Op extends { parameters: { header?: infer Header } }
     : KeyOption
   : object;
 
-export type RequestOptions<Op> = CallOptions & PathPart<Op> & QueryPart<Op> & BodyPart<Op> & KeyPart<Op>;
+/** Of several operations, the options of each. Without the condition it would be every combination of their parts. */
+export type RequestOptions<Op> = Op extends unknown
+  ? CallOptions & PathPart<Op> & QueryPart<Op> & BodyPart<Op> & KeyPart<Op>
+  : never;
 export type SendOptions = CallOptions & KeyOption;
 
 /** The options may be left out when none is required. */

@@ -8,7 +8,6 @@ import { recordSubscriptionEvents, type ExecutionCause, type SubscriptionCause }
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../database/em.ts';
 import {
-  likePattern,
   joinSql,
   json,
   lockTimeoutSelect,
@@ -54,7 +53,7 @@ export interface UpsertedContact {
   eventAt?: Date | null;
 }
 
-const RETURNED_COLUMNS = sql`
+export const RETURNED_COLUMNS = sql`
   id, project_id as "projectId", email, subscribed, opted_out_at as "optedOutAt", data,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -347,55 +346,4 @@ async function clearOldSuppressedAddress(
       where c.project_id = ${projectId} and c.id = ${contactId} and c.email <> ${newAddress}
         and s.project_id = c.project_id and s.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}`,
   );
-}
-
-export interface ContactListQuery {
-  limit: number;
-  cursor?: ContactCursor;
-  search?: string;
-  subscribed?: boolean;
-  sort: 'email' | 'createdAt';
-  dir: 'asc' | 'desc';
-}
-
-/** The position of a contact in the list: its value of the sorted column, and its id. */
-export interface ContactCursor {
-  value: string;
-  id: string;
-}
-
-export interface ContactPage {
-  contacts: UpsertedContact[];
-  hasMore: boolean;
-  /** Counted on the first page only; 0 on later ones. */
-  total: number;
-}
-
-async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
-  const row = await queryOne<{ count: number }>(
-    em,
-    sql`select count(*) from contact where ${joinSql(filters, ' and ')}`,
-  );
-  return row?.count ?? 0;
-}
-
-/** One page of a project's contacts. It continues by keyset, so the last page costs as much as the first. */
-export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
-  const filters = [sql`project_id = ${projectId}`];
-  if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
-  if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
-  const total = list.cursor ? 0 : await countContacts(em, filters);
-
-  const key = list.sort === 'email' ? sql`email` : sql`created_at`;
-  const type = list.sort === 'email' ? sql`text` : sql`timestamptz`;
-  const after = list.dir === 'asc' ? sql`>` : sql`<`;
-  const direction = list.dir === 'asc' ? sql`asc` : sql`desc`;
-  if (list.cursor) filters.push(sql`(${key}, id) ${after} (${list.cursor.value}::${type}, ${list.cursor.id}::uuid)`);
-  const rows = await query<UpsertedContact>(
-    em,
-    sql`
-      select ${RETURNED_COLUMNS} from contact where ${joinSql(filters, ' and ')}
-      order by ${key} ${direction}, id ${direction} limit ${list.limit + 1}`,
-  );
-  return { contacts: rows.slice(0, list.limit), hasMore: rows.length > list.limit, total };
 }
