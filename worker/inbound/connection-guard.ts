@@ -23,6 +23,8 @@ export interface ConnectionGuard {
   recipientAccepted: (sessionId: string) => void;
   /** Notes that a message has been read to its end. */
   messageEnded: (sessionId: string) => void;
+  /** Notes that a connection was closed. STARTTLS removes all listeners of its socket, so the server has to say it. */
+  connectionClosed: (sessionId: string) => void;
   close: () => void;
 }
 
@@ -32,6 +34,8 @@ interface Admission {
   limits: ClientLimits;
   watch: ConnectionWatch;
   queue: ConnectionQueue;
+  /** All sockets, including those being refused or closed. */
+  sockets: Set<Socket>;
   isForwarder: (address: string) => boolean;
 }
 
@@ -58,14 +62,19 @@ function admit(admission: Admission, { socket, address, port }: ClientConnection
   }
   const id = randomBytes(10).toString('hex');
   watch.add(id, socket, address);
-  socket.once('close', () => {
-    watch.remove(id);
-    limits.leave(address);
-    admitWaiting(admission);
-  });
+  socket.once('close', () => release(admission, id));
   server.connect(socket, { id, remoteAddress: address, remotePort: port });
   endChatter(admission, id);
   return true;
+}
+
+/** Gives back the place of a connection, once. */
+function release(admission: Admission, id: string): void {
+  const closed = admission.watch.remove(id);
+  if (!closed) return;
+  admission.sockets.delete(closed.socket);
+  admission.limits.leave(closed.address);
+  admitWaiting(admission);
 }
 
 /** Ends a connection that goes on with commands and completes no message, such as thousands of NOOP. */
@@ -116,8 +125,9 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
   const { server, limits, bounds } = options;
   const watch = createConnectionWatch(bounds, limits.isProven);
   const queue = createConnectionQueue();
-  const admission: Admission = { server, limits, watch, queue, isForwarder: createNetworkTest(options.proxySources) };
   const sockets = new Set<Socket>();
+  const isForwarder = createNetworkTest(options.proxySources);
+  const admission: Admission = { server, limits, watch, queue, sockets, isForwarder };
 
   function onConnection(socket: Socket): void {
     socket.on('error', () => undefined);
@@ -147,6 +157,7 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
       admitWaiting(admission);
     },
     messageEnded: (sessionId) => watch.endMessage(sessionId),
+    connectionClosed: (sessionId) => release(admission, sessionId),
     close() {
       clearInterval(timer);
       for (const socket of sockets) {

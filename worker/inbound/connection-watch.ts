@@ -46,7 +46,8 @@ interface WatchedConnection {
 /** Watches the connections that are served. */
 export interface ConnectionWatch {
   add: (id: string, socket: Socket, address: string) => void;
-  remove: (id: string) => void;
+  /** @returns the connection; undefined when it was removed before */
+  remove: (id: string) => Pick<WatchedConnection, 'socket' | 'address'> | undefined;
   /** Notes an accepted recipient. Further ones of the same message do not extend its time. */
   beginMessage: (id: string) => void;
   endMessage: (id: string) => void;
@@ -91,7 +92,11 @@ export function createConnectionWatch(
       const octetsBefore = socket.bytesRead;
       watched.set(id, { socket, address, startedAt, since: startedAt, octetsBefore, replies: 0, isInMessage: false });
     },
-    remove: (id) => void watched.delete(id),
+    remove(id) {
+      const connection = watched.get(id);
+      watched.delete(id);
+      return connection;
+    },
     beginMessage: (id) => beginPhase(id, true),
     endMessage(id) {
       beginPhase(id, false);

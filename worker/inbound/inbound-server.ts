@@ -141,6 +141,7 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
     closeTimeout: CLOSE_MS,
     logger: false,
     onConnect: (_session, callback) => answer(logger, renewCertificate(), callback),
+    onClose: (session) => listener.guard().connectionClosed(session.id),
     onMailFrom(_address, session, callback) {
       const mayBegin = listener.limits.beginMessage(session.remoteAddress);
       callback(mayBegin ? null : refusal(421, '4.7.0 Too many messages, try again later'));

@@ -236,3 +236,47 @@ describe('a connection that only chats', () => {
     await server.close();
   });
 });
+
+describe('a connection that holds a place', () => {
+  /** As many as one stranger may have. */
+  const PLACES = 5;
+  const silent = async (socket: Socket): Promise<void> => void (await converse(socket, 'STARTTLS', /^220 /m));
+
+  it.each<[string, (socket: Socket) => Promise<unknown>]>([
+    ['never reads its replies', (socket) => Promise.resolve(socket.pause().write('NOOP\r\n'.repeat(3_000)))],
+    ['begins TLS and is silent', silent],
+    [
+      'begins TLS and goes on octet by octet',
+      async (socket) => {
+        await silent(socket);
+        const timer = setInterval(() => socket.write('\u0016'), 50);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+    ['ends at once', (socket) => Promise.resolve(socket.destroy())],
+    [
+      'ends within TLS',
+      async (socket) => {
+        await silent(socket);
+        const secure = connectTls({ socket, rejectUnauthorized: false });
+        await new Promise((resolve) => secure.once('secureConnect', resolve));
+        secure.destroy();
+      },
+    ],
+  ])('gives it back when it %s', async (_name, hold) => {
+    await replace(createTestCertificate(DOMAIN));
+    const server = await startServer({ bounds: { recipientWaitMs: 500, checkMs: 50 } });
+    const sockets: Socket[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      for (let n = 0; n < PLACES; n += 1) {
+        const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+        sockets.push(socket);
+        await converse(socket, undefined, /^220 /m);
+        await converse(socket, 'EHLO mx.test', /^250 /m);
+        await hold(socket);
+      }
+    }
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+});
