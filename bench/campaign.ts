@@ -102,11 +102,43 @@ function steadySpeed(recipients: number) {
 }
 
 /**
- * Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts.
+ * Locks the table of emails for `--lock-seconds`. With `--terminate` the worker is told to stop meanwhile, and another
+ * one starts.
+ */
+async function lockEmails(context: BenchContext, stack: BenchStack): Promise<void> {
+  const seconds = context.number('lock-seconds');
+  const em = stack.em();
+  await em.begin();
+  await query(em, sql`lock table email in access exclusive mode`);
+  const lockedAt = performance.now();
+  context.progress(`PostgreSQL is locked for ${seconds} seconds`);
+  if (context.flag('terminate')) {
+    await stack.worker()?.stop();
+    await stack.startWorker();
+  }
+  await delay(Math.max(0, seconds * 1_000 - (performance.now() - lockedAt)));
+  await em.rollback();
+}
+
+/** With `--lock`, creates the function that locks the table once, half-way. @returns whether it did */
+function createLocker(context: BenchContext, stack: BenchStack, recipients: number) {
+  let isLeft = context.flag('lock');
+  return async (decided: number): Promise<boolean> => {
+    if (!isLeft || decided < recipients / 2) return false;
+    isLeft = false;
+    await lockEmails(context, stack);
+    return true;
+  };
+}
+
+/**
+ * Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts;
+ * with `--lock` PostgreSQL is locked half-way.
  */
 async function sendCampaign(context: BenchContext, stack: BenchStack, id: string, recipients: number): Promise<Run> {
   const run: Run = { totalMs: 0, freezeMs: 0, steadyPerSecond: Number.NaN, resumedAfterMs: undefined };
   let killedAt: number | undefined;
+  const lockHalfWay = createLocker(context, stack, recipients);
   let decidedAtKill = 0;
   let decided = 0;
   const steady = steadySpeed(recipients);
@@ -138,6 +170,7 @@ async function sendCampaign(context: BenchContext, stack: BenchStack, id: string
       decidedAtKill = (await readCampaign(stack, id))?.decided ?? 0;
       restarting = stack.startWorker();
     }
+    if (await lockHalfWay(decided)) progressedAt = performance.now();
     await delay(POLL_MS);
   }
 }
@@ -194,6 +227,9 @@ export const bench: Bench = {
     workers: { type: 'string', default: '1' },
     dkim: { type: 'boolean' },
     kill: { type: 'boolean' },
+    lock: { type: 'boolean' },
+    'lock-seconds': { type: 'string', default: '600' },
+    terminate: { type: 'boolean' },
   },
   async run(context) {
     const recipients = context.number('recipients');
@@ -237,7 +273,7 @@ export const bench: Bench = {
     const smtpLimit = (limitBefore.perSecond + limitAfter.perSecond) / 2;
     const limit = rsaBefore !== undefined && rsaAfter !== undefined ? (rsaBefore + rsaAfter) / 2 : smtpLimit;
     const figure = (recipients / run.totalMs) * 1000;
-    const wasKilled = context.flag('kill');
+    const wasKilled = context.flag('kill') || context.flag('terminate');
     const history = await readHistory(stack, campaignId);
     return {
       name: 'campaign',
@@ -275,7 +311,7 @@ export const bench: Bench = {
       smtpLimitCpuMsPerMail: round(limitBefore.cpuMsPerMail, 3),
       ownClientPerSecond: round(ownClient.perSecond),
       ownClientCpuMsPerMail: round(ownClient.cpuMsPerMail, 3),
-      ...(wasKilled && { resumedAfterSeconds: round((run.resumedAfterMs ?? Number.NaN) / 1000, 1) }),
+      ...(context.flag('kill') && { resumedAfterSeconds: round((run.resumedAfterMs ?? Number.NaN) / 1000, 1) }),
     };
   },
 };

@@ -5,6 +5,7 @@ import {
   recordHardBounce,
   recordSoftBounce,
 } from '../../shared/domain/emails/feedback.ts';
+import { isUndoneByServer } from '../../shared/domain/database/database-errors.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import { createGroupWriter } from '../../shared/platform/group-writer.ts';
 import type { DsnRecipient } from '../../shared/platform/inbound/dsn.ts';
@@ -76,6 +77,12 @@ export function createReportRecorder(em: () => Em) {
   // A relay returns the receipts of a campaign over many connections at once, so they share statements.
   const recordInGroup = createGroupWriter({
     write: (emailIds: string[]) => recordDeliveries(em(), emailIds),
+    // The receipts of a group may be of several projects, and one may wait for the lock of another.
+    async writeAlone(emailId) {
+      await recordDelivery(em(), emailId);
+      return true;
+    },
+    isUndone: isUndoneByServer,
     itemsMax: RECEIPTS_MAX,
   });
 
