@@ -15,12 +15,39 @@ import { addSystemCommands } from './system-commands.ts';
 import { addTemporalCommands } from './temporal-commands.ts';
 import { everpostVersion } from './version.ts';
 
+const COMMANDS = [
+  addProjectCommands,
+  addDomainCommands,
+  addEmailCommands,
+  addExecutionCommands,
+  addSecretsCommands,
+  addSuppressionCommands,
+  addBounceCommands,
+  addQueueCommand,
+  addSystemCommands,
+  addTemporalCommands,
+  addDeployCommands,
+  addDoctorCommand,
+];
+
 /**
  * Redirects a command and all its subcommands: commander does not copy the settings to subcommands that already exist.
  */
 function redirect(command: Command, streams: CliStreams): void {
   command.exitOverride().configureOutput({ writeOut: streams.writeOut, writeErr: streams.writeError });
   for (const child of command.commands) redirect(child, streams);
+}
+
+/** The operator commands, before they are parsed. */
+export function createProgram(io: CliStreams & { environment: NodeJS.ProcessEnv }): Command {
+  const context = createCliContext(io);
+  const program = new Command('everpost')
+    .description('Operator commands of Everpost')
+    .version(everpostVersion(), '--version', 'print the version')
+    .showHelpAfterError('(add --help for the usage)');
+  for (const add of COMMANDS) add(program, context);
+  redirect(program, io);
+  return program;
 }
 
 /**
@@ -32,26 +59,8 @@ export async function runCli(
   args: readonly string[],
   io: CliStreams & { environment: NodeJS.ProcessEnv },
 ): Promise<number> {
-  const context = createCliContext(io);
-  const program = new Command('everpost')
-    .description('Operator commands of Everpost')
-    .version(everpostVersion(), '--version', 'print the version')
-    .showHelpAfterError('(add --help for the usage)');
-  addProjectCommands(program, context);
-  addDomainCommands(program, context);
-  addEmailCommands(program, context);
-  addExecutionCommands(program, context);
-  addSecretsCommands(program, context);
-  addSuppressionCommands(program, context);
-  addBounceCommands(program, context);
-  addQueueCommand(program, context);
-  addSystemCommands(program, context);
-  addTemporalCommands(program, context);
-  addDeployCommands(program, context);
-  addDoctorCommand(program, context);
-  redirect(program, io);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await createProgram(io).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed its message, or the help that was asked for.

@@ -31,10 +31,14 @@ Everpost is running.
 
 ${rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n')}
 ${isTemporalLater ? TEMPORAL_LATER : ''}
-Send a first email:
+For the requests of the docs, and for a first email:
 
-  curl -sS ${file.apiUrl}/v1/send \\
-    -H 'Authorization: Bearer ${file.secretKey}' \\
+  export EVERPOST_URL=${file.apiUrl}
+  export SECRET_KEY=${file.secretKey}
+  export PUBLIC_KEY=${file.publicKey}
+
+  curl -sS "$EVERPOST_URL/v1/send" \\
+    -H "Authorization: Bearer $SECRET_KEY" \\
     -H 'Content-Type: application/json' \\
     -d '${mail}'
 

@@ -12,7 +12,10 @@ import { startTestStack, type TestStack } from './support/stack.ts';
 import { render } from './support/templates.ts';
 
 const GUIDES = path.join(projectRoot, 'docs', 'guides');
-const pages = [...readdirSync(GUIDES).map((name) => `guides/${name}`), 'webhooks.md'];
+/** Every page with code, except that of the client. */
+const pages = ['README.md', ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })]
+  .map((file, index) => (index === 0 ? file : path.join('docs', file)))
+  .filter((file) => file.endsWith('.md') && /^ *```/m.test(readFileSync(path.join(projectRoot, file), 'utf8')));
 
 let stack: TestStack;
 let dns: DnsServer;
@@ -25,13 +28,17 @@ afterAll(async () => {
   await dns.close();
 });
 
+function countWorkflows(query: string) {
+  return stack.temporal.client.workflow.count(query);
+}
+
 describe('the code of a page of the docs', () => {
   it.each(pages)('runs and answers what the page shows: %s', async (file) => {
     const project = await stack.createProject();
     // `npm start` trusts this domain as well.
     await trustDomain(stack.em(), project.project.id, 'local.test');
     const examples = await readExamples(file);
-    const page = await startPage(stack.url, project);
+    const page = await startPage(stack.url, project, countWorkflows);
     try {
       for (const example of examples) await page.run(example);
     } finally {
@@ -59,11 +66,23 @@ describe('a wrong example on a page', () => {
       { language: 'json', words: ['filter', 'ada'], code: '{ "field": "email", "operator": "exists" }' },
     ],
     ['an event as none is sent', { language: 'json', words: ['event'], code: '{ "type": "order.paid" }' }],
+    [
+      'a request with an id to replace',
+      { language: 'sh', words: [], code: 'echo 019a0c7e-5b10-7c3e-9f0a-2d6b8e3c1a01' },
+    ],
+    [
+      'an operator command that does not exist',
+      { language: 'sh', words: [], code: 'npm run --silent everpost -- project shrink <id>' },
+    ],
+    ['a bench that does not exist', { language: 'sh', words: [], code: 'npm run bench -- nothing' }],
+    ['a query of Temporal', { language: 'text', words: ['query'], code: 'Nothing = "1"' }],
     ['a language that nobody runs', { language: 'python', words: [], code: 'print()' }],
   ])('fails: %s', async (_case, example) => {
-    const page = await startPage(stack.url, stack);
+    const page = await startPage(stack.url, stack, countWorkflows);
     try {
-      await expect(page.run(example)).rejects.toThrow(/the page shows|nobody runs|answered|matches|is no event/);
+      await expect(page.run(example)).rejects.toThrow(
+        /the page shows|nobody runs|answered|matches|is no event|holds an id|not understand|is no bench|count workflows/,
+      );
     } finally {
       await page.close();
     }

@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LocalFile } from '../local/local-project.ts';
 import { commandLineOf, isRunning } from '../local/processes/running-process.ts';
@@ -86,6 +87,14 @@ afterAll(async () => {
 }, PATIENCE_MS);
 
 describe('npm start', () => {
+  it('prints a first request that can be pasted, and what the docs need', async () => {
+    const pasted = /\n( {2}export [\s\S]*?)\n\nCtrl-C/.exec(output)?.[1] ?? '';
+    const shell = `${pasted}\necho "$EVERPOST_URL $SECRET_KEY $PUBLIC_KEY"`;
+    const { stdout } = await promisify(execFile)('bash', ['-euc', shell]);
+    expect(stdout).toContain('"success":true');
+    expect(stdout).toContain(`${file.apiUrl} ${file.secretKey} ${file.publicKey}\n`);
+  });
+
   it(
     'restarts each part that is killed, and email that was accepted meanwhile arrives',
     async () => {

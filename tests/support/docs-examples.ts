@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Marked, type Tokens } from 'marked';
 import { projectRoot } from '../../shared/platform/paths.ts';
+import { checkWithoutRunning } from './docs-parsing.ts';
 import { createOpenApiDocument } from '../../api/reference/openapi.ts';
 import { createEndpoints } from '../../api/routes.ts';
 import { testConfig } from './config.ts';
@@ -30,14 +31,21 @@ export interface PageRun {
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ANSWERS = ['json', 'text'];
-/** The word after `json` when a block is not an answer: a filter of a segment, or an event that a webhook receives. */
-const OWN_EXAMPLES = ['filter', 'event'];
+/** The word after the language when a block is not an answer: a filter of a segment, an event, or a query of Temporal. */
+const OWN_EXAMPLES = ['filter', 'event', 'query'];
 const ANSWER_MS_MAX = 15_000;
-const BLOCK_MS_MAX = 30_000;
+const BLOCK_MS_MAX = 60_000;
+/** The blocks of a page share one shell, as pasted. Readonly variables belong to each shell itself. */
+const SHELL = `
+if [ -f .shell ]; then source .shell; fi
+trap '{ declare -p | grep -Ev "^declare -[aAilntux]*r"; declare -f; } > .shell' EXIT
+source .block < /dev/null`;
+/** Parts of a clone that blocks name by their path. */
+const LINKED = ['docs', 'shared', ...['@temporalio', 'standardwebhooks'].map((name) => `node_modules/${name}`)];
 
-/** The examples of a page of `docs/`, in their order. */
+/** The examples of a page, in their order. @param file its path in the project */
 export async function readExamples(file: string): Promise<DocsExample[]> {
-  const text = await readFile(path.join(projectRoot, 'docs', file), 'utf8');
+  const text = await readFile(path.join(projectRoot, file), 'utf8');
   const examples: DocsExample[] = [];
   let previous: DocsExample | undefined;
   for (const token of new Marked().lexer(text)) {
@@ -122,15 +130,32 @@ function parse(output: string): unknown {
   }
 }
 
-/** Runs the examples of one page with a project of its own. Later examples see the records of earlier ones. */
-export async function startPage(url: string, { keys, api }: TestProject): Promise<PageRun> {
+/** A folder with what the blocks of a page find in a clone of the project beside a running `npm start`. */
+async function makeFolder(url: string, { keys }: TestProject): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'everpost-docs-'));
   await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+  for (const name of ['node_modules', '.everpost']) await mkdir(path.join(folder, name));
+  for (const name of LINKED) await symlink(path.join(projectRoot, name), path.join(folder, name));
+  // Webpack does not take an entry behind a link.
+  await cp(path.join(projectRoot, 'workflows'), path.join(folder, 'workflows'), { recursive: true });
   // The link replaces an installed client. An export condition selects its source, because nothing is built here.
-  await mkdir(path.join(folder, 'node_modules'));
   await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
-  const verifier = path.join('node_modules', 'standardwebhooks');
-  await symlink(path.join(projectRoot, verifier), path.join(folder, verifier));
+  const local = { apiUrl: url, ...keys, domain: 'local.test', temporalUiUrl: null, mailboxUrl: null };
+  await writeFile(path.join(folder, '.everpost', 'local.json'), JSON.stringify(local));
+  // What the command above the block that replays it writes.
+  const recording = path.join(projectRoot, 'workflows', 'histories', 'automationExecution.condition-and-mail.json');
+  await symlink(recording, path.join(folder, 'f.json'));
+  return folder;
+}
+
+/** Runs the examples of one page with a project of its own. Later examples see the records of earlier ones. */
+export async function startPage(
+  url: string,
+  project: TestProject,
+  countWorkflows: (query: string) => Promise<unknown>,
+): Promise<PageRun> {
+  const { keys, api } = project;
+  const folder = await makeFolder(url, project);
   const env = { ...process.env, EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey };
   const ids: Ids = new Map();
   const files = new Set<string>();
@@ -156,25 +181,33 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
     if (names.join(',') !== expected) throw new Error(`${code}\nmatches ${names.join(',')}, not ${expected}`);
   }
 
+  async function runShell(example: DocsExample): Promise<void> {
+    const { code } = example;
+    if (code.match(UUID)) throw new Error(`the block cannot be pasted, it holds an id: ${code}`);
+    await writeFile(path.join(folder, '.block'), code);
+    const attempt = async () => {
+      check(example, await execute('bash', ['-euo', 'pipefail', '-c', SHELL]), ids);
+      return true;
+    };
+    // The state that a request reads may come a moment later.
+    const isRead = code.startsWith('curl ') && !/ (--json|-X|-d|-F) /.test(code);
+    if (!isRead || !example.answer) return void (await attempt());
+    await eventually(attempt, ANSWER_MS_MAX).catch((error: unknown) => {
+      throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    });
+  }
+
   return {
     async run(example) {
-      const code = example.code.replaceAll(UUID, (id) => ids.get(id) ?? id);
-      if (example.language === 'json' && example.words[0] === 'filter') await runFilter({ ...example, code });
-      else if (example.language === 'json' && example.words[0] === 'event') checkEvent(code);
-      else if (example.language === 'ts') check(example, await runTypeScript(code), ids);
-      else if (example.language === 'bash') {
-        const isRead = code.startsWith('curl ') && !/ (--json|-X|-d|-F) /.test(code);
-        const attempt = async () => {
-          check(example, await execute('bash', ['-euo', 'pipefail', '-c', code]), ids);
-          return true;
-        };
-        // The state that a request reads may come a moment later.
-        if (isRead && example.answer) {
-          await eventually(attempt, ANSWER_MS_MAX).catch((error: unknown) => {
-            throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
-          });
-        } else await attempt();
-      } else throw new Error(`nobody runs a block of ${example.language}: ${code}`);
+      const { language, words, code } = example;
+      if (await checkWithoutRunning(example)) return;
+      if (language === 'json' && words[0] === 'filter') {
+        await runFilter({ ...example, code: code.replaceAll(UUID, (id) => ids.get(id) ?? id) });
+      } else if (language === 'json' && words[0] === 'event') checkEvent(code);
+      else if (language === 'text' && words[0] === 'query') await countWorkflows(code);
+      else if (language === 'ts') check(example, await runTypeScript(code), ids);
+      else if (language === 'bash' || language === 'sh') await runShell(example);
+      else throw new Error(`nobody runs a block of ${language}: ${code}`);
     },
     close: () => rm(folder, { recursive: true, force: true }),
   };
