@@ -149,4 +149,21 @@ describe('the results of a page', () => {
       select sent_count as sent, failed_count as failed, bounced_count as bounced from campaign where id = ${campaignId}`;
     expect(await query(em(), counts)).toEqual([{ sent: 1, failed: 1, bounced: 1 }]);
   });
+
+  it('count a deferral that one attempt records twice once, and one of the next attempt again', async () => {
+    const campaignId = await createSendingCampaign(1);
+    const read = sql`
+      select id, deferrals, jsonb_array_length(attempts) as attempts from email where campaign_id = ${campaignId}`;
+    const emailId = (await query<{ id: string }>(em(), read))[0]!.id;
+    const heading = { from: 'a@x.test', subject: 'S' };
+    const page = { campaignId, firstSeq: 1, lastSeq: 1, projectId, heading };
+    const deferral: DeliveryResult = { emailId, verdict: 'deferred', subject: null, error: '450 later', server: 's' };
+    for (const expected of [1, 2]) {
+      const claimToken = uuidV7();
+      await claimCampaignPage(em(), page, claimToken);
+      for (let i = 0; i < 2; i++) await recordCampaignResults(em(), { ...page, claimToken }, [deferral], [60, 60]);
+      expect(await query(em(), read)).toEqual([{ id: emailId, deferrals: expected, attempts: expected }]);
+    }
+    expect((await slicesOf(campaignId, { firstSeq: 1, lastSeq: 1 })).flat()).toEqual([]);
+  });
 });

@@ -196,8 +196,9 @@ async function recordOnPage(
         select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
       ),
       changed as (
-        update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
+        update email e set ${resultColumns(retrySeconds, page.claimToken)} from ${resultTable(results)}
         where e.id = r.email_id and exists (select from claimed)
+          and (e.claim_token is distinct from ${page.claimToken} or r.verdict not in ${literalList(PUT_OFF)})
           and ${where}
         returning e.*, r.verdict
       ),
@@ -225,7 +226,8 @@ async function recordOnPage(
 }
 
 /**
- * Records results of a page. An attempt that lost the page to another changes nothing. Results of emails that have been
+ * Records results of a page. An attempt that lost the page to another changes nothing, and a deferral that an attempt
+ * records again counts once: the answer of PostgreSQL may be lost, and two processes may read one kept file. Results of emails that have been
  * sent are recorded even when the campaign was cancelled, ended with an error or was deleted meanwhile.
  */
 export async function recordCampaignResults(

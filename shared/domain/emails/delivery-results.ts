@@ -3,7 +3,7 @@ import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, joinSql, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
+import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
@@ -80,8 +80,9 @@ const REPORTED_BEFORE = joinSql(
  * report, or an open by a scanner, may have been recorded before the sending. An email whose contact was erased
  * meanwhile gets its outcome without texts, because the subject and the server's answer may name the person.
  * @param retrySeconds the pause after each deferral
+ * @param pageClaim the claim of a page, which stays with an email that is tried again, so that it is put off once
  */
-export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
+export function resultColumns(retrySeconds: readonly number[], pageClaim?: string): SqlFragment {
   return sql`
   status = case r.verdict
     when 'sent' then case ${REPORTED_BEFORE} else 'SENT' end
@@ -100,7 +101,7 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
     else coalesce(e.attempts, '[]') || jsonb_strip_nulls(jsonb_build_object('at', ${isoText(sql`now()`)},
       'verdict', r.verdict, 'server', nullif(r.server, ''), 'words', r.error,
       'nextAt', ${isoText(retryAt(retrySeconds))})) end,
-  claim_token = null`;
+  claim_token = case when r.verdict in ${literalList(PUT_OFF)} then ${pageClaim ?? null}::uuid end`;
 }
 
 /**
