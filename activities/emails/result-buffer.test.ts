@@ -100,6 +100,41 @@ describe('a result buffer', () => {
     expect(recorded).toEqual([3, 3]);
   });
 
+  it('records all results, and without its texts the one that PostgreSQL refuses', async () => {
+    await query(
+      database.orm.em.fork(),
+      sql`create table outcome (id text primary key, verdict text, words text check (words not like '%refused%'))`,
+    );
+    const buffer = createResultBuffer({
+      maxItems: 5,
+      waitingMax: 10,
+      maxAgeMs: 10,
+      signal: new AbortController().signal,
+      keep: () => Promise.reject(new Error('not expected')),
+      async record(results) {
+        await query(
+          database.orm.em.fork(),
+          sql`insert into outcome select * from unnest(
+            ${results.map(({ emailId }) => emailId)}::text[], ${results.map(({ verdict }) => verdict)}::text[],
+            ${results.map(({ subject, error }) => subject ?? error)}::text[])`,
+        );
+      },
+    });
+    buffer.add({ ...result, emailId: 'a' });
+    buffer.add({ ...result, emailId: 'b', verdict: 'failed', error: 'a refused value' });
+    buffer.add({ ...result, emailId: 'c', verdict: 'deferred', error: 'later' });
+    buffer.add({ ...result, emailId: 'd', subject: 'also refused' });
+    buffer.add({ ...result, emailId: 'e' });
+    await buffer.drain();
+    expect(await query(database.orm.em.fork(), sql`select * from outcome order by id`)).toEqual([
+      { id: 'a', verdict: 'sent', words: null },
+      { id: 'b', verdict: 'failed', words: 'The answer of the server cannot be stored.' },
+      { id: 'c', verdict: 'deferred', words: 'later' },
+      { id: 'd', verdict: 'sent', words: null },
+      { id: 'e', verdict: 'sent', words: null },
+    ]);
+  });
+
   it('returns the error of a recording that failed, and records nothing after it', async () => {
     let attempts = 0;
     const buffer = createResultBuffer({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { recordInParts } from './record-in-parts.ts';
 
 export interface ResultBuffer {
   /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
@@ -95,7 +96,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
     buffered = [];
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    recording = recordPatiently(results, ended)
+    recording = recordInParts(results, (part) => recordPatiently(part, ended))
       .catch((error: unknown) => {
         failure = error instanceof Error ? error : new Error(String(error));
       })

@@ -10,6 +10,7 @@ import { queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { describeError } from '../../shared/platform/log-error.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { recordInParts } from './record-in-parts.ts';
 import { keptFiles, readKept, rejectKept, removeKept, writeKept } from './spool-folder.ts';
 
 /** Results of an attempt that has ended, and the claim under which it may record them. */
@@ -72,8 +73,11 @@ async function recordKept(
   try {
     const { claim, results } = read();
     const em = orm.em.fork();
-    if ('page' in claim) await recordCampaignResults(em, claim.page, results, retrySeconds);
-    else await recordTransactionalResults(em, claim.projectId, claim.claimToken, results, retrySeconds);
+    await recordInParts(results, (part) =>
+      'page' in claim
+        ? recordCampaignResults(em, claim.page, part, retrySeconds)
+        : recordTransactionalResults(em, claim.projectId, claim.claimToken, part, retrySeconds),
+    );
     return results.length;
   } catch (error) {
     if (isDatabaseFault(error)) throw error;

@@ -86,6 +86,11 @@ export function isDatabaseFault(error: unknown): boolean {
   return isDatabaseUnavailable(error) || (hasCode(error, SQLSTATE) && !hasCode(error, VALUE_CODES));
 }
 
+/** Whether PostgreSQL refused a value of the statement: the same statement without that value can succeed. */
+export function isRefusedValue(error: unknown): boolean {
+  return hasCode(error, VALUE_CODES);
+}
+
 /** What is wrong with the database, in the words of its driver, with the code. Such faults do not name values. */
 export function databaseFaultReason(error: unknown): string {
   const code = errorCodes(error).at(-1);

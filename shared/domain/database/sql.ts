@@ -57,6 +57,11 @@ export function literalList(constants: readonly string[]): SqlFragment {
   return new SqlFragment(`(${constants.map((constant) => `'${constant}'`).join(', ')})`);
 }
 
+/** A text that PostgreSQL can store: U+FFFD takes the place of NUL and of half a surrogate pair, as in `json`. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
 /**
  * Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. PostgreSQL stores
  * neither NUL nor half of a surrogate pair, which is what a text may end in that was cut; U+FFFD takes their place.

@@ -3,7 +3,7 @@ import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
+import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment, storableText } from '../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
@@ -40,6 +40,10 @@ export interface RecordedResult {
 
 const ERROR_LENGTH_MAX = 500;
 
+function storableOrNull(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : storableText(text);
+}
+
 /** Results as a table `r` of a statement. */
 export function resultTable(results: DeliveryResult[]): SqlFragment {
   // In the order in which emails are locked: PostgreSQL updates so few rows one by one.
@@ -47,10 +51,10 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
   return sql`
     unnest(
       ${rows.map((result) => result.emailId)}::uuid[], ${rows.map((result) => result.verdict)}::text[],
-      ${rows.map((result) => result.subject)}::text[],
-      ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[],
+      ${rows.map(({ subject }) => storableOrNull(subject))}::text[],
+      ${rows.map(({ error }) => storableOrNull(error?.slice(0, ERROR_LENGTH_MAX)))}::text[],
       ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
-      ${rows.map((result) => result.server ?? null)}::text[],
+      ${rows.map(({ server }) => storableOrNull(server))}::text[],
       ${rows.map((result) => result.held?.ms ?? null)}::float8[]
     ) as r (email_id, verdict, subject, error, refusal, server, held_ms)`;
 }

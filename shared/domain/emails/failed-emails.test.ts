@@ -87,6 +87,17 @@ describe('an email that cannot be sent', () => {
     });
   });
 
+  it('keeps a reason that PostgreSQL could not store as it is', async () => {
+    const id = await createEmail();
+    const claimToken = uuidV7();
+    await claimEmails(em(), [id], { deliveryId: uuidV7(), claimToken });
+    const texts = { subject: 'Hel\0lo \ud83d', error: 'No\0 \ude00', server: 'mx\0.test' };
+    const result = { emailId: id, verdict: 'failed', ...texts } as const;
+    await recordTransactionalResults(em(), projectId, claimToken, [result], [1]);
+    const row = await queryOne(em(), sql`select status, subject, error, attempts from email where id = ${id}`);
+    expect(row).toMatchObject({ status: 'FAILED', subject: 'Hel\ufffdlo \ufffd', error: 'No\ufffd \ufffd' });
+  });
+
   it('gets an event with the reason when its delivery was given up', async () => {
     const id = await createEmail();
     for (let round = 0; round < 2; round++) await abandonEmails(em(), [id], uuidV7(), 'no server for two days');

@@ -1,6 +1,6 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
 import type { EmailActivity, StandardField } from '../../pure/filters/filter-target.ts';
-import { json, sql, SqlFragment } from '../database/sql.ts';
+import { json, sql, SqlFragment, storableText } from '../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');
@@ -15,13 +15,7 @@ const UNIT_MS: Record<FilterUnit, number> = { days: 86_400_000, hours: 3_600_000
 const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00Z');
 const YEAR_10000_MS = Date.parse('+010000-01-01T00:00:00Z');
 
-/**
- * A text that PostgreSQL can hold: without NUL and lone surrogates. No stored text can equal the original one anyway.
- */
-function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
-}
-
+/** No stored text can equal one that PostgreSQL cannot store, whatever takes its place. */
 function text(value: string): SqlFragment {
   return sql`${storableText(value)}::text`;
 }
