@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { WORKER_LIMITS } from '../../shared/domain/database/session-limits.ts';
+import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { cpuMsOf } from '../../tests/support/cpu-time.ts';
@@ -15,6 +17,7 @@ import {
   startTestInbound,
   type TestInbound,
 } from '../../tests/support/inbound.ts';
+import { createReportRecorder } from './inbound-reports.ts';
 
 let inbound: TestInbound;
 beforeAll(async () => {
@@ -111,6 +114,28 @@ describe('a delivery report', () => {
     expect(deliveredCount).toBe(mails.length);
     for (const { contactId } of mails) {
       expect(await inbound.database.orm.em.fork().count(EventEntity, { contactId, name: 'email.delivery' })).toBe(1);
+    }
+  });
+
+  it('of success does not wait for the locked campaign of another project', async () => {
+    const [held, other] = [await sentMail(), await sentMail()];
+    const orm = await createOrm({
+      ...{ databaseUrl: inbound.database.url, poolSize: 3 },
+      limits: { ...WORKER_LIMITS, lockMs: 100 },
+    });
+    const record = createReportRecorder(() => orm.em.fork());
+    const receipt = [{ recipient: '', action: 'delivered', status: '2.0.0', diagnostic: '', remoteMta: '' }];
+    const holder = inbound.database.orm.em.fork();
+    await holder.begin();
+    try {
+      await query(holder, sql`select from campaign where id = ${held.campaignId} for update`);
+      // Both arrive at once, so they are in one group.
+      const replies = await Promise.allSettled([held, other].map(({ emailId }) => record(emailId, 'r', receipt)));
+      expect(replies.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+      expect(await stateOf(other)).toMatchObject({ status: 'DELIVERED', counts: [1, 0, 0] });
+    } finally {
+      await holder.rollback();
+      await orm.close();
     }
   });
 
