@@ -32,7 +32,12 @@ function createBaseApp(config: Config, observe?: RequestHandler): { app: Express
   if (observe) app.use(observe);
   app.use(requestId);
   app.use(requestLine);
-  app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
+  app.use(
+    helmet({
+      contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+      strictTransportSecurity: { includeSubDomains: config.HSTS_SUBDOMAINS },
+    }),
+  );
   const endpoints = createEndpoints(config);
   mountCors(app, endpoints);
   return { app, endpoints };
@@ -59,12 +64,12 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
   mountStartPage(app);
   mountReference(app, endpoints, deps.config.publicUrl);
   mountDocs(app);
-  mountConsole(app, deps.config);
   const authenticator = createAuthenticator({
     orm: deps.authenticatorOrm,
     logger: deps.logger,
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
+  mountConsole(app, deps.config, authenticator);
   mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), authenticator, load });
   const nearestPaths = createNearestPaths(endpoints);
   app.use((req) => {

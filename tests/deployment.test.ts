@@ -12,6 +12,9 @@ interface Service {
   volumes?: string[];
   restart?: string;
   networks?: string[];
+  mem_limit?: string;
+  pids_limit?: number;
+  logging?: { options: Record<string, string> };
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
 }
@@ -64,6 +67,12 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(compose.services)).toContain(name);
       expect(condition).toMatch(isJob ? 'service_completed_successfully' : /^service_(healthy|started)$/);
     }
+  });
+
+  it.each(services)('%s has limits of memory, processes and logs', (_name, { mem_limit, pids_limit, logging }) => {
+    expect(mem_limit).toMatch(/^(\$\{[A-Z_]+:-)?\d+[mg]\}?$/);
+    expect(pids_limit).toBeGreaterThan(0);
+    expect(Object.keys(logging?.options ?? {})).toEqual(['max-size', 'max-file']);
   });
 
   it.each(services)('%s holds no secret and requires those that it needs', (_name, { environment = {} }) => {

@@ -100,6 +100,15 @@ describe('the templates of the Helm chart', () => {
     );
   });
 
+  it('give pods a ConfigMap that is there at any time, and only the jobs before them a copy', () => {
+    const [own, copy] = read('templates/config.yaml').split(/^---$/m);
+    expect([own, copy].map((text) => text?.includes('helm.sh/hook:'))).toEqual([false, true]);
+    expect(texts.filter((text) => text.includes('"everpost.container" (list $ "setup")'))).toEqual([
+      read('templates/setup.yaml'),
+    ]);
+    expect(texts.join('\n')).not.toContain('emptyDir: {}');
+  });
+
   it('read only values that exist', () => {
     const used = new Set(
       texts.flatMap((text) => [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, name]) => name ?? '')),

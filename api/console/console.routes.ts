@@ -1,6 +1,8 @@
 import type { Express, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import { admit } from '../http/admit.ts';
+import type { Authenticator } from '../http/authenticator.ts';
 import { mountRefusedMethods } from '../http/methods.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
 import { readConsoleFiles } from './console-files.ts';
@@ -16,9 +18,13 @@ function sendFresh(res: Response, type: string, body: Buffer | string): void {
 
 /**
  * Mounts `GET /console`, a page that does everything through the endpoints of this API with the secret key that the
- * user types in. Its files need no key. Their addresses change with their content, so browsers keep them for a year.
+ * user types in. Its files need no key, its settings do. Their addresses change with their content, so browsers keep them for a year.
  */
-export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TEMPORAL_UI_URL'>): void {
+export function mountConsole(
+  app: Express,
+  { TEMPORAL_UI_URL }: Pick<Config, 'TEMPORAL_UI_URL'>,
+  authenticator: Authenticator,
+): void {
   const { version, files, page } = readConsoleFiles();
   const paths = ['/console', '/console/config.json', '/console/assets/:version/*file'] as const;
   const [pagePath, configPath, filePath] = paths;
@@ -27,8 +33,10 @@ export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TE
     res.setHeader('Content-Security-Policy', POLICY);
     sendFresh(res, 'html', page);
   });
-  app.get(configPath, (_req, res) => {
-    sendFresh(res, 'json', JSON.stringify({ temporalUiUrl: TEMPORAL_UI_URL ?? null }));
+  // It tells where the Temporal UI is, which strangers need not know.
+  app.get(configPath, async (req, res) => {
+    await admit({ key: 'secret', path: configPath }, req, res, authenticator);
+    res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null });
   });
   app.get(filePath, (req, res) => {
     const file = files.get(req.params.file.join('/'));

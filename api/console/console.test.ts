@@ -85,17 +85,21 @@ describe('the files of the console', () => {
   it('answer HEAD, and other methods with 405', async () => {
     for (const path of ['/console', '/console/config.json', '/console/assets/x/main.mjs']) {
       const head = await get(path, 'HEAD');
-      expect([head.status, head.body]).toEqual([200, undefined]);
+      expect([head.status, head.body]).toEqual([path.endsWith('.json') ? 401 : 200, undefined]);
       const refused = await get(path, 'POST');
       expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
       expect((await get(path, 'OPTIONS')).status).toBe(204);
     }
   });
 
-  it('tell the page where the Temporal UI is, and nothing else', async () => {
-    expect((await get('/console/config.json')).body).toEqual({
-      temporalUiUrl: 'https://temporal.test/namespaces/mail',
-    });
+  it('tell those with the secret key where the Temporal UI is, and nothing else', async () => {
+    const settings = await app.api('GET', '/console/config.json');
+    expect(settings.body).toEqual({ temporalUiUrl: 'https://temporal.test/namespaces/mail' });
+    expect(settings.headers.get('cache-control')).toBe('no-store');
+    for (const key of ['public', null] as const) {
+      const refused = await app.api('GET', '/console/config.json', { key });
+      expect([refused.status, refused.body.error.code]).toEqual([401, 'INVALID_API_KEY']);
+    }
   });
 
   it('change nothing about other paths', async () => {

@@ -48,6 +48,8 @@ describe.each(table)('%s', (_name, definition) => {
   ])('refuses %s', async (_case, request) => {
     const reply = await request();
     expect(reply.status).toBe(401);
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(reply.headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/);
     expect(reply.body).toEqual({
       success: false,
       error: {

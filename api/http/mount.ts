@@ -6,8 +6,8 @@ import { createTurns } from '../../shared/platform/turns.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
-import type { Authenticator, Caller } from './authenticator.ts';
-import { proveConnection } from './connections.ts';
+import { admit } from './admit.ts';
+import type { Authenticator } from './authenticator.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
@@ -19,9 +19,7 @@ import { stringifyReply } from './json-reply.ts';
 import { itemOf, locationOf } from './location.ts';
 import type { Load } from './load.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
-import type { RateState } from './rate-limit.ts';
 import { envelopeOf, sendReply, sendStream } from './send-reply.ts';
-import { clientOfRequest, spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
 import {
@@ -34,28 +32,6 @@ import {
 } from './request-resources.ts';
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
-
-function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): void {
-  res.setHeader('RateLimit-Limit', String(rate.limit));
-  res.setHeader('RateLimit-Remaining', String(rate.remaining));
-  res.setHeader('RateLimit-Reset', String(rate.resetSeconds));
-}
-
-function assertMayCall(caller: Caller, res: Response): void {
-  const { project, rate } = caller;
-  if (rate) setRateHeaders(res, rate);
-  if (project.disabled) {
-    throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
-  }
-  if (rate?.isExceeded) {
-    const retryAfter = rate.resetSeconds;
-    throw new AppError('RATE_LIMIT_EXCEEDED', {
-      message: `More than ${rate.limit} requests in this minute`,
-      details: { limit: rate.limit, retryAfter },
-      suggestion: `Try again in ${retryAfter} seconds`,
-    });
-  }
-}
 
 function readIdempotencyKey(req: Request): string | undefined {
   const key = req.get('idempotency-key');
@@ -194,27 +170,6 @@ async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Pro
   }
 }
 
-/** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a stranger's. */
-async function authenticate(
-  definition: Endpoint,
-  req: Request,
-  res: Response,
-  authenticator: Authenticator,
-): Promise<Caller> {
-  try {
-    const request = { authorization: req.get('authorization'), client: clientOfRequest(req) };
-    return await authenticator.authenticate(request, definition.key, definition.path);
-  } catch (error) {
-    const { code, details } = toAppError(error);
-    if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') spareRequest(req, 'doubt');
-    if (code === 'RATE_LIMIT_EXCEEDED') {
-      const [limit, resetSeconds] = [Number(details?.['limit']), Number(details?.['retryAfter'])];
-      setRateHeaders(res, { limit, remaining: 0, resetSeconds });
-    }
-    throw error;
-  }
-}
-
 /**
  * Serves a request. First a small body is parsed, so that one that is not JSON is refused even without a key. Then come
  * the key and the rate limit, then everything that costs more, within the project's share of the resources.
@@ -227,10 +182,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
       ? undefined
       : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
   await json?.readEarly();
-  const caller = await authenticate(definition, req, res, authenticator);
-  proveConnection(req.socket);
-  assertMayCall(caller, res);
-  spareRequest(req, 'key');
+  const caller = await admit(definition, req, res, authenticator);
   const key = definition.isIdempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, caller, req, res }, json, load);
   const releasePage = await reservePage(definition, caller.project.id, load);

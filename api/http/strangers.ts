@@ -33,6 +33,8 @@ export interface Strangers {
 /** A request whose cost is counted. */
 interface Account {
   client: string;
+  /** Whether it has a secret key that was valid lately. */
+  hasSecretKey: boolean;
   /** Counts more units for the request. @returns false when its client has none left */
   spend: (units: number) => boolean;
   /** Gives its units back, because it is no stranger's. @param isByKey whether its key has shown that */
@@ -49,6 +51,7 @@ const CLIENTS = 10;
  */
 const LINKS = { burst: 60, perSecond: 1, totalFactor: Infinity };
 const KEYS_MAX = 10_000;
+const SECRET_KEY = /^bearer +sk_/i;
 /** Longer Authorization headers hold no key. */
 const AUTHORIZATION_LENGTH_MAX = 200;
 /** Octets that are parsed before the key is checked, for one unit. A unit is some 0.1 ms of CPU time. */
@@ -69,6 +72,14 @@ export function spareRequest(req: IncomingMessage, by: 'key' | 'token' | 'doubt'
 /** The client of a request; undefined where requests are not counted. */
 export function clientOfRequest(req: IncomingMessage): string | undefined {
   return accounts.get(req)?.client;
+}
+
+/**
+ * Whether a request may continue the trace of its caller, whose flag decides whether spans are recorded. Anybody can send
+ * `traceparent`, and everybody has the public key.
+ */
+export function mayContinueTrace(req: IncomingMessage): boolean {
+  return accounts.get(req)?.hasSecretKey ?? false;
 }
 
 /** Counts the octets of a request that are parsed before its key is checked. */
@@ -185,6 +196,7 @@ export function createStrangers(limits: StrangerLimits): Strangers {
       let isAdmitted = false;
       accounts.set(req, {
         client,
+        hasSecretKey: knownKey !== undefined && SECRET_KEY.test(req.headers.authorization ?? ''),
         spend(units) {
           if (isSpared) return true;
           spent += units;

@@ -2,10 +2,11 @@ import { SpanKind } from '@opentelemetry/api';
 import type { Request, Response } from 'express';
 import { parseTraceParent } from '../../shared/pure/trace-parent.ts';
 import { markFailed, startSpan, within } from '../../shared/platform/tracing/spans.ts';
+import { mayContinueTrace } from './strangers.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * Serves a request within a span, which continues the caller's trace (`traceparent`) or begins one, and lasts until the
+ * Serves a request within a span, which continues the trace of a caller with a secret key (`traceparent`) or begins one, and lasts until the
  * answer has been sent. Its attributes never contain the URL, which may hold an email address.
  */
 export function traceRequest(
@@ -17,7 +18,7 @@ export function traceRequest(
   const verb = method.toUpperCase();
   const span = startSpan(`${verb} ${path}`, {
     kind: SpanKind.SERVER,
-    parent: parseTraceParent(req.get('traceparent')),
+    parent: mayContinueTrace(req) ? parseTraceParent(req.get('traceparent')) : undefined,
     attributes: { 'http.request.method': verb, 'http.route': path, 'everpost.operation': operationId },
   });
   // Not sampled, or tracing is off.

@@ -82,6 +82,7 @@ describe('the limits of POST /v1/send', () => {
     ['a number as body', { body: 5 }, 'body', 'invalid_type'],
     ['a text as subscribed', { subscribed: 'yes' }, 'subscribed', 'invalid_type'],
     ['a list of headers', { headers: ['X-A'] }, 'headers', 'invalid_type'],
+    ['a header that steers a relay', { headers: { 'X-smtpAPI': '{}' } }, 'headers.X-smtpAPI', 'invalid_string'],
     ['a number as header value', { headers: { 'X-A': 1 } }, 'headers.X-A', 'invalid_type'],
     ['LF in a header value', { headers: { 'X-A': 'a\nBcc: b' } }, 'headers.X-A', 'invalid_string'],
     ['CR in a header value', { headers: { 'X-A': 'a\rb' } }, 'headers.X-A', 'invalid_string'],

@@ -21,7 +21,10 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     key: 'secret',
     isIdempotent: true,
     isGrouped: true,
-    body: sendBodySchema({ attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES }),
+    body: sendBodySchema({
+      attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES,
+      headersAllowed: config.EMAIL_HEADERS_ALLOWED,
+    }),
     bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
     base64At: ['attachments', '*', 'content'],
     hasEnvelope: true,

@@ -7,6 +7,7 @@ import {
   headersBytes,
   isHeaderName,
   isProtectedHeader,
+  isRelayHeader,
 } from '../../shared/pure/emails/message-headers.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
@@ -74,19 +75,25 @@ const attachmentSchema = z
   })
   .meta({ id: 'Attachment', description: 'A file of an email' });
 
-const headersSchema = atMost(LIMITS.customHeaders, z.record(z.string(), z.string())).superRefine((headers, context) => {
-  for (const [name, value] of Object.entries(headers)) {
-    const fault = headerFault(name, value);
-    if (fault) context.addIssue({ code: 'custom', path: [name], message: fault, params: { code: 'invalid_string' } });
-  }
-  if (headersBytes(Object.entries(headers)) > LIMITS.customHeadersBytes) {
-    context.addIssue({ code: 'custom', message: HEADERS_TOO_LARGE, params: { code: 'too_big' } });
-  }
-});
+/** @param allowed see `isRelayHeader` */
+function headersSchema(allowed: readonly string[]) {
+  return atMost(LIMITS.customHeaders, z.record(z.string(), z.string())).superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      const fault = headerFault(name, value, allowed);
+      if (fault) context.addIssue({ code: 'custom', path: [name], message: fault, params: { code: 'invalid_string' } });
+    }
+    if (headersBytes(Object.entries(headers)) > LIMITS.customHeadersBytes) {
+      context.addIssue({ code: 'custom', message: HEADERS_TOO_LARGE, params: { code: 'too_big' } });
+    }
+  });
+}
 
-function headerFault(name: string, value: string): string | undefined {
+function headerFault(name: string, value: string, allowed: readonly string[]): string | undefined {
   if (!isHeaderName(name)) return 'The name is not a header name (printable ASCII without spaces and colons)';
   if (isProtectedHeader(name)) return 'This header is set by Everpost';
+  if (isRelayHeader(name, allowed)) {
+    return 'This header gives orders to a mail relay; only the operator may allow it (EMAIL_HEADERS_ALLOWED)';
+  }
   if (value.length > LIMITS.customHeaderValueLength) {
     return `The value must have at most ${LIMITS.customHeaderValueLength} characters`;
   }
@@ -125,7 +132,7 @@ function attachmentsSchema(bytesMax: number) {
 }
 
 /** The body of POST /v1/send. */
-export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
+export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAllowed: readonly string[] }) {
   return z.object({
     to: atMost(
       LIMITS.recipients,
@@ -140,7 +147,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
     name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
     subscribed: z.boolean().optional(),
     data: customDataSchema.optional(),
-    headers: headersSchema.optional(),
+    headers: headersSchema(limits.headersAllowed).optional(),
     reply: senderAddressSchema.optional(),
     attachments: attachmentsSchema(limits.attachmentsBytesMax).optional(),
   });

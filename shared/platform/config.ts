@@ -115,6 +115,14 @@ const environmentSchema = z.object({
   IDEMPOTENCY_TTL_HOURS: z.coerce.number().positive().default(24),
   ATTACHMENTS_MAX_BYTES: z.coerce.number().int().positive().default(10_485_760),
   MESSAGE_MAX_BYTES: z.coerce.number().int().positive().default(41_943_040),
+  EMAIL_HEADERS_ALLOWED: list
+    .transform((names) => names.map((name) => name.toLowerCase()))
+    .default([])
+    .describe('headers of /v1/send that are passed on although relays take orders by them; x-mc-* is a family'),
+  HSTS_SUBDOMAINS: z
+    .stringbool()
+    .default(false)
+    .describe('whether browsers that have seen the API use https for all subdomains of its host, too'),
   EMAIL_RATE_PER_SECOND: z.coerce
     .number()
     .int()

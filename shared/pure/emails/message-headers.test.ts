@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isHeaderName, isProtectedHeader, PROTECTED_HEADERS } from './message-headers.ts';
+import { isHeaderName, isProtectedHeader, isRelayHeader, PROTECTED_HEADERS } from './message-headers.ts';
 
 describe('protected headers', () => {
   it('have lower-case names in the set', () => {
@@ -21,6 +21,31 @@ describe('protected headers', () => {
       expect(isProtectedHeader(name)).toBe(false);
     },
   );
+});
+
+describe('headers that give orders to relays', () => {
+  it.each([
+    ...['X-SMTPAPI', 'x-mc-Tags', 'X-SES-CONFIGURATION-SET', 'X-Mailgun-Variables', 'X-PM-Message-Stream'],
+    ...['X-MJ-CustomID', 'X-MSYS-API', 'X-SG-EID', 'X-Mailin-Tag', 'X-SMTP2GO-Account', 'X-virtual-MTA', 'X-Job'],
+  ])('include %s', (name) => {
+    expect(isRelayHeader(name)).toBe(true);
+  });
+
+  it.each(['X-Campaign', 'X-Mailer', 'X-Priority', 'X-Job-Id', 'X-Entity-Ref-ID', 'X-MS-Has-Attach'])(
+    'do not include %s',
+    (name) => {
+      expect(isRelayHeader(name)).toBe(false);
+    },
+  );
+
+  it('can be allowed by name or as a family', () => {
+    const allowed = ['x-smtpapi', 'x-mc-*'];
+    expect(['X-SmtpApi', 'X-MC-Tags', 'X-SES-Message-Tags'].map((name) => isRelayHeader(name, allowed))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
 });
 
 describe('header names', () => {

@@ -38,16 +38,18 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ regexReplaceAll "[^a-z0-9]+" (lower .) "-" | trunc 30 | trimAll "-" }}
 {{- end }}
 
-{{/* What every container of Everpost has, beside its image. */}}
+{{/* What every container of Everpost has, beside its image. Takes a list: the root, and setup, api or workers. */}}
 {{- define "everpost.container" -}}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- $root := index . 0 }}
+{{- $component := index . 1 }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
   capabilities: { drop: [ALL] }
 envFrom:
-  - configMapRef: { name: {{ include "everpost.name" . }}-config }
-  - secretRef: { name: {{ .Values.existingSecret }} }
+  - configMapRef: { name: {{ include "everpost.name" $root }}-{{ eq $component "setup" | ternary "config" "environment" }} }
+  - secretRef: { name: {{ index $root.Values.existingSecrets $component | default $root.Values.existingSecret }} }
 {{- end }}
 
 {{/* What every pod of Everpost has. */}}
@@ -76,7 +78,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 
 {{- define "everpost.volumes" -}}
-- { name: tmp, emptyDir: {} }
+- { name: tmp, emptyDir: { sizeLimit: {{ .Values.tmpSizeLimit }} } }
 {{- with .Values.temporal.tlsSecret }}
 - { name: temporal-tls, secret: { secretName: {{ . }} } }
 {{- end }}

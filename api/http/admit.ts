@@ -1,0 +1,70 @@
+import type { Request, Response } from 'express';
+import { AppError } from '../../shared/pure/app-error.ts';
+import type { Authenticator, Caller } from './authenticator.ts';
+import { proveConnection } from './connections.ts';
+import type { Endpoint } from './endpoint.ts';
+import { toAppError } from './error-envelope.ts';
+import type { RateState } from './rate-limit.ts';
+import { clientOfRequest, spareRequest } from './strangers.ts';
+
+function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): void {
+  res.setHeader('RateLimit-Limit', String(rate.limit));
+  res.setHeader('RateLimit-Remaining', String(rate.remaining));
+  res.setHeader('RateLimit-Reset', String(rate.resetSeconds));
+}
+
+function assertMayCall(caller: Caller, res: Response): void {
+  const { project, rate } = caller;
+  if (rate) setRateHeaders(res, rate);
+  if (project.disabled) {
+    throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
+  }
+  if (rate?.isExceeded) {
+    const retryAfter = rate.resetSeconds;
+    throw new AppError('RATE_LIMIT_EXCEEDED', {
+      message: `More than ${rate.limit} requests in this minute`,
+      details: { limit: rate.limit, retryAfter },
+      suggestion: `Try again in ${retryAfter} seconds`,
+    });
+  }
+}
+
+/** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a stranger's. */
+async function authenticate(
+  definition: Pick<Endpoint, 'key' | 'path'>,
+  req: Request,
+  res: Response,
+  authenticator: Authenticator,
+): Promise<Caller> {
+  try {
+    const request = { authorization: req.get('authorization'), client: clientOfRequest(req) };
+    return await authenticator.authenticate(request, definition.key, definition.path);
+  } catch (error) {
+    const { code, details } = toAppError(error);
+    if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') spareRequest(req, 'doubt');
+    if (code === 'RATE_LIMIT_EXCEEDED') {
+      const [limit, resetSeconds] = [Number(details?.['limit']), Number(details?.['retryAfter'])];
+      setRateHeaders(res, { limit, remaining: 0, resetSeconds });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Lets a request in whose key is valid, enabled and within its rate limit. Its answer may hold personal data, so no cache
+ * stores it.
+ * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED
+ */
+export async function admit(
+  definition: Pick<Endpoint, 'key' | 'path'>,
+  req: Request,
+  res: Response,
+  authenticator: Authenticator,
+): Promise<Caller> {
+  res.setHeader('Cache-Control', 'no-store');
+  const caller = await authenticate(definition, req, res, authenticator);
+  proveConnection(req.socket);
+  assertMayCall(caller, res);
+  spareRequest(req, 'key');
+  return caller;
+}
