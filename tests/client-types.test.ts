@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createEndpoints } from '../api/routes.ts';
-import type { ErrorCode, Everpost } from '../clients/typescript/src/index.ts';
+import type { Campaign, ErrorCode, Everpost, WorkflowStep } from '../clients/typescript/src/index.ts';
 import { isRepeatable, KEYED_PATHS } from '../clients/typescript/src/retry.ts';
+import { ROUTES } from '../clients/typescript/src/routes.ts';
 import { CLIENT_TYPES_FILE, describeClientTypes } from './support/client-types.ts';
 import { testConfig } from './support/config.ts';
 
@@ -14,6 +15,15 @@ const endpoints = createEndpoints(testConfig()).map((endpoint) => ({
 describe('the TypeScript client', () => {
   it('has the types of the declared endpoints (`npm run client-types` writes them)', async () => {
     expect((await readFile(CLIENT_TYPES_FILE, 'utf8')) === (await describeClientTypes())).toBe(true);
+  });
+
+  it('has a method for every operation (`clients/typescript/src/routes.ts` names them)', () => {
+    const routes = Object.values(ROUTES).flatMap((resource): string[] => Object.values(resource));
+    const methods = ['POST /v1/send', 'POST /v1/track', 'POST /v1/verify', ...routes].map((route) =>
+      route.replace('LIST', 'GET').split(' ').slice(0, 2).join(' '),
+    );
+    const operations = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(methods.sort()).toEqual(operations.sort());
   });
 
   it('makes an Idempotency-Key for the endpoints that take one', () => {
@@ -44,6 +54,17 @@ export async function usage(everpost: Everpost): Promise<string> {
   const subscribed: boolean = contact.subscribed;
   await everpost.request('POST', '/contacts/import', { body: new FormData() });
   await everpost.webhooks.create({ url: 'https://example.com', events: ['email.*'] });
+  const campaign: Campaign = await everpost.campaigns.send('1', {}, { signal: AbortSignal.timeout(1) });
+  const step: WorkflowStep = await everpost.workflows.addStep(campaign.id, { type: 'EXIT', name: 'End' });
+  await everpost.workflows.removeStep(step.id, '2', { splice: true });
+  await everpost.campaigns.resend('1', { states: ['bounced'] }, { idempotencyKey: 'a' });
+  await everpost.contacts.import('email', { map: ['a:email'] });
+  // @ts-expect-error the step is missing
+  await everpost.workflows.removeStep('1');
+  // @ts-expect-error a required key is missing
+  await everpost.campaigns.create({ name: 'Launch' });
+  // @ts-expect-error this endpoint takes no Idempotency-Key
+  await everpost.campaigns.pause('1', { idempotencyKey: 'a' });
   for await (const recipient of everpost.campaigns.recipients('1', { limit: 10 })) String(recipient.contactId);
   const codes: ErrorCode[] = ['CONTACT_NOT_FOUND', 'CONNECTION_FAILED'];
   // @ts-expect-error not a code of the API

@@ -30,12 +30,38 @@ describe('the client of a real API', () => {
     expect(await failureOf(everpost.contacts.get(id))).toMatchObject({ status: 404, code: 'CONTACT_NOT_FOUND' });
   });
 
-  it('says once which fields of an email had no effect', async () => {
+  it('answers the record, whether or not the endpoint has an envelope', async () => {
+    const draft = { name: 'a', subject: 'a', body: '<p>a</p>', from: 'me@example.com', audienceType: 'ALL' } as const;
+    const { id } = await everpost.campaigns.create(draft);
+    const scheduled = await everpost.campaigns.send(id, { scheduledFor: '2040-01-31T08:00:00Z' });
+    expect(scheduled).toMatchObject({ id, status: 'SCHEDULED' });
+    expect(await everpost.campaigns.cancel(id)).toMatchObject({ id, status: 'CANCELLED' });
+    const answer = await everpost.request('POST', '/campaigns', { body: draft });
+    expect(answer).toMatchObject({ success: true, data: { name: 'a' } });
+  });
+
+  it('imports a file with a mapping of its columns', async () => {
+    const query = { map: ['who:email', 'town:data.city'] };
+    const { jobId } = await everpost.contacts.import('who,town\nfrom-file@mail.test,Graz\n', query);
+    expect(await everpost.contacts.importJob(jobId)).toMatchObject({ id: jobId, state: 'waiting' });
+    expect(await failureOf(everpost.contacts.import('who,town'))).toMatchObject({ status: 422 });
+  });
+
+  it('says once which fields had no effect, or throws when it is strict', async () => {
     const heard: string[] = [];
     const client = new Everpost({ url: app.url, ...app.keys, onWarning: (message) => heard.push(message) });
     const email = { to: 'ada@mail.test', from: 'me@example.com', subject: 'a', body: 'b', cc: 'bo@mail.test' };
     for (let n = 0; n < 2; n++) expect((await client.send(email)).warnings).toMatchObject([{ field: 'cc' }]);
-    expect(heard).toEqual(['Everpost: cc does not exist here and had no effect']);
+    await client.contacts.upsert({ email: 'ada@mail.test', ...{ name: 'Ada' } });
+    expect(heard).toEqual([
+      'Everpost: POST /v1/send: cc does not exist here and had no effect',
+      'Everpost: POST /contacts: name does not exist here and had no effect',
+    ]);
+    const strict = new Everpost({ url: app.url, ...app.keys, strict: true });
+    expect(await failureOf(strict.send(email))).toMatchObject({
+      code: 'FIELDS_IGNORED',
+      details: { fields: ['cc'], answer: { success: true } },
+    });
   });
 
   it('throws the code, the field and the suggestion of an error', async () => {
@@ -55,10 +81,15 @@ describe('the client of a real API', () => {
     expect(event).toMatchObject({ name: 'signed up' });
   });
 
-  it('throws IDEMPOTENCY_KEY_REUSED for a key that was used before', async () => {
+  it('sends and tracks once under a key, and throws when another kind of request had it', async () => {
     const email = { to: 'ada@mail.test', from: 'hello@example.com', subject: 'a', body: 'b' };
-    await everpost.send(email, { idempotencyKey: 'order-1' });
-    const error = await failureOf(everpost.send(email, { idempotencyKey: 'order-1' }));
+    const key = { idempotencyKey: 'order-1' };
+    const first = await everpost.send(email, key);
+    expect(first.emails).toHaveLength(1);
+    expect(await everpost.send(email, key)).toMatchObject({ emails: [], isAnswerLost: true });
+    expect(await everpost.track({ email: 'ada@mail.test', event: 'e' }, key)).toHaveProperty('event');
+    expect(await everpost.track({ email: 'ada@mail.test', event: 'e' }, key)).toBeUndefined();
+    const error = await failureOf(everpost.campaigns.resend(crypto.randomUUID(), { states: ['bounced'] }, key));
     expect([error.code, error.isAlreadyDone]).toEqual(['IDEMPOTENCY_KEY_REUSED', false]);
   });
 
@@ -79,7 +110,7 @@ describe('the client of a real API', () => {
 
   it('escapes values in a path, so that no value leads to another path', async () => {
     await everpost.track({ email: 'ada@mail.test', event: 'a/b ?' });
-    const usage = await everpost.request('GET', '/events/{eventName}/usage', { params: { eventName: 'a/b ?' } });
+    const usage = await everpost.events.usage('a/b ?');
     expect(usage).toMatchObject({ totalCount: 1 });
     for (const id of ['', '.', '..']) await expect(everpost.contacts.delete(id)).rejects.toThrow(TypeError);
   });

@@ -33,6 +33,8 @@ export async function describeClientTypes(): Promise<string> {
   const document = createOpenApiDocument(createEndpoints(config), config.publicUrl);
   // Requests and answers have different types.
   const api: OpenAPI3 = { ...withoutErrors(document as unknown as OpenAPI3), webhooks: {} };
-  const types = astToString(await openapiTypeScript(api, { alphabetize: true, defaultNonNullable: false }));
+  const naming = { rootTypes: true, rootTypesNoSchemaPrefix: true, rootTypesKeepCasing: true };
+  const options = { alphabetize: true, defaultNonNullable: false, ...naming };
+  const types = astToString(await openapiTypeScript(api, options));
   return `// Made by \`npm run client-types\` from the declarations of the endpoints; not edited by hand.\n\n${types}`;
 }

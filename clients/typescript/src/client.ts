@@ -1,4 +1,5 @@
 import { EverpostError, errorOf } from './errors.ts';
+import { methodsOf } from './methods.ts';
 import type {
   Answer,
   ItemOf,
@@ -7,12 +8,19 @@ import type {
   Operation,
   OptionsArgument,
   PathOf,
-  Schemas,
   SendOptions,
 } from './operations.ts';
 import { eachItem } from './paging.ts';
-import * as resources from './resources.ts';
 import { isRepeatable, KEYED_PATHS, withRetries } from './retry.ts';
+import { ROUTES } from './routes.ts';
+import type {
+  AcceptedEmail,
+  AddressVerification,
+  IgnoredField,
+  SendEmailRequest,
+  TrackRequest,
+  TrackResult,
+} from './schema.ts';
 
 export interface EverpostOptions {
   /** The URL of the API, such as `https://mail.example.com`. */
@@ -25,8 +33,10 @@ export interface EverpostOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** How often a request is tried again. 5 when left out, which takes about 15 seconds. */
   maxRetries?: number;
-  /** Called with each field that had no effect, once. It writes to the console when left out. */
+  /** Called once with each field of a request that had no effect. It writes to the console when left out. */
   onWarning?: (message: string) => void;
+  /** Throws FIELDS_IGNORED instead, although the request was carried out; `error.details.answer` is its answer. */
+  strict?: boolean;
   /** How long one try may take. 30,000 when left out. */
   timeoutMs?: number;
 }
@@ -34,11 +44,14 @@ export interface EverpostOptions {
 /** The outcome of `send`. */
 export interface Sent {
   /** One for each recipient, in the order of `to`; empty when `isAnswerLost`. */
-  emails: Schemas['AcceptedEmail'][];
+  emails: AcceptedEmail[];
   timestamp: string;
-  /** The fields of the request that had no effect. `onWarning` gets each of them once. */
-  warnings: Schemas['IgnoredField'][];
-  /** The emails were accepted, once, but the connection broke before their ids came. `GET /emails` finds them. */
+  /** The fields of the request that had no effect. */
+  warnings: IgnoredField[];
+  /**
+   * The emails were accepted before, and this call has sent nothing: by an earlier try whose answer was lost, or by an
+   * earlier call with the same `idempotencyKey`. `emails.list` finds them.
+   */
   isAnswerLost: boolean;
 }
 
@@ -49,9 +62,15 @@ interface AnyOptions extends SendOptions {
   body?: unknown;
 }
 
+interface JsonAnswer {
+  response: Response;
+  /** Undefined when there is none. */
+  json: unknown;
+}
+
 const PUBLIC_PATH = '/v1/track';
 /** `onWarning` is not called more often than this. */
-const SHOWN_FIELDS_MAX = 100;
+const SHOWN_MAX = 100;
 
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -68,8 +87,12 @@ function fillPath(path: string, params: Record<string, string | number> = {}): s
 }
 
 function queryText(query: object = {}): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const text = new URLSearchParams(Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]))).toString();
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
+    const values = Array.isArray(value) ? value : [value ?? []].flat();
+    for (const each of values) parameters.append(name, String(each));
+  }
+  const text = parameters.toString();
   return text && `?${text}`;
 }
 
@@ -90,18 +113,20 @@ function readJson(text: string): unknown {
 export class Everpost {
   readonly #options: EverpostOptions;
   readonly #url: string;
-  readonly #shownFields = new Set<string>();
+  readonly #shown = new Set<string>();
 
-  readonly contacts = resources.contacts(this);
-  readonly templates = resources.templates(this);
-  readonly campaigns = resources.campaigns(this);
-  readonly segments = resources.segments(this);
-  readonly workflows = resources.workflows(this);
-  readonly events = resources.events(this);
-  readonly emails = resources.emails(this);
-  readonly suppressions = resources.suppressions(this);
-  readonly domains = resources.domains(this);
-  readonly webhooks = resources.webhooks(this);
+  readonly contacts = methodsOf(this, ROUTES.contacts);
+  readonly templates = methodsOf(this, ROUTES.templates);
+  readonly campaigns = methodsOf(this, ROUTES.campaigns);
+  readonly segments = methodsOf(this, ROUTES.segments);
+  readonly workflows = methodsOf(this, ROUTES.workflows);
+  readonly events = methodsOf(this, ROUTES.events);
+  readonly emails = methodsOf(this, ROUTES.emails);
+  readonly suppressions = methodsOf(this, ROUTES.suppressions);
+  readonly domains = methodsOf(this, ROUTES.domains);
+  readonly activity = methodsOf(this, ROUTES.activity);
+  readonly webhooks = methodsOf(this, ROUTES.webhooks);
+  readonly projects = methodsOf(this, ROUTES.projects);
 
   constructor(options: EverpostOptions) {
     this.#options = options;
@@ -111,10 +136,9 @@ export class Everpost {
   }
 
   /** Sends a transactional email to each recipient. It is sent once, whatever breaks. */
-  async send(email: Schemas['SendEmailRequest'], options: SendOptions = {}): Promise<Sent> {
+  async send(email: SendEmailRequest, options: SendOptions = {}): Promise<Sent> {
     try {
       const { data, warnings = [] } = await this.request('POST', '/v1/send', { ...options, body: email });
-      this.#show(warnings);
       return { ...data, warnings, isAnswerLost: false };
     } catch (error) {
       if (!(error instanceof EverpostError && error.isAlreadyDone)) throw error;
@@ -123,20 +147,12 @@ export class Everpost {
     }
   }
 
-  #show(warnings: Schemas['IgnoredField'][]): void {
-    for (const { field, message } of warnings) {
-      if (this.#shownFields.has(field) || this.#shownFields.size >= SHOWN_FIELDS_MAX) continue;
-      this.#shownFields.add(field);
-      const { onWarning = console.warn } = this.#options; // eslint-disable-line no-console -- the default for people
-      onWarning(`Everpost: ${message}`);
-    }
-  }
-
   /**
    * Tracks an event of a contact, with the public key. It is stored once, whatever breaks.
-   * @returns undefined when it was stored, but the connection broke before the answer came
+   * @returns undefined when it was stored before: by an earlier try whose answer was lost, or by an earlier call with the
+   *   same `idempotencyKey`
    */
-  async track(event: Schemas['TrackRequest'], options: SendOptions = {}): Promise<Schemas['TrackResult'] | undefined> {
+  async track(event: TrackRequest, options: SendOptions = {}): Promise<TrackResult | undefined> {
     try {
       return (await this.request('POST', '/v1/track', { ...options, body: event })).data;
     } catch (error) {
@@ -146,14 +162,14 @@ export class Everpost {
   }
 
   /** Checks whether email to an address can arrive. */
-  async verify(email: string): Promise<Schemas['AddressVerification']> {
+  async verify(email: string): Promise<AddressVerification> {
     return (await this.request('POST', '/v1/verify', { body: { email } })).data;
   }
 
   /**
    * Calls any endpoint.
    * @param path as in the reference, with its placeholders: `/contacts/{id}`
-   * @returns the JSON of the answer, undefined for a 204
+   * @returns the JSON of the answer as in the reference, undefined for a 204
    */
   async request<M extends Method, Path extends PathOf<M>>(
     method: M,
@@ -196,7 +212,12 @@ export class Everpost {
       ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
     };
     try {
-      return await withRetries(() => this.#attempt(url, init, signal), {
+      const attempt = async () => {
+        const answer = await this.#attempt(url, init, signal);
+        this.#warn(`${method} ${path}`, answer);
+        return answer.json;
+      };
+      return await withRetries(attempt, {
         method,
         path,
         mayRepeat: isRepeatable(method, path, idempotencyKey),
@@ -210,8 +231,24 @@ export class Everpost {
     }
   }
 
+  /** Says which fields of a request had no effect. */
+  #warn(request: string, { response, json }: JsonAnswer): void {
+    const fields = response.headers.get('everpost-ignored-fields')?.split(', ') ?? [];
+    const messages = fields.map((field) => `${request}: ${field} does not exist here and had no effect`);
+    if (this.#options.strict && messages.length > 0) {
+      const details = { fields, answer: json };
+      throw new EverpostError(messages.join('; '), { status: response.status, code: 'FIELDS_IGNORED', details });
+    }
+    for (const message of messages) {
+      if (this.#shown.has(message) || this.#shown.size >= SHOWN_MAX) continue;
+      this.#shown.add(message);
+      const { onWarning = console.warn } = this.#options; // eslint-disable-line no-console -- the default for people
+      onWarning(`Everpost: ${message}`);
+    }
+  }
+
   /** One try. @throws EverpostError, or the reason of the caller's signal */
-  async #attempt(url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<unknown> {
+  async #attempt(url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<JsonAnswer> {
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
     const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
     let response: Response;
@@ -231,6 +268,6 @@ export class Everpost {
       const { status } = response;
       throw new EverpostError('The answer is not JSON', { status, code: 'UNEXPECTED_ANSWER' });
     }
-    return json;
+    return { response, json };
   }
 }

@@ -12,9 +12,10 @@ type ApiErrorCode = {
 
 /**
  * `CONNECTION_FAILED`: no answer came in time. `UNEXPECTED_ANSWER`: the answer is not from Everpost, but perhaps from a
- * proxy. `MISSING_KEY`: the client has no key of the kind that the endpoint takes.
+ * proxy. `MISSING_KEY`: the client has no key of the kind that the endpoint takes. `FIELDS_IGNORED`: the request was
+ * carried out without some of its fields, and the client is strict.
  */
-export type ErrorCode = ApiErrorCode | 'CONNECTION_FAILED' | 'UNEXPECTED_ANSWER' | 'MISSING_KEY';
+export type ErrorCode = ApiErrorCode | 'CONNECTION_FAILED' | 'UNEXPECTED_ANSWER' | 'MISSING_KEY' | 'FIELDS_IGNORED';
 
 interface ErrorFields {
   status?: number;
@@ -44,7 +45,8 @@ export class EverpostError extends Error {
   /** Details for programs, different for each code. */
   readonly details: Record<string, unknown>;
   /**
-   * True when an earlier try of this request was carried out and only its answer was lost. Nothing is left to do.
+   * True when this request was carried out before: by an earlier try whose answer was lost, or by an earlier call with
+   * the same `idempotencyKey`. Nothing is left to do.
    */
   isAlreadyDone = false;
 

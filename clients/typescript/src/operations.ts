@@ -1,6 +1,5 @@
-import type { components, paths } from './schema.ts';
+import type { paths } from './schema.ts';
 
-export type Schemas = components['schemas'];
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The paths that take a method. */
@@ -41,9 +40,9 @@ interface KeyOption {
 }
 type KeyPart<Op> = Op extends { parameters: { header?: infer Header } }
   ? [NonNullable<Header>] extends [never]
-    ? object
+    ? unknown
     : KeyOption
-  : object;
+  : unknown;
 
 /** Of several operations, the options of each. Without the condition it would be every combination of their parts. */
 export type RequestOptions<Op> = Op extends unknown
@@ -77,3 +76,68 @@ export type ListPath = {
 
 /** An item of a list. */
 export type ItemOf<Path extends ListPath> = ListOf<Answer<Operation<'GET', Path>>>;
+
+/** The words of a route for what an operation takes beside its path: ` file` or ` body`, and ` query`. */
+type BodyWord<Op> = Op extends { requestBody?: never }
+  ? ''
+  : Op extends { requestBody?: { content: { 'multipart/form-data': unknown } } }
+    ? ' file'
+    : ' body';
+type QueryWord<Op> = Op extends { parameters: { query?: never } } ? '' : ' query';
+
+/** A list by its path, to be read page after page: `LIST /contacts query`. */
+type ListRoute = { [Path in ListPath]: `LIST ${Path}${QueryWord<Operation<'GET', Path>>}` }[ListPath];
+
+type RouteOf<M extends Method> = {
+  [Path in PathOf<M>]: `${M} ${Path}${BodyWord<Operation<M, Path>>}${QueryWord<Operation<M, Path>>}`;
+}[PathOf<M>];
+
+/** An operation, and what it takes: `PATCH /contacts/{id} body`. */
+export type Route = ListRoute | { [M in Method]: RouteOf<M> }[Method];
+
+/** The values of the placeholders in a path, in their order. */
+type Ids<Path> = Path extends `${string}{${string}}${infer Rest}`
+  ? Rest extends `${string}{${string}}${string}`
+    ? [id: string, partId: string]
+    : [id: string]
+  : [];
+
+type BodyArgument<Op> = Op extends { requestBody?: never }
+  ? []
+  : Op extends { requestBody: infer Body }
+    ? Content<Body> extends FormData
+      ? [file: Blob | string]
+      : [body: Content<Body>]
+    : Op extends { requestBody?: infer Body }
+      ? [body?: Content<NonNullable<Body>>]
+      : [];
+type QueryArgument<Op> = Op extends { parameters: { query?: never } } ? [] : [query?: Query<Op>];
+
+/** The record of an answer, without the envelope that some endpoints put around it. */
+export type RecordOf<Json> = Json extends { success: true; data: infer Record } ? Record : Json;
+
+type Verb<Text> = Text extends `${infer First} ${string}` ? First : never;
+type RoutePath<Text> = Text extends `${string} ${infer Path} ${string}`
+  ? Path
+  : Text extends `${string} ${infer Path}`
+    ? Path
+    : never;
+
+/** The method for a route. */
+export type MethodOf<R> =
+  Verb<R> extends 'LIST'
+    ? Extract<RoutePath<R>, ListPath> extends infer Path extends ListPath
+      ? (
+          ...args: [...Ids<Path>, ...QueryArgument<Operation<'GET', Path>>, options?: CallOptions]
+        ) => AsyncGenerator<ItemOf<Path>>
+      : never
+    : Operation<Extract<Verb<R>, Method>, Extract<RoutePath<R>, keyof paths>> extends infer Op
+      ? (
+          ...args: [
+            ...Ids<RoutePath<R>>,
+            ...BodyArgument<Op>,
+            ...QueryArgument<Op>,
+            options?: CallOptions & KeyPart<Op>,
+          ]
+        ) => Promise<RecordOf<Answer<Op>>>
+      : never;

@@ -63,9 +63,12 @@ async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** Whether an earlier try was carried out: its key is used then, or the record that it deleted is gone. */
-function isDoneBefore(error: EverpostError, { method, path }: RetryRules): boolean {
-  if (error.code !== 'IDEMPOTENCY_KEY_REUSED') return method === 'DELETE' && error.status === 404;
+/**
+ * Whether the request was carried out before: its key is used, or the record that an earlier try deleted is gone.
+ * @param isUncertain whether an earlier try may have been carried out
+ */
+function isDoneBefore(error: EverpostError, { method, path }: RetryRules, isUncertain: boolean): boolean {
+  if (error.code !== 'IDEMPOTENCY_KEY_REUSED') return isUncertain && method === 'DELETE' && error.status === 404;
   const { originalRequest, originalStatusCode } = error.details;
   // Another kind of request with the same key says nothing about this one.
   const isOwn = originalRequest === `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
@@ -83,7 +86,7 @@ export interface RetryRules {
 
 /**
  * Tries until there is an answer, an error that another try would not change, or no try left.
- * @throws EverpostError of the last try, with `isAlreadyDone` when an earlier try was carried out
+ * @throws EverpostError of the last try, with `isAlreadyDone` when the request was carried out before
  */
 export async function withRetries<Answer>(attempt: () => Promise<Answer>, rules: RetryRules): Promise<Answer> {
   let isUncertain = false;
@@ -92,7 +95,7 @@ export async function withRetries<Answer>(attempt: () => Promise<Answer>, rules:
       return await attempt();
     } catch (error) {
       if (!(error instanceof EverpostError)) throw error;
-      error.isAlreadyDone = isUncertain && isDoneBefore(error, rules);
+      error.isAlreadyDone = isDoneBefore(error, rules, isUncertain);
       const pauseMs = tries < rules.maxRetries ? pauseAfter(error, tries, rules.mayRepeat) : undefined;
       if (pauseMs === undefined) throw error;
       isUncertain ||= error.status !== 429;
