@@ -113,3 +113,20 @@ it('an operator is shown an email, and is told why an address gets no email', as
   expect((await run('email', 'show', id, 'x')).error).toContain('Email not found');
   expect((await run('contact', 'why', id, 'nobody@mail.test')).error).toContain('knows nothing of');
 });
+
+it('an operator blocks the links to a host or of a project, and ends the block', async () => {
+  const { id } = await createProject('Phishing');
+  expect(await runForJson('link', 'block', 'https://Evil.test:8443/login')).toEqual({ subject: 'evil.test', added: true });
+  expect((await run('link', 'block', 'evil.test')).out).toContain('were blocked already');
+  expect((await run('link', 'block', id)).out).toContain(`of project ${id} lead nowhere`);
+  const listed: { subject: string }[] = await runForJson('link', 'list');
+  expect(listed.map(({ subject }) => subject).sort()).toEqual([id, 'evil.test'].sort());
+  expect(await runForJson('link', 'unblock', id)).toEqual({ subject: id, removed: true });
+  for (const words of [
+    ['unblock', id],
+    ['block', 'not a host'],
+    ['block', '00000000-0000-4000-8000-000000000000'],
+  ]) {
+    expect(await run('link', ...words)).toMatchObject({ exitCode: 1, out: '' });
+  }
+});

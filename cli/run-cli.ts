@@ -7,6 +7,7 @@ import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { createCliContext, type CliStreams } from './context.ts';
+import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
@@ -22,6 +23,7 @@ const COMMANDS = [
   addExecutionCommands,
   addSecretsCommands,
   addSuppressionCommands,
+  addLinkCommands,
   addBounceCommands,
   addQueueCommand,
   addSystemCommands,

@@ -145,6 +145,12 @@ create table automation_transition (
 CREATE UNIQUE INDEX automation_transition_branch ON automation_transition USING btree (from_step_id, COALESCE(branch, ''::text));
 CREATE INDEX automation_transition_by_automation ON automation_transition USING btree (automation_id);
 
+create table blocked_link (
+  subject text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint blocked_link_pkey PRIMARY KEY (subject)
+);
+
 create table campaign (
   id uuid not null,
   project_id uuid not null,

@@ -54,7 +54,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
       if (refusal) return { emailId, subject: null, ...refusal };
       // `refusalOf` has excluded these cases.
       if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
-      const urls = deps.links.recipientUrls({ contactId, emailId });
+      const urls = deps.links.recipientUrls({ contactId, emailId, projectId: campaign.projectId });
       const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });
       return {
         ...ledgerOf(recipient),

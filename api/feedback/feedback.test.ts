@@ -4,9 +4,13 @@ import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { blockLinks, unblockLinks } from '../../shared/domain/engagement/blocked-links.ts';
+import { deleteProject } from '../../shared/domain/lifecycle/delete-project.ts';
+import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 
 let app: TestApi;
 let signer: ReturnType<typeof createLinkSigner>;
@@ -217,6 +221,64 @@ describe('GET /t/c/:token', () => {
       expect([url, reply.status, reply.headers.get('location')]).toEqual([url, 404, null]);
     }
     expect((await stateOf(mail)).events).toEqual([]);
+  });
+});
+
+describe('links that are blocked', () => {
+  const target = 'https://shop.test/spring';
+
+  /** An email of a project of its own, whose links know the project. */
+  async function sentByOther() {
+    const { project, api } = await app.createProject();
+    const address = `${uuidV7()}@mail.test`;
+    const { body } = await api('POST', '/contacts', { body: { email: address } });
+    const [projectId, contactId, emailId] = [project.id, body.id as string, uuidV7()];
+    const em = app.em();
+    const sent = { status: 'SENT', createdAt: new Date() } as const;
+    em.create(EmailEntity, { id: emailId, projectId, contactId, toAddress: address, ...sent });
+    await em.flush();
+    return { projectId, contactId, emailId, links: signer.recipientUrls({ contactId, emailId, projectId }) };
+  }
+  const clickOf = (links: EmailLinks, url = target) => visit(links.clickUrl(encodeClickTarget(url)));
+  const isClosed = async (links: EmailLinks, url?: string) => (await clickOf(links, url)).status === 410;
+
+  it('lead nowhere once their project is disabled, and its readers can still unsubscribe', async () => {
+    const { projectId, contactId, emailId, links } = await sentByOther();
+    expect((await clickOf(links)).headers.get('location')).toBe(target);
+    await updateProject(app.em(), projectId, { disabled: true });
+    await eventually(() => isClosed(links));
+    const clicks = async () => (await app.em().findOneOrFail(EmailEntity, { id: emailId })).clicks;
+    const clicksBefore = await clicks();
+    const reply = await visit(links.clickUrl(encodeClickTarget(target)), { headers: { 'accept-language': 'de' } });
+    expect([reply.headers.get('location'), reply.headers.get('content-language')]).toEqual([null, 'de']);
+    expect(await reply.text()).toContain('nicht mehr aktiv');
+    expect(await clicks()).toBe(clicksBefore);
+    expect((await visit(links.unsubscribeUrl, { method: 'POST' })).status).toBe(200);
+    expect((await app.em().findOneOrFail(ContactEntity, { id: contactId })).subscribed).toBe(false);
+    await updateProject(app.em(), projectId, { disabled: false });
+    await eventually(async () => (await clickOf(links)).status === 302);
+  });
+
+  it('lead nowhere once their project is deleted, and links in deleted emails of others go on', async () => {
+    const [gone, kept] = [await sentByOther(), await sentByOther()];
+    await query(app.em(), sql`delete from email where id = ${kept.emailId}`);
+    await deleteProject(app.em(), gone.projectId, async () => undefined);
+    await eventually(() => isClosed(gone.links));
+    expect((await visit(gone.links.unsubscribeUrl, { method: 'POST' })).status).toBe(200);
+    expect((await clickOf(kept.links)).headers.get('location')).toBe(target);
+  });
+
+  it('lead nowhere once an operator has blocked their host or their project, until the block ends', async () => {
+    const { projectId, links } = await sentByOther();
+    const { links: old } = await sentEmail();
+    await blockLinks(app.em(), 'evil.test');
+    await eventually(() => isClosed(links, 'https://www.EVIL.test.:8443/login'));
+    expect(await isClosed(old, 'http://evil.test/')).toBe(true);
+    expect(await isClosed(links, 'https://notevil.test/?evil.test')).toBe(false);
+    await blockLinks(app.em(), projectId);
+    await eventually(() => isClosed(links));
+    await unblockLinks(app.em(), 'evil.test');
+    await eventually(async () => (await clickOf(old, 'http://evil.test/')).status === 302);
   });
 });
 

@@ -39,6 +39,13 @@ function sendNotFound(req: Request, res: Response): void {
   sendPage(res, { language, title: page.notFoundTitle, text: page.notFound }, 404);
 }
 
+/** Answers a link that leads nowhere any longer, because its project or its target is blocked. */
+export function sendClosedLink(req: Request, res: Response): void {
+  const language = languageFor(req);
+  const { page } = textsOf(language);
+  sendPage(res, { language, title: page.notFoundTitle, text: page.linkClosed }, 410);
+}
+
 function sendTooOften(req: Request, res: Response): void {
   const language = languageFor(req);
   const { page } = textsOf(language);

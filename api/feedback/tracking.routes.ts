@@ -1,9 +1,12 @@
 import type { Express, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
+import { readClosedLinks } from '../../shared/domain/engagement/blocked-links.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { spareRequest } from '../http/strangers.ts';
 import { isMachineRequest } from './machine-request.ts';
+import { sendClosedLink } from './subscription.routes.ts';
+import { createClosedLinks } from './closed-links.ts';
 import { createEngagementLimit } from './engagement-limit.ts';
 
 /** A transparent picture of one pixel. */
@@ -28,6 +31,7 @@ function forbidCaching(res: Response): void {
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
   const engagements = createEngagementLimit();
+  const isClosed = createClosedLinks(() => readClosedLinks(deps.orm.em.fork()), deps.logger);
 
   async function count(req: Request, engagement: { emailId: string; url: string | null }): Promise<void> {
     spareRequest(req, 'token');
@@ -57,8 +61,13 @@ export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): v
   app.get('/t/c/:token', async (req, res) => {
     const click = links.readClickToken(req.params.token);
     if (!click) throw notFound();
-    await count(req, click);
     forbidCaching(res);
+    if (await isClosed(click)) {
+      spareRequest(req, 'token');
+      sendClosedLink(req, res);
+      return;
+    }
+    await count(req, { emailId: click.emailId, url: click.url });
     res.statusCode = 302;
     res.setHeader('Location', click.url);
     res.end();

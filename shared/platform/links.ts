@@ -12,12 +12,24 @@ const RECIPIENT_SIGNATURE_BYTES = 16;
  */
 const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
+/**
+ * Begins the mark of a project in a click token: the last 6 bytes of its id. A target begins with a letter, because a
+ * URL begins with one, so tokens without a mark are still read.
+ */
+const PROJECT_MARK = /^-([\w-]{8})/;
+const PROJECT_MARK_LENGTH = 9;
 /** The last part of Feedback-ID: Gmail accepts 5 to 15 characters. */
 const INSTANCE_ID_LENGTH = 12;
 
 export interface RecipientRef {
   contactId: string;
   emailId: string;
+}
+
+/** The recipient of an email that a project sends. */
+interface SentTo extends RecipientRef {
+  /** The links to pages elsewhere end with this project; without it they can only be blocked by their host. */
+  projectId?: string;
 }
 
 /** The links and addresses in one email that lead to this installation. */
@@ -37,23 +49,33 @@ export interface EmailLinks extends RecipientUrls {
 /** The URL that a click redirects to, encoded for a token. */
 export type ClickTarget = string & { readonly brand: 'click target' };
 
+/** What a click token says. */
+export interface Click {
+  /** The email that contained the link. */
+  emailId: string;
+  /** Where the link leads. */
+  url: string;
+  /** The last 12 digits of the project's id; undefined in tokens made before they had it. */
+  projectMark: string | undefined;
+}
+
 export interface LinkSigner {
   /** The links in one email to one contact. They never expire: the unsubscribe link of an old email must work. */
-  recipientUrls: (recipient: RecipientRef) => EmailLinks;
+  recipientUrls: (recipient: SentTo) => EmailLinks;
   /** The contact and the email of a token; undefined when the token was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
   /** The email of an image URL; undefined as above. */
   readOpenToken: (token: string) => string | undefined;
-  /** The email that contained the link, and the URL that the link redirects to; undefined as above. */
-  readClickToken: (token: string) => { emailId: string; url: string } | undefined;
+  /** The content of a click token; undefined as above. */
+  readClickToken: (token: string) => Click | undefined;
 }
 
 /**
- * Encodes a URL for tokens. Do this once per content: for each recipient only 40 characters are added.
+ * Encodes a URL for tokens. Do this once per content: for each recipient only 49 characters are added.
  *
  * The token contains the URL itself, not the key of a row. So a link costs no row, even where each recipient has a URL
- * of its own; following it takes no query; and it works for ever, whatever has been deleted. The price is length: a
- * link is longer than its URL by a third of it and 40 characters.
+ * of its own; following it takes no query; and it works when the email has been deleted. The price is length: a link is
+ * longer than its URL by a third of it and 49 characters.
  */
 export function encodeClickTarget(url: string): ClickTarget {
   return Buffer.from(url).toString('base64url') as ClickTarget;
@@ -109,10 +131,11 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   }
 
   return {
-    recipientUrls({ contactId, emailId }) {
+    recipientUrls({ contactId, emailId, projectId }) {
       const payload = uuidsToBytes(contactId + emailId);
       const emailBytes = payload.subarray(UUID_BYTES);
       let token: string | undefined;
+      let mark: string | undefined;
       const link = (page: string): string => {
         token ??= Buffer.concat([payload, signRecipient(payload)]).toString('base64url');
         return `${publicUrl}/${page}/${token}`;
@@ -134,7 +157,10 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
           return verp?.unsubscribeAddress(emailId);
         },
         instanceId,
-        clickUrl: (target) => `${publicUrl}/t/c/${trackingToken(emailBytes, target)}${target}`,
+        clickUrl(target) {
+          mark ??= projectId === undefined ? '' : `-${Buffer.from(projectId.slice(-12), 'hex').toString('base64url')}`;
+          return `${publicUrl}/t/c/${trackingToken(emailBytes, mark + target)}${mark}${target}`;
+        },
         isOwnLink,
       };
     },
@@ -154,7 +180,14 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
       const target = token.slice(TRACKING_TOKEN_LENGTH);
       if (target === '') return undefined;
       const emailId = readTrackingToken(token.slice(0, TRACKING_TOKEN_LENGTH), target);
-      return emailId === undefined ? undefined : { emailId, url: Buffer.from(target, 'base64url').toString() };
+      if (emailId === undefined) return undefined;
+      const mark = PROJECT_MARK.exec(target)?.[1];
+      const url = mark === undefined ? target : target.slice(PROJECT_MARK_LENGTH);
+      return {
+        emailId,
+        url: Buffer.from(url, 'base64url').toString(),
+        projectMark: mark && Buffer.from(mark, 'base64url').toString('hex'),
+      };
     },
   };
 }

@@ -113,7 +113,7 @@ export async function sendEmailStep(
   await assertSenderDomain(tx, state.projectId, template.from);
   const emailId = uuidV7();
   // The links of an email without a contact lead to no contact's settings.
-  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NIL, emailId });
+  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NIL, emailId, projectId: state.projectId });
   const isTracked = isEmailTracked(template.tracking, template.type);
   const email = await deps.compileEmail({
     subject: template.subject,

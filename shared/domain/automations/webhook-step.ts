@@ -91,7 +91,7 @@ export async function prepareWebhook(
   const config = readConfigOf('WEBHOOK', step.config);
   const targetFault = await findTargetFault(em, state.projectId, 'WEBHOOK', step.config);
   if (targetFault !== undefined) throw new StepError(targetFault);
-  const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
+  const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId, projectId: state.projectId });
   const scope = createRenderScope({ contact, urls, event: state.context });
   const meter = createRenderMeter();
   const turn = createTurns();

@@ -60,7 +60,7 @@ export async function checkCampaign(
     const asOf = await readClock(tx);
     const audience = await countAudience(tx, campaign, asOf);
     const contact = (await findFirstRecipient(tx, campaign, asOf)) ?? SAMPLE;
-    const urls = links.recipientUrls({ contactId: contact.id, emailId: NIL });
+    const urls = links.recipientUrls({ contactId: contact.id, emailId: NIL, projectId });
     const content = await checkContent(campaign, project, { contact, urls });
     return {
       audience,

@@ -44,7 +44,7 @@ export async function queueTestEmail(
   await assertSenderDomain(em, projectId, from);
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
-  const urls = links.recipientUrls({ contactId: contact?.id ?? NIL, emailId });
+  const urls = links.recipientUrls({ contactId: contact?.id ?? NIL, emailId, projectId });
   const email = await compileEmail({
     subject: campaign.subject,
     html: campaign.body,

@@ -90,6 +90,10 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
+  blocked_link: {
+    subject: string;
+    createdAt: Date;
+  };
   campaign: {
     id: string;
     projectId: string;

@@ -164,7 +164,7 @@ export async function createRequestRenderer(
     return {
       render(recipient, contact) {
         const emailId = uuidV7();
-        const urls = deps.links.recipientUrls({ contactId: contact.id, emailId });
+        const urls = deps.links.recipientUrls({ contactId: contact.id, emailId, projectId });
         const meter = createRenderMeter(conversions);
         try {
           const message = compiled.render({ contact, requestData: values, urls, meter });

@@ -155,7 +155,8 @@ async function untilSettled(em: Em): Promise<void> {
 }
 
 /**
- * Deletes a project and everything that belongs to it, for good. Requests are refused from the beginning. Each chunk is
+ * Deletes a project and everything that belongs to it, for good. Requests are refused from the beginning, and the links
+ * in its email stay blocked. Each chunk is
  * a transaction of its own: after an interruption, another call deletes the rest. The second round finds rows that were
  * written by transactions that were open during the first one.
  * @param endWorkflows ends the running workflows of the project
@@ -166,7 +167,12 @@ export async function deleteProject(em: Em, projectId: string, endWorkflows: () 
   await queryOne(em, ofProject(sql`outbox`)(projectId));
   await endWorkflows();
   let rows = await deleteRows(em, projectId);
-  await query(em, sql`delete from project where id = ${projectId}`);
+  await query(
+    em,
+    sql`
+      with gone as (delete from project where id = ${projectId} returning id)
+      insert into blocked_link (subject) select id::text from gone on conflict do nothing`,
+  );
   await untilSettled(em);
   await endWorkflows();
   rows += await deleteRows(em, projectId);

@@ -50,6 +50,7 @@ import { CompleteErasureMigration } from './migrations/20261201020000-complete-e
 import { WebhookFeedMigration } from './migrations/20261201073100-webhook-feed.ts';
 import { PublicKeyRulesMigration } from './migrations/20261201030000-public-key-rules.ts';
 import { ExecutionRetriesMigration } from './migrations/20261201034100-execution-retries.ts';
+import { BlockedLinksMigration } from './migrations/20261201065300-blocked-links.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -111,4 +112,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261130061700-known-namespace', class: KnownNamespaceMigration },
   { name: '20261201030000-public-key-rules', class: PublicKeyRulesMigration },
   { name: '20261201034100-execution-retries', class: ExecutionRetriesMigration },
+  { name: '20261201065300-blocked-links', class: BlockedLinksMigration },
 ];

@@ -25,6 +25,8 @@ export interface PageTexts {
   tooOften: string;
   notFoundTitle: string;
   notFound: string;
+  /** For a link of a project that is disabled or deleted, or to a target that is blocked. */
+  linkClosed: string;
 }
 
 /** The texts at the end of a MARKETING email. */

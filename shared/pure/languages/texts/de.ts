@@ -16,6 +16,7 @@ export const de: LanguageTexts = {
     tooOften: 'Ihr Abonnement wurde heute zu oft geändert. Bitte versuchen Sie es morgen noch einmal.',
     notFoundTitle: 'Dieser Link funktioniert nicht',
     notFound: 'Vielleicht ist er unvollständig. Bitte öffnen Sie ihn noch einmal aus der E-Mail.',
+    linkClosed: 'Er ist nicht mehr aktiv.',
   },
   footer: {
     reason: 'Sie erhalten diese E-Mail, weil Sie Newsletter von {name} abonniert haben.',

@@ -16,6 +16,7 @@ export const en: LanguageTexts = {
     tooOften: 'Your subscription has been changed too often today. Please try again tomorrow.',
     notFoundTitle: 'This link does not work',
     notFound: 'It may be incomplete. Please open it again from the email, or copy all of it.',
+    linkClosed: 'It is no longer active.',
   },
   footer: {
     reason: 'You receive this email because you are subscribed to newsletters from {name}.',

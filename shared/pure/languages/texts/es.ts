@@ -16,6 +16,7 @@ export const es: LanguageTexts = {
     tooOften: 'Su suscripción ha cambiado demasiadas veces hoy. Inténtelo de nuevo mañana.',
     notFoundTitle: 'Este enlace no funciona',
     notFound: 'Puede que esté incompleto. Ábralo de nuevo desde el correo electrónico.',
+    linkClosed: 'Ya no está activo.',
   },
   footer: {
     reason: 'Recibe este correo electrónico por su suscripción a los boletines de {name}.',

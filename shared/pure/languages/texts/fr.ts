@@ -16,6 +16,7 @@ export const fr: LanguageTexts = {
     tooOften: 'Votre abonnement a été modifié trop souvent aujourd’hui. Veuillez réessayer demain.',
     notFoundTitle: 'Ce lien ne fonctionne pas',
     notFound: 'Il est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis l’e-mail.',
+    linkClosed: 'Il n’est plus actif.',
   },
   footer: {
     reason: 'Vous recevez cet e-mail en raison de votre abonnement aux lettres d’information de {name}.',

@@ -16,6 +16,7 @@ export const it: LanguageTexts = {
     tooOften: 'La tua iscrizione è stata modificata troppe volte oggi. Riprova domani.',
     notFoundTitle: 'Questo link non funziona',
     notFound: 'Forse è incompleto. Aprilo di nuovo dall’email.',
+    linkClosed: 'Non è più attivo.',
   },
   footer: {
     reason: 'Ricevi questa email per la tua iscrizione alle newsletter di {name}.',

@@ -16,6 +16,7 @@ export const nl: LanguageTexts = {
     tooOften: 'Uw abonnement is vandaag te vaak gewijzigd. Probeer het morgen opnieuw.',
     notFoundTitle: 'Deze link werkt niet',
     notFound: 'Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail.',
+    linkClosed: 'Hij is niet meer actief.',
   },
   footer: {
     reason: 'U ontvangt deze e-mail omdat u bent aangemeld voor nieuwsbrieven van {name}.',

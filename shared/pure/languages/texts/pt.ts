@@ -16,6 +16,7 @@ export const pt: LanguageTexts = {
     tooOften: 'A sua inscrição foi alterada demasiadas vezes hoje. Tente novamente amanhã.',
     notFoundTitle: 'Este link não funciona',
     notFound: 'Talvez esteja incompleto. Abra-o novamente a partir do e-mail.',
+    linkClosed: 'Já não está ativo.',
   },
   footer: {
     reason: 'Recebe este e-mail por causa da sua inscrição nas newsletters de {name}.',
