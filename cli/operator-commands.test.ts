@@ -116,7 +116,10 @@ it('an operator is shown an email, and is told why an address gets no email', as
 
 it('an operator blocks the links to a host or of a project, and ends the block', async () => {
   const { id } = await createProject('Phishing');
-  expect(await runForJson('link', 'block', 'https://Evil.test:8443/login')).toEqual({ subject: 'evil.test', added: true });
+  expect(await runForJson('link', 'block', 'https://Evil.test:8443/login')).toEqual({
+    subject: 'evil.test',
+    added: true,
+  });
   expect((await run('link', 'block', 'evil.test')).out).toContain('were blocked already');
   expect((await run('link', 'block', id)).out).toContain(`of project ${id} lead nowhere`);
   const listed: { subject: string }[] = await runForJson('link', 'list');

@@ -19,7 +19,9 @@ export async function blockLinks(em: Em, subject: string): Promise<boolean> {
 
 /** Ends a block. @returns false when there was none */
 export async function unblockLinks(em: Em, subject: string): Promise<boolean> {
-  return (await queryOne(em, sql`delete from blocked_link where subject = ${subject} returning 1 as one`)) !== undefined;
+  return (
+    (await queryOne(em, sql`delete from blocked_link where subject = ${subject} returning 1 as one`)) !== undefined
+  );
 }
 
 /** The blocks that operators set, and those of deleted projects; newest first. */
