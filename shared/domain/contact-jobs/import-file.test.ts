@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { readCsv } from './csv-file.ts';
 import { readImportFile } from './import-file.ts';
@@ -155,6 +156,20 @@ describe('an import file', () => {
     ['another tool', 'email,State', 'a@x.test,CA', undefined],
     ['another tool', 'email,order_status', 'a@x.test,cancelled', undefined],
     ['another tool', 'email,order_status', 'a@x.test,unsubscribed', 'left'],
+    ['another tool', 'email,can_receive_email', 'a@x.test,no', false],
+    ['another tool', 'email,not_unsubscribed', 'a@x.test,0', false],
+    ['another tool', 'email,dont_email', 'a@x.test,✔', 'left'],
+    ['another tool', 'email,list_1_status', 'a@x.test,removed', 'left'],
+    ['another tool', 'email,bounced', 'a@x.test,0000-00-00T00:00:00Z', undefined],
+    ['a German file', 'email,Ausgetragen am', 'a@x.test,04.03.2021', 'left'],
+    ['a German file', 'email,state', 'a@x.test,nicht mehr angemeldet', false],
+    ['a Spanish file', 'email,Suscrito', 'a@x.test,no', false],
+    ['a Spanish file', 'email,Fecha de suscripción', 'a@x.test,2021-03-04', undefined],
+    ['a French file', 'email,Liste des abonnés', 'a@x.test,A', undefined],
+    ['a Portuguese file', 'email,Bloqueado', 'a@x.test,sim', 'left'],
+    ['a Dutch file', 'email,status', 'a@x.test,Verwijderd', 'left'],
+    ['an Italian file', 'email,unsubscribed', 'a@x.test,falso', undefined],
+    ['a file with a second address', 'email,Mailing address', 'a@x.test,Main Street 1', undefined],
     ['a file of ours', 'email,subscribed,blocked', 'a@x.test,true,yes', 'left'],
     ['a file of ours', 'email,subscribed,status', 'a@x.test,true,premium', true],
   ])('knows who has left by a row of %s: %s / %s', async (_tool, header, row, standing) => {
@@ -163,12 +178,65 @@ describe('an import file', () => {
 
   it.each([
     ['email,status', 'a@x.test,premium', 'Row 2 has "premium" in the column "status", which leaves open'],
+    ['email,cancelled_at', 'a@x.test,2021-03-04', 'which leaves open whether'],
     ['email,opt_in', 'a@x.test,2', 'add a column "subscribed" with true or false'],
     ['email,bounce_count', 'a@x.test,3', 'or send map=bounce_count:data.bounce_count'],
   ])('is refused when it leaves open who is subscribed: %s / %s', async (header, row, sentence) => {
     expect(await standingOf(header, row)).toMatch(sentence);
     const column = header.split(',')[1] ?? '';
     expect(await rowsOf(`${header}\n${row}`, `${column}:ignored`)).toEqual([contact('a@x.test')]);
+  });
+
+  it('does not subscribe somebody who has left, in any order, case, quoting and separator', async () => {
+    const cellsOf = (header: string, words: string) =>
+      header.split('|').flatMap((column) => words.split('|').map((word) => [column, word] as const));
+    const exports = {
+      Mailchimp: ['Email Address', cellsOf('UNSUB_TIME|CLEAN_TIME', '2021-02-03 04:05:06')],
+      listmonk: ['email', cellsOf('status|subscription_status', 'blocklisted|disabled|unsubscribed')],
+      SendGrid: ['email', cellsOf('global_unsubscribes|bounces|spam_reports', '1612325106|true')],
+      Brevo: ['EMAIL', cellsOf('BLACKLISTED|EMAIL_BLACKLISTED|OPT_OUT|UNSUBSCRIBED', '1|true|yes')],
+      MailerLite: ['Subscriber', cellsOf('Unsubscribed|Unsubscribe date', '2021-02-03 04:05:06')],
+      Klaviyo: ['Email', cellsOf('Email Marketing Consent|Email Marketing', 'UNSUBSCRIBED|NEVER_SUBSCRIBED')],
+      HubSpot: ['Email', cellsOf('Unsubscribed from all email|Opted out of email: News', 'Yes|true')],
+      ActiveCampaign: ['Email', cellsOf('Status|List status', 'Unsubscribed|Bounced')],
+      Mautic: ['email', cellsOf('dnc|do_not_contact|Do not contact', '1|bounced|unsubscribed|manual')],
+      Plunk: ['email', cellsOf('subscribed', 'false|no|0|unsubscribed')],
+      Resend: ['email', cellsOf('unsubscribed', 'true')],
+      ConvertKit: ['email', cellsOf('status|state|subscriber_state', 'cancelled|bounced|complained|inactive')],
+      Beehiiv: ['Email', cellsOf('Status|Subscription status', 'inactive|unsubscribed|invalid|pending')],
+      Substack: ['Email', cellsOf('email_disabled|Email disabled', 'true|TRUE')],
+      Ghost: ['email', cellsOf('subscribed_to_emails', 'false|no')],
+      Shopify: ['Email', cellsOf('Accepts Email Marketing|accepts_marketing', 'no|FALSE')],
+    } as const;
+    const extras = cellsOf(
+      'First Name|City|Plan|order_status|Note|Last active',
+      'Jo|Graz|active|3|2020-01-01|subscribed',
+    );
+    const tool = fc.constantFrom(...Object.values(exports));
+    const recase = fc.constantFrom(
+      String,
+      (text: string) => text.toLowerCase(),
+      (text: string) => text.toUpperCase(),
+    );
+    const scene = fc.tuple(
+      tool,
+      fc.nat(),
+      fc.uniqueArray(fc.constantFrom(...extras), { selector: ([column]) => column }),
+    );
+    const writing = fc.record({ at: fc.nat(), emailAt: fc.nat(), recase, separator: fc.constantFrom(',', ';', '\t') });
+    await fc.assert(
+      fc.asyncProperty(scene, writing, fc.boolean(), async ([[email, left], pick, others], how, isQuoted) => {
+        const columns: (readonly [string, string])[] = [...others];
+        const [column, word] = left[pick % left.length]!;
+        columns.splice(how.at % (columns.length + 1), 0, [how.recase(column), how.recase(word)]);
+        columns.splice(how.emailAt % (columns.length + 1), 0, [how.recase(email), 'a@x.test']);
+        const line = (index: 0 | 1) =>
+          columns.map((each) => (isQuoted ? `"${each[index]}"` : each[index])).join(how.separator);
+        const { rows } = await read(`${line(0)}\n${line(1)}\n`);
+        expect(rows).toEqual([expect.objectContaining({ email: 'a@x.test', subscribed: false })]);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('does not subscribe somebody who has left by any row of it', async () => {
