@@ -35,6 +35,9 @@ export function consentPredicate(type: EmailType): SqlFragment {
   return needsSubscription(type) ? sql`c.subscribed` : sql`true`;
 }
 
+/** No email can go to an address with other than ASCII characters before the @. Contacts from earlier may have one. */
+const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
+
 /**
  * The recipients of a campaign, as a predicate over `contact c`: the audience, less unsubscribed contacts where the
  * email needs consent.
@@ -44,9 +47,9 @@ export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: 
   return sql`${consentPredicate(campaign.type)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
-/** As `audiencePredicate`, with the contacts who have not consented. @throws AppError BAD_REQUEST */
+/** As `audiencePredicate`, with the contacts who have not consented, and without those no email can go to. @throws AppError BAD_REQUEST */
 export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
-  const parts = [sql`c.project_id = ${campaign.projectId}`];
+  const parts = [sql`c.project_id = ${campaign.projectId}`, MAILABLE];
   const condition = conditionOf(campaign);
   if (condition) {
     const segments = await loadReferencedSegments(em, campaign.projectId, condition, {
