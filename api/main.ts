@@ -14,7 +14,7 @@ import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/domain/database/session-limits.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
-import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
+import { projectsOfEmails, recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAuthenticatorOrm } from './http/authenticator.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
@@ -74,8 +74,9 @@ await runProcess('api', async ({ onStop, fail }) => {
   );
   const engagements = createEngagementRecorder({
     logger,
-    async record(batch) {
-      await recordEngagements(orm.em.fork(), batch);
+    projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
+    async record(batch, lockMs) {
+      await recordEngagements(orm.em.fork(), batch, lockMs);
       dispatcher.wake();
     },
   });

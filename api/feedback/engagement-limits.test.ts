@@ -106,6 +106,7 @@ describe('engagements of one email', () => {
     const recorder = createEngagementRecorder({
       logger: createLogger({ level: 'silent', name: 'test' }),
       capacity: 200,
+      projectsOf: () => Promise.resolve(new Map()),
       async record(engagements) {
         await held;
         recorded.push(...engagements);

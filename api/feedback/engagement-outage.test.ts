@@ -3,8 +3,9 @@ import { v7 as uuidV7 } from 'uuid';
 import { findFreePort } from '../../local/processes/free-port.ts';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
-import { recordEngagements } from '../../shared/domain/engagement/engagement.ts';
+import { projectsOfEmails, recordEngagements, type Engagement } from '../../shared/domain/engagement/engagement.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { createProject } from '../../shared/domain/projects/projects.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
@@ -111,12 +112,11 @@ describe('opens and clicks without PostgreSQL', () => {
     const holder = app.em();
     await holder.begin();
     await query(holder, sql`select from email where id = ${mail.emailId} for update`);
-    const served = Promise.all([open(mail), click(mail)]);
+    expect(await Promise.all([open(mail), click(mail)])).toEqual([200, 302]);
     await untilBlocked(app.em, 1);
     // The server does not notice that nobody waits for the statement any more, and will complete it.
     await proxy.cut();
     await proxy.restore();
-    expect(await served).toEqual([200, 302]);
     await untilBlocked(app.em, 2);
     await holder.commit();
     await eventually(async () => (await stateOf(mail)).status === 'CLICKED');
@@ -148,14 +148,39 @@ describe('an API process that is stopped without PostgreSQL', () => {
   });
 });
 
+describe('opens and clicks of a project with a locked email', () => {
+  it('wait, and those of other projects do not', async () => {
+    const [locked, free] = [await sentEmail(), await sentEmail()];
+    const { project } = await createProject(app.em(), 'Other');
+    await query(app.em(), sql`update email set project_id = ${project.id} where id = ${free.emailId}`);
+    await query(app.em(), sql`update campaign set project_id = ${project.id} where id = ${free.campaignId}`);
+    const holder = app.em();
+    await holder.begin();
+    try {
+      await query(holder, sql`select from email where id = ${locked.emailId} for update`);
+      for (let round = 0; round < 5; round++) {
+        expect(await Promise.all([open(locked), open(free), click(locked)])).toEqual([200, 200, 302]);
+      }
+      expect((await stateOf(free)).engagements).toEqual([5, 0]);
+      // Nobody has waited until the statement that needs the lock was ended.
+      await untilBlocked(app.em, 1);
+      expect((await stateOf(locked)).engagements).toEqual([0, 0]);
+    } finally {
+      await holder.commit();
+    }
+    await eventually(async () => (await stateOf(locked)).engagements[0] === 5);
+    expect(await stateOf(locked)).toEqual({ status: 'CLICKED', engagements: [5, 5], counts: [1, 1] });
+  });
+});
+
 describe('createEngagementRecorder without PostgreSQL', () => {
   const logger = createLogger({ level: 'silent', name: 'test' });
-  const record = (engagements: Parameters<typeof recordEngagements>[1]) =>
-    recordEngagements(orm.em.fork(), engagements);
+  const record = (engagements: Engagement[], lockMs?: number) => recordEngagements(orm.em.fork(), engagements, lockMs);
+  const projectsOf = (emailIds: string[]) => projectsOfEmails(orm.em.fork(), emailIds);
 
   it('keeps only the latest engagements, as many as its capacity', async () => {
     const [attempted, oldest, ...latest] = [await sentEmail(), await sentEmail(), await sentEmail(), await sentEmail()];
-    const engagements = createEngagementRecorder({ record, logger, capacity: 2 });
+    const engagements = createEngagementRecorder({ record, projectsOf, logger, capacity: 2 });
     await proxy.cut();
     await engagements.add({ emailId: attempted.emailId, url: null });
     for (const { emailId } of [oldest, ...latest]) await engagements.add({ emailId, url: null });
@@ -168,7 +193,7 @@ describe('createEngagementRecorder without PostgreSQL', () => {
 
   it('records the waiting engagements before the process ends, within the time it has', async () => {
     const mail = await sentEmail();
-    const engagements = createEngagementRecorder({ record, logger });
+    const engagements = createEngagementRecorder({ record, projectsOf, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });
     const draining = engagements.drain(30_000);
@@ -179,7 +204,7 @@ describe('createEngagementRecorder without PostgreSQL', () => {
 
   it('ends although the database stays unavailable', async () => {
     const mail = await sentEmail();
-    const engagements = createEngagementRecorder({ record, logger });
+    const engagements = createEngagementRecorder({ record, projectsOf, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });
     await engagements.drain(50);

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
+import { isUndoneByServer } from '../../shared/domain/database/database-errors.ts';
+import { GROUP_LOCK_MS } from '../../shared/domain/database/project-writer.ts';
 import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { createAttempts, createProjectLanes } from './engagement-attempts.ts';
 import { createEngagementQueue, type NewEngagement, type WaitingEngagement } from './engagement-queue.ts';
 
 /** Records opens and clicks, each once, even those that come while PostgreSQL is unavailable. */
@@ -19,7 +21,10 @@ export interface EngagementRecorder {
 }
 
 export interface EngagementRecorderOptions {
-  record: (engagements: Engagement[]) => Promise<void>;
+  /** @param lockMs the longest wait for a lock; that of the session when undefined */
+  record: (engagements: Engagement[], lockMs?: number) => Promise<void>;
+  /** The projects of emails, by the id of the email. Emails that are gone are missing. */
+  projectsOf: (emailIds: string[]) => Promise<ReadonlyMap<string, string>>;
   logger: Logger;
   /** The most engagements that may wait; then the oldest is dropped. */
   capacity?: number;
@@ -27,35 +32,35 @@ export interface EngagementRecorderOptions {
 
 const CAPACITY = 100_000;
 const BATCH_MAX = 200;
-const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
-/** How often an error that is not an outage, such as a deadlock, is retried. */
-const FAULTS_MAX = 5;
-
-/** Waits before a batch is tried again: longer each time, but only shortly once `draining` is aborted. */
-function pauseBeforeRetry(attempt: number, draining: AbortSignal): Promise<void> {
-  if (draining.aborted) return delay(RETRY_MS.draining);
-  const ms = Math.min(RETRY_MS.first * 2 ** Math.min(attempt, 10), RETRY_MS.longest);
-  return delay(ms, undefined, { signal: draining }).catch(() => undefined);
+function toEngagement({ engagement, atMs }: WaitingEngagement): Engagement {
+  return { ...engagement, ageMs: performance.now() - atMs };
 }
 
 /**
  * Creates a recorder that writes one transaction after another; each has the engagements that arrived during the one
  * before it. A single engagement waits for nothing; under load, many share a commit and the lock on the campaign's
  * counters. While the database is unavailable, engagements wait in memory and keep their time. A batch whose commit was
- * not confirmed is tried again; the ids of its engagements keep it from being counted twice.
+ * not confirmed is tried again, always as a whole; the ids of its engagements keep it from being counted twice.
+ *
+ * A batch that PostgreSQL undid, because of a lock for example, is recorded project by project. Then only the projects
+ * that it was undone for wait, in memory.
  */
 export function createEngagementRecorder({
   record,
+  projectsOf,
   logger,
   capacity = CAPACITY,
 }: EngagementRecorderOptions): EngagementRecorder {
+  const write = (entries: WaitingEngagement[], lockMs?: number) => record(entries.map(toEngagement), lockMs);
   const draining = new AbortController();
+  const givenUp = new AbortController();
+  const repeat = createAttempts(logger, draining.signal, givenUp.signal);
+  const lanes = createProjectLanes({ repeat, write, projectsOf, logger, capacity, onFull: reportDropping });
   const queue = createEngagementQueue(capacity);
   let underWay: WaitingEngagement[] = [];
   let running: Promise<void> | undefined;
   let isAway = false;
   let isDropping = false;
-  let isGivenUp = false;
 
   function beginOutage(error: unknown): void {
     if (isAway) return;
@@ -72,29 +77,19 @@ export function createEngagementRecorder({
   }
 
   async function recordUnderWay(): Promise<void> {
-    let faults = 0;
-    for (let attempt = 0; !isGivenUp; attempt++) {
-      const now = performance.now();
-      try {
-        await record(underWay.map(({ engagement, atMs }) => ({ ...engagement, ageMs: now - atMs })));
-        endOutage();
-        return;
-      } catch (error) {
-        if (isDatabaseUnavailable(error)) {
-          beginOutage(error);
-        } else if (++faults >= FAULTS_MAX) {
-          logger.error({ err: error, count: underWay.length }, 'opens and clicks could not be recorded and are lost');
-          return;
-        }
-        await pauseBeforeRetry(attempt, draining.signal);
-      }
+    try {
+      await write(underWay, GROUP_LOCK_MS);
+    } catch (error) {
+      if (!isUndoneByServer(error)) throw error;
+      await lanes.record(underWay);
     }
+    endOutage();
   }
 
   async function run(): Promise<void> {
-    while (queue.length > 0 && !isGivenUp) {
+    while (queue.length > 0 && !givenUp.signal.aborted) {
       underWay = queue.take(BATCH_MAX);
-      await recordUnderWay();
+      await repeat(underWay.length, recordUnderWay, beginOutage);
       for (const { settle } of underWay) settle();
       underWay = [];
     }
@@ -105,25 +100,26 @@ export function createEngagementRecorder({
   function reportDropping(): void {
     if (isDropping) return;
     isDropping = true;
-    logger.error({ capacity }, 'too many opens and clicks wait to be recorded: the oldest are lost');
+    logger.error({ capacity }, 'too many opens and clicks wait to be recorded: some are lost');
   }
 
   return {
     add(engagement) {
       const added = queue.add(engagement);
       if (added.isDropping) reportDropping();
-      if (isAway || isGivenUp) added.entry.settle();
+      if (isAway || givenUp.signal.aborted) added.entry.settle();
       running ??= run();
       return added.entry.settled;
     },
     async drain(withinMs) {
       draining.abort();
       const timer = new AbortController();
-      await Promise.race([running, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+      const ended = Promise.resolve(running).then(lanes.ended);
+      await Promise.race([ended, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
       timer.abort();
-      if (!running) return;
-      isGivenUp = true;
-      const count = underWay.length + queue.length;
+      const count = underWay.length + queue.length + lanes.count;
+      if (count === 0) return;
+      givenUp.abort();
       logger.error({ count }, 'opens and clicks are lost: the database was not back in time');
     },
   };

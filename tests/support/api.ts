@@ -11,7 +11,7 @@ import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
-import { recordEngagements } from '../../shared/domain/engagement/engagement.ts';
+import { projectsOfEmails, recordEngagements } from '../../shared/domain/engagement/engagement.ts';
 import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -145,8 +145,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const engagements = createEngagementRecorder({
     logger,
-    async record(batch) {
-      await recordEngagements(orm.em.fork(), batch);
+    projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
+    async record(batch, lockMs) {
+      await recordEngagements(orm.em.fork(), batch, lockMs);
       wakeDispatcher();
     },
   });

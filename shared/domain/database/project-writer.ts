@@ -25,7 +25,7 @@ export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
 
 const OCTETS_MAX = 262_144;
 /** The longest wait of a group for a lock. After it, items are written alone, so only those that need the lock wait. */
-const GROUP_LOCK_MS = 50;
+export const GROUP_LOCK_MS = 50;
 
 /** Whether nothing of a group was stored and its items may succeed alone. */
 function isUndone(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email-types.ts';
 import { isUniqueViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, literalList, queryPrepared, sql } from '../database/sql.ts';
+import { isoText, literalList, lockTimeoutSelect, query, queryPrepared, sql } from '../database/sql.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 
 /** An email was opened, or one of its links was followed. */
@@ -31,13 +31,23 @@ const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
  * Records opens and clicks, any number at once. A caller may pass engagements again when the commit was not confirmed.
  * They are recorded once, because their events have the ids of the engagements. If none of them has an event any more,
  * they may be counted twice.
+ * @param lockMs the longest wait for a lock; that of the session when undefined
  */
-export async function recordEngagements(em: Em, engagements: Engagement[]): Promise<void> {
+export async function recordEngagements(em: Em, engagements: Engagement[], lockMs?: number): Promise<void> {
   try {
-    await insertEngagements(em, engagements);
+    await insertEngagements(em, engagements, lockMs);
   } catch (error) {
     if (!isUniqueViolation(error, 'event_pkey')) throw error;
   }
+}
+
+/** The projects of emails, by the id of the email. Emails that are gone are missing. */
+export async function projectsOfEmails(em: Em, emailIds: string[]): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; projectId: string }>(
+    em,
+    sql`select id, project_id as "projectId" from email where id = any(${emailIds}::uuid[])`,
+  );
+  return new Map(rows.map(({ id, projectId }) => [id, projectId]));
 }
 
 /**
@@ -49,11 +59,12 @@ export async function recordEngagements(em: Em, engagements: Engagement[]): Prom
  * Rows are locked in the order of their ids, emails before campaigns, as everywhere. So two processes that record
  * engagements of the same emails wait for each other instead of failing.
  */
-async function insertEngagements(em: Em, engagements: Engagement[]): Promise<void> {
+async function insertEngagements(em: Em, engagements: Engagement[], lockMs: number | undefined): Promise<void> {
   await queryPrepared(
     em,
     sql`
-      with engagement as (
+      with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
+      engagement as (
         select h.id, h.email_id, h.url, h.n, h.repeats, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
         from unnest(
           ${engagements.map(({ id }) => id)}::uuid[], ${engagements.map(({ emailId }) => emailId)}::uuid[],
@@ -62,9 +73,9 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
         ) with ordinality as h (id, email_id, url, age_ms, repeats, n)
       ),
       target as materialized (
-        select e.* from email e
+        select e.* from email e, lock_limit
         where e.id in (select email_id from engagement) and e.status in ${REPORTABLE}
-        order by e.id for no key update
+        order by e.id for no key update of e
       ),
       tally as (
         select t.id, coalesce(sum(1 + h.repeats) filter (where h.url is not null), 0)::int as clicks,
