@@ -1,11 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
 import { createEndpoints } from '../api/routes.ts';
 import type { Campaign, ErrorCode, Everpost, WorkflowStep } from '../clients/typescript/src/index.ts';
 import { isRepeatable, KEYED_PATHS } from '../clients/typescript/src/retry.ts';
 import { ROUTES } from '../clients/typescript/src/routes.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 import { CLIENT_TYPES_FILE, describeClientTypes } from './support/client-types.ts';
 import { testConfig } from './support/config.ts';
+import { readExamples, type DocsExample } from './support/docs-examples.ts';
 
 const endpoints = createEndpoints(testConfig()).map((endpoint) => ({
   ...endpoint,
@@ -48,6 +54,50 @@ describe('the TypeScript client', () => {
   });
 });
 
+/** Whether a block uses the client, perhaps by the file of an earlier block. */
+const usesClient = ({ language, code }: DocsExample) => language === 'ts' && /from '(\.\/)?everpost/.test(code);
+
+/** Writes the blocks of a page that use the client into a folder of its own. @returns their files */
+async function writeBlocks(page: string, folder: string): Promise<string[]> {
+  const blocks = (await readExamples(page)).filter(usesClient);
+  await mkdir(folder);
+  await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+  return Promise.all(
+    blocks.map(async ({ code }, index) => {
+      const file = path.join(folder, /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? `block-${index}.ts`);
+      await writeFile(file, code);
+      return file;
+    }),
+  );
+}
+
+describe('the blocks of the docs that use the client', () => {
+  it('have no type fault', async () => {
+    const docs = readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' });
+    const guides = docs.filter((file) => file.endsWith('.md')).map((file) => path.join('docs', file));
+    const folder = await mkdtemp(path.join(tmpdir(), 'everpost-blocks-'));
+    try {
+      const files = await Promise.all(
+        ['clients/typescript/README.md', ...guides].map((page, index) =>
+          writeBlocks(page, path.join(folder, String(index))),
+        ),
+      );
+      expect(files.flat().length).toBeGreaterThan(8);
+      const program = ts.createProgram(files.flat(), {
+        ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
+        ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+        moduleResolution: ts.ModuleResolutionKind.Bundler,
+        ...{ types: ['node'], typeRoots: [path.join(projectRoot, 'node_modules', '@types')] },
+        paths: { everpost: [path.join(projectRoot, 'clients', 'typescript', 'src', 'index.ts')] },
+      });
+      const faults = ts.getPreEmitDiagnostics(program);
+      expect(faults.map(({ messageText, file }) => [file?.text, messageText])).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
 /** This function is only compiled, never called. Each `@ts-expect-error` is a mistake that the compiler must find. */
 export async function usage(everpost: Everpost): Promise<string> {
   const contact = await everpost.request('GET', '/contacts/{id}', { params: { id: '1' } });
@@ -57,7 +107,7 @@ export async function usage(everpost: Everpost): Promise<string> {
   const campaign: Campaign = await everpost.campaigns.send('1', {}, { signal: AbortSignal.timeout(1) });
   const step: WorkflowStep = await everpost.workflows.addStep(campaign.id, { type: 'EXIT', name: 'End' });
   await everpost.workflows.removeStep(step.id, '2', { splice: true });
-  await everpost.campaigns.resend('1', { states: ['bounced'] }, { idempotencyKey: 'a' });
+  await everpost.campaigns.resend('1', { states: ['BOUNCED'] }, { idempotencyKey: 'a' });
   await everpost.contacts.import('email', { map: ['a:email'] });
   // @ts-expect-error the step is missing
   await everpost.workflows.removeStep('1');

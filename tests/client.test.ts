@@ -89,7 +89,7 @@ describe('the client of a real API', () => {
     expect(await everpost.send(email, key)).toMatchObject({ emails: [], isAnswerLost: true });
     expect(await everpost.track({ email: 'ada@mail.test', event: 'e' }, key)).toHaveProperty('event');
     expect(await everpost.track({ email: 'ada@mail.test', event: 'e' }, key)).toBeUndefined();
-    const error = await failureOf(everpost.campaigns.resend(crypto.randomUUID(), { states: ['bounced'] }, key));
+    const error = await failureOf(everpost.campaigns.resend(crypto.randomUUID(), { states: ['BOUNCED'] }, key));
     expect([error.code, error.isAlreadyDone]).toEqual(['IDEMPOTENCY_KEY_REUSED', false]);
   });
 

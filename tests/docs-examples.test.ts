@@ -12,9 +12,10 @@ import { startTestStack, type TestStack } from './support/stack.ts';
 import { render } from './support/templates.ts';
 
 const GUIDES = path.join(projectRoot, 'docs', 'guides');
-/** Every page with code, except that of the client. */
-const pages = ['README.md', ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })]
-  .map((file, index) => (index === 0 ? file : path.join('docs', file)))
+/** Every page with code. */
+const ROOTS = ['README.md', path.join('clients', 'typescript', 'README.md')];
+const pages = [...ROOTS, ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })]
+  .map((file, index) => (index < ROOTS.length ? file : path.join('docs', file)))
   .filter((file) => file.endsWith('.md') && /^ *```/m.test(readFileSync(path.join(projectRoot, file), 'utf8')));
 
 let stack: TestStack;
