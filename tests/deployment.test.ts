@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { VARIABLES } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 
 interface Service {
@@ -101,13 +102,38 @@ describe('docker-compose.yml', () => {
 
   it('links the console to the namespace in which the workflows run', () => {
     const { TEMPORAL_UI_URL: page, TEMPORAL_NAMESPACE: namespace } = compose.services['api']?.environment ?? {};
-    expect(page).toMatch(new RegExp(`/namespaces/${namespace}\\}$`));
+    expect(page?.endsWith(`/namespaces/${namespace}}`)).toBe(true);
   });
 
   it('uses variables that .env.example explains, and no other', () => {
     const used = new Set([...composeText.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name));
     const explained = new Set([...read('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name));
     expect([...used].sort()).toEqual([...explained].sort());
+  });
+});
+
+describe('the variables', () => {
+  const namesIn = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name = '']) => name));
+  const table = /^\| variable \|[\s\S]*?\n\n/m.exec(read('README.md'))?.[0] ?? '';
+  const inReadme = namesIn(table.replaceAll(/\|[^|]*\|[^|]*\|$/gm, ''), /`([A-Z][A-Z0-9_]+)`/g);
+  const inConfig = new Set(VARIABLES);
+  /** What the parts of the compose stack fix for each other, and what only `npm start` sets. */
+  const fixed = ['DATABASE_URL', 'HEALTH_PORT', 'HOST', 'METRICS_HOST', 'METRICS_PORT', 'PORT', 'RESULTS_FOLDER'];
+  const notSet = new Set([...fixed, 'TEMPORAL_ADOPT', 'WORKFLOW_BUNDLE']);
+
+  it('of the configuration are in the table of README', () => {
+    expect([...inConfig].filter((name) => !inReadme.has(name) && !name.startsWith('OTEL_'))).toEqual([]);
+  });
+
+  it('of README are those of the configuration, of Temporal or of OpenTelemetry', () => {
+    const others = [...inReadme].filter((name) => !inConfig.has(name));
+    expect(others.filter((name) => !/^(TEMPORAL|OTEL)_/.test(name))).toEqual([]);
+  });
+
+  it('of the configuration and of README reach the containers from .env', () => {
+    const passed = namesIn(composeText, /\$\{([A-Z][A-Z0-9_]+):/g);
+    const wanted = new Set([...inConfig, ...inReadme]);
+    expect([...wanted].filter((name) => !passed.has(name) && !notSet.has(name))).toEqual([]);
   });
 });
 

@@ -1,9 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { testEnvironment } from '../../tests/support/environment.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { startTcpProxy } from '../../tests/support/tcp-proxy.ts';
-import { checkTemporal, createTemporalClient } from './temporal.ts';
+import { checkTemporal, createTemporalClient, readTemporalOptions } from './temporal.ts';
 
 /** `TRANSIENT_FAILURE` of gRPC: the server has refused, and calls fail at once. */
 const REFUSED = 3;
@@ -35,5 +35,21 @@ describe('a client whose connection is closed while calls are between two attemp
       expect(call.status === 'rejected' && call.reason).toMatchObject({ details: 'the connection is closed' });
     }
     await expect(client.workflowService.describeNamespace({ namespace: 'default' })).rejects.toThrow(/is closed/);
+  });
+});
+
+describe('readTemporalOptions', () => {
+  afterEach(() => {
+    delete process.env['TEMPORAL_API_KEY'];
+    delete process.env['TEMPORAL_TLS'];
+  });
+
+  it('takes an empty variable as not set, so that an API key still switches TLS on', () => {
+    Object.assign(process.env, { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: '' });
+    const { tls } = readTemporalOptions([]).connectionOptions;
+    delete process.env['TEMPORAL_TLS'];
+    expect(tls).toEqual(readTemporalOptions([]).connectionOptions.tls);
+    process.env['TEMPORAL_API_KEY'] = '';
+    expect(readTemporalOptions([]).connectionOptions.apiKey).toBeUndefined();
   });
 });

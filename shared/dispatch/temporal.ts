@@ -47,7 +47,10 @@ export function hasStatus(error: unknown, ...codes: number[]): boolean {
  * @param codecKeys TEMPORAL_CODEC_KEYS
  */
 export function readTemporalOptions(codecKeys: readonly CodecKey[]): TemporalConnectOptions {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
+  // An empty variable counts as not set, as everywhere: an empty TEMPORAL_TLS would switch the TLS of an API key off.
+  const overrideEnvVars: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) if (value) overrideEnvVars[name] = value;
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
   return { connectionOptions, namespace: namespace ?? 'default', dataConverter: dataConverterOf(codecKeys) };
 }
 

@@ -250,6 +250,9 @@ const environmentSchema = z.object({
   ...tracingVariables,
 });
 
+/** The names of all variables, apart from those that Temporal and OpenTelemetry read by themselves. */
+export const VARIABLES = Object.keys(environmentSchema.shape);
+
 function checkCombinations(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
   if (values.INBOUND_PROXY_PROTOCOL && values.INBOUND_PROXY_SOURCES.length === 0) {
     context.addIssue({

@@ -16,8 +16,8 @@ const NOT_RUN: [program: RegExp, reason: string][] = [
   [/^npm run bench\b/, 'it takes minutes'],
   [/^(docker|kubectl|helm)\b/, 'it needs a container engine; tests/helm-chart.test.ts and tests/deployment.test.ts'],
   [/^temporal\b/, 'it is about workflows that are not there'],
-  [/^pg_dump\b/, 'the PostgreSQL of the tests has no clients'],
   [/\bnpm (pack|install)\b/, 'it needs a registry; tests/client-runtimes.test.ts runs the built client'],
+  [/^(pg_dump|createdb|pg_restore)\b/, 'the PostgreSQL of the tests has no clients'],
   [/^(git clone|npm ci)\b/, 'it is the clone that runs this test'],
 ];
 
