@@ -11,6 +11,7 @@ import { addressOf, checkTemporal, createTemporalClient, readTemporalOptions } f
 import { createGuardedDispatcher, createNamespaceCheck } from '../shared/dispatch/namespace-guard.ts';
 import { createOrm, isMigrated, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
+import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/domain/database/session-limits.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
@@ -110,4 +111,7 @@ await runProcess('api', async ({ onStop, fail }) => {
   });
   app = servingApp;
   logger.info('serving');
+  // Migrations may still be pending.
+  const unsigned = await unsignedWarning(orm.em.fork(), config).catch(() => undefined);
+  if (unsigned !== undefined) logger.warn(unsigned);
 });

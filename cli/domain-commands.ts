@@ -24,6 +24,8 @@ interface DomainView {
   projectId: string;
   domain: string;
   verified: boolean;
+  /** Whether its email is signed with DKIM; a trusted domain sends unsigned until DNS verifies it. */
+  signed: boolean;
   /** Missing while the domain has no key. */
   records?: DnsRecord[];
 }
@@ -44,9 +46,15 @@ function requireKeyring(context: CliContext): DkimKeyring {
 /** A domain with its DNS records. The records are left out when the environment has no secret to seal its key with. */
 async function viewDomain(em: Em, context: CliContext, row: SenderDomain): Promise<DomainView> {
   const keyring = keyringOf(context);
-  const view = { id: row.id, projectId: row.projectId, domain: row.domain, verified: row.verified };
+  const { id, projectId, domain, verified, dnsVerified: signed } = row;
+  const view = { id, projectId, domain, verified, signed };
   if (!keyring) return view;
   return { ...view, records: domainRecords(recordSourceOf(await withKey(em, keyring, row), context.inboundDomain())) };
+}
+
+function stateText({ verified, signed }: Pick<DomainView, 'verified' | 'signed'>): string {
+  if (!verified) return 'is pending';
+  return signed ? 'may send' : 'is trusted and sends unsigned, until the required records are published';
 }
 
 function recordsText(records: DnsRecord[] | undefined): string {
@@ -95,9 +103,7 @@ export function addDomainCommands(program: Command, context: CliContext): void {
         for (const row of await listSenderDomains(em, projectId)) list.push(await viewDomain(em, context, row));
         return list;
       });
-      const texts = views.map(
-        (view) => `${view.domain}: ${view.verified ? 'may send' : 'pending'}\n${recordsText(view.records)}`,
-      );
+      const texts = views.map((view) => `${view.domain} ${stateText(view)}\n${recordsText(view.records)}`);
       context.answer(command, views, texts.join('\n\n') || 'There are no domains.');
     },
   );
@@ -129,11 +135,10 @@ export function addDomainCommands(program: Command, context: CliContext): void {
         return { ...view, outcome: check?.outcome ?? 'unanswered', found: check?.domain.recordsFound ?? [] };
       });
       const found = result.found.join(', ') || 'none';
-      const state = result.verified ? 'may send' : 'is pending';
       context.answer(
         command,
         result,
-        `${result.domain} ${state}. Records found: ${found}.\n${recordsText(result.records)}`,
+        `${result.domain} ${stateText(result)}. Records found: ${found}.\n${recordsText(result.records)}`,
       );
     },
   );

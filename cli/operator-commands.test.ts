@@ -68,6 +68,7 @@ it('an operator adds a domain with the records to publish, trusts it, and withdr
   expect(trusted.out).toContain('goes unsigned');
   expect(trusted.out).toContain(added.records[0].name);
   expect(await runForJson('domain', 'list', id)).toEqual([{ ...added, verified: true }]);
+  expect((await run('domain', 'list', id)).out).toContain('mail.shop.example is trusted and sends unsigned');
   expect(await runForJson('domain', 'untrust', id, 'mail.shop.example')).toMatchObject({ verified: false });
   expect(await runForJson('domain', 'list', id)).toEqual([added]);
   const unknown = await run('domain', 'verify', id, 'other.example');

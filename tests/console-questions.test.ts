@@ -107,6 +107,8 @@ describe('an operator finds in two clicks at most', () => {
     await enter();
     await operator.click('Domains');
     await operator.says(/DKIM, TXT[\s\S]*missing/);
+    const states = await browser.page.$$eval('h2 .state.busy', (found) => found.map(({ textContent }) => textContent));
+    expect(states).toContain('trusted, unsigned');
   });
 
   it('which executions have failed, where, why, and what Temporal knows of them', async () => {

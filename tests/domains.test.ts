@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import { createTemplate } from './support/automations.ts';
@@ -64,6 +65,7 @@ describe('POST /domains', () => {
       domain: 'news.example.org',
       verified: false,
       status: 'PENDING',
+      signed: false,
       projectId: owner.project.id,
       lastCheckedAt: null,
       verifiedAt: null,
@@ -178,10 +180,12 @@ describe('GET /domains/project/:projectId', () => {
     await add('pending.example');
     const { status, body } = await owner.api('GET', `/domains/project/${owner.project.id}`);
     expect(status).toBe(200);
-    expect(body.map((domain: any) => [domain.domain, domain.status])).toEqual([
-      [TEST_DOMAIN, 'VERIFIED'],
-      ['pending.example', 'PENDING'],
+    expect(body.map((domain: any) => [domain.domain, domain.status, domain.signed])).toEqual([
+      [TEST_DOMAIN, 'VERIFIED', false],
+      ['pending.example', 'PENDING', false],
     ]);
+    expect(await unsignedWarning(app.em(), { publicUrl: 'https://mail.example' })).toContain(TEST_DOMAIN);
+    expect(await unsignedWarning(app.em(), { publicUrl: 'http://localhost' })).toBeUndefined();
     expect(body[0].records[0].value).toMatch(/^v=DKIM1; k=rsa; p=MII/);
     const again = await owner.api('GET', `/domains/project/${owner.project.id}`);
     expect(again.body[0].records).toEqual(body[0].records);
@@ -210,7 +214,7 @@ describe('GET /domains/:id/verify', () => {
 
     publish(required(records));
     const whole = await check(id);
-    expect(whole).toMatchObject({ status: 'VERIFIED', verified: true, verifiedAt: expect.any(String) });
+    expect(whole).toMatchObject({ status: 'VERIFIED', verified: true, signed: true, verifiedAt: expect.any(String) });
     expect(foundOf(whole.records)).toEqual(['DKIM', 'RETURN_PATH', 'SPF']);
     await createTemplate(owner, { from: 'a@new.example' });
   });

@@ -20,6 +20,10 @@ export const domainSchema = z
     domain: z.string(),
     verified: z.boolean(),
     status: z.enum(['PENDING', 'VERIFIED']),
+    signed: z.boolean().meta({
+      description:
+        'Whether email from the domain is signed with DKIM. A domain that the operator trusts may send (`verified`) before DNS verifies it, and sends unsigned until then',
+    }),
     records: z.array(dnsRecordSchema),
     projectId: z.uuid(),
     lastCheckedAt: z.iso.datetime().nullable(),
@@ -36,6 +40,7 @@ export function domainView(domain: KeyedSenderDomain, inboundDomain: string | un
     domain: domain.domain,
     verified: domain.verified,
     status: domain.verified ? 'VERIFIED' : 'PENDING',
+    signed: domain.dnsVerified,
     records: domainRecords(recordSourceOf(domain, inboundDomain)).map((record) => ({
       ...record,
       found: domain.recordsFound.includes(record.purpose),

@@ -4,6 +4,7 @@ import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
+import { domainFindings } from './domain-findings.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 import { hiddenSessionFindings, httpWebhookFindings } from './webhook-findings.ts';
 
@@ -140,10 +141,11 @@ export interface DatabaseProbeOptions {
   databaseUrl: string;
   poolSize: number;
   secrets: AppSecrets | undefined;
+  inboundDomain: string | undefined;
 }
 
-/** Version, settings, connections, migrations, known secret and clock of the database. */
-export function databaseProbe({ databaseUrl, poolSize, secrets }: DatabaseProbeOptions): Probe {
+/** Version, settings, connections, migrations, known secret, sender domains and clock of the database. */
+export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }: DatabaseProbeOptions): Probe {
   return {
     area: 'database',
     async run() {
@@ -162,6 +164,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets }: DatabaseProbeO
           ...migrations,
           ...(isMigrated ? await secretFindings(em, secrets) : []),
           ...(isMigrated ? await httpWebhookFindings(em) : []),
+          ...(isMigrated ? await domainFindings(em, inboundDomain) : []),
           ...(await hiddenSessionFindings(em)),
           ...(await clockFindings(em)),
         ];

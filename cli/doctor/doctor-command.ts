@@ -66,6 +66,7 @@ function probesOf(context: CliContext, read: ReadConfig): Probe[] {
             databaseUrl: config.DATABASE_URL,
             poolSize: config.DATABASE_POOL_SIZE,
             secrets: isFaulty('APP_SECRET') ? undefined : appSecretsOf(config),
+            inboundDomain: config.INBOUND_DOMAIN,
           }),
         ]),
     temporalProbeOf(context),

@@ -13,6 +13,9 @@ import { createBlankDatabase } from '../../tests/support/database.ts';
 import { createTestCertificate } from '../../tests/support/certificate.ts';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
 import { createSmtpSink } from '../../tests/support/smtp-sink.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { trustDomain, withKey } from '../../shared/domain/domains/sender-domains.ts';
+import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
 import { startTestStack, type TestStack } from '../../tests/support/stack.ts';
 import type { Finding } from './finding.ts';
 
@@ -26,9 +29,20 @@ function useTemporal(address = '', namespace = ''): void {
   Object.assign(process.env, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
 }
 
+/** Lets the test domain of a project be verified, with these records found. */
+async function verify(projectId: string, found: string): Promise<void> {
+  const domain = await trustDomain(stack.em(), projectId, 'example.com');
+  await withKey(stack.em(), createDkimKeyring(stack.config.APP_SECRET, []), domain);
+  await query(
+    stack.em(),
+    sql`update sender_domain set dns_verified = true, records_found = ${found}::text[] where id = ${domain.id}`,
+  );
+}
+
 beforeAll(async () => {
   [stack, dns] = await Promise.all([startTestStack(), createDnsServer()]);
   await setUpTemporal(stack.temporal, SCHEDULES);
+  await verify(stack.project.id, '{DKIM,RETURN_PATH,SPF,DMARC}');
   home = mkdtempSync(path.join(tmpdir(), 'everpost-doctor-'));
 }, 60_000);
 afterAll(async () => {
@@ -77,9 +91,21 @@ it('the doctor finds nothing wrong in a correct installation', async () => {
   expect(faultsOf(report)).toEqual([]);
   const areas = new Set(report.checks.map(({ area }) => area));
   expect([...areas]).toEqual([
-    ...['configuration', 'database', 'database settings', 'connections', 'migrations', 'secrets', 'clock'],
-    ...['Temporal', 'workers', 'relay', 'PTR', 'inbound MX', 'SPF', 'PUBLIC_URL'],
+    ...['configuration', 'database', 'database settings', 'connections', 'migrations', 'secrets'],
+    ...['sender domains', 'clock', 'Temporal', 'workers', 'relay', 'PTR', 'inbound MX', 'SPF', 'PUBLIC_URL'],
   ]);
+});
+
+it('the doctor warns of each domain that sends unsigned or lacks a record', async () => {
+  const { project } = await stack.createProject();
+  await verify(project.id, '{DKIM,RETURN_PATH,SPF}');
+  const { id } = await trustDomain(stack.em(), project.id, 'unsigned.example');
+  expect(faultsOf(await examine())).toEqual([
+    'warn sender domains: unsigned.example is trusted and sends unsigned: no DKIM, DMARC, RETURN_PATH record found',
+    'warn sender domains: example.com is signed: no DMARC record found',
+  ]);
+  await query(stack.em(), sql`delete from sender_domain where id = ${id}`);
+  await verify(project.id, '{DKIM,RETURN_PATH,SPF,DMARC}');
 });
 
 it('the doctor ends with 1 when a check fails, and prints what to do about it', async () => {

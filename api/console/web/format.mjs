@@ -39,7 +39,7 @@ export function duration(seconds) {
 
 const GOOD = ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'VERIFIED', 'COMPLETED', 'enabled', 'found'];
 const BAD = ['BOUNCED', 'COMPLAINED', 'FAILED', 'missing', 'suppressed'];
-const BUSY = ['PENDING', 'SENDING', 'SCHEDULED', 'RUNNING', 'WAITING', 'PAUSED'];
+const BUSY = ['PENDING', 'SENDING', 'SCHEDULED', 'RUNNING', 'WAITING', 'PAUSED', 'trusted, unsigned'];
 
 /** @param {string} state */
 function kindOf(state) {

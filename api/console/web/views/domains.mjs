@@ -26,19 +26,35 @@ function row(record) {
   ];
 }
 
+/** @param {Domain} domain */
+const readiness = ({ verified, signed }) => Number(verified) + Number(signed);
+
+/** @param {Domain} domain */
+function statusOf({ status, verified, signed }) {
+  return verified && !signed ? 'trusted, unsigned' : status;
+}
+
+/** @param {Domain} domain */
+function outcomeOf({ verified, signed }) {
+  if (signed) return 'It is verified.';
+  return verified
+    ? 'A required record is still missing: it may send, but unsigned.'
+    : 'A required record is still missing.';
+}
+
 /**
  * One domain with the records it needs, and whether each was found.
  * @param {{ domain: Domain, onChange: () => void }} props
  */
 function DomainCard({ domain, onChange }) {
-  const { id, domain: name, status, records, lastCheckedAt } = domain;
+  const { id, domain: name, records, lastCheckedAt } = domain;
   const look = async () => {
-    const { verified } = await call('GET', `/domains/${id}/verify`);
+    const looked = await call('GET', `/domains/${id}/verify`);
     onChange();
-    return verified ? 'It is verified.' : 'A required record is still missing.';
+    return outcomeOf(looked);
   };
   return html`<section class="card" aria-label=${name}>
-    <h2>${name} <${State} state=${status} /></h2>
+    <h2>${name} <${State} state=${statusOf(domain)} /></h2>
     <p>
       Last looked up: <${Time} at=${lastCheckedAt} />${' '}
       <${Action} label="Look now" question=${`The records of ${name} are looked up in DNS now.`} run=${look} />
@@ -52,14 +68,14 @@ function DomainCard({ domain, onChange }) {
   </section>`;
 }
 
-/** The sender domains, those that are not verified first. @param {import('../main.mjs').ViewProps} props */
+/** The sender domains, first those that are not verified, then those that send unsigned. @param {import('../main.mjs').ViewProps} props */
 export function DomainsView({ project }) {
   return html`<h1>Sender domains</h1>
     <${Load} path=${`/domains/project/${project.id}`}>
       ${(/** @type {Domain[]} */ domains, /** @type {any} */ { reload }) => {
         if (domains.length === 0)
           return html`<p class="empty">There is no sender domain yet: POST /domains adds one.</p>`;
-        const inOrder = [...domains].sort((left, right) => Number(left.verified) - Number(right.verified));
+        const inOrder = [...domains].sort((left, right) => readiness(left) - readiness(right));
         return inOrder.map((domain) => html`<${DomainCard} key=${domain.id} domain=${domain} onChange=${reload} />`);
       }}
     <//>`;
