@@ -2805,6 +2805,8 @@ export interface components {
             projectId: string;
             /** @description The DNS records to set up */
             records: components["schemas"]["DnsRecord"][];
+            /** @description Whether email from the domain is signed with DKIM. A domain that the operator trusts may send (`verified`) before DNS verifies it, and sends unsigned until then */
+            signed: boolean;
             /**
              * @description Its state
              * @enum {string}
