@@ -48,6 +48,9 @@ describe('the TypeScript client', () => {
       'addSuppressions',
       'checkCampaign',
       'lookUpContacts',
+      'searchContacts',
+      'searchEmails',
+      'searchSuppressions',
       'upsertContact',
       'verifyEmail',
     ]);

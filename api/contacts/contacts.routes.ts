@@ -8,10 +8,12 @@ import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
 import { idParams } from '../http/pagination.ts';
+import { searchByBody } from '../http/search-by-body.ts';
 import { contactSchema, contactView } from './contact.view.ts';
 import {
   contactCursorSchema,
   contactListQuery,
+  contactSearchBody,
   contactListSchema,
   patchContactBody,
   upsertContactBody,
@@ -41,6 +43,12 @@ const list = endpoint({
         : '';
     return ok({ data: page.contacts.map(contactView), cursor: next, hasMore: page.hasMore, total: page.total });
   },
+});
+
+const search = searchByBody(list, {
+  operationId: 'searchContacts',
+  summary: 'Find contacts, with the search in the body',
+  body: contactSearchBody,
 });
 
 const upsert = endpoint({
@@ -138,4 +146,4 @@ const remove = endpoint({
 });
 
 /** The contact endpoints, in the order of the interface document. */
-export const contactEndpoints: Endpoint[] = [list, upsert, get, patch, remove];
+export const contactEndpoints: Endpoint[] = [list, search, upsert, get, patch, remove];

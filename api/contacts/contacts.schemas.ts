@@ -18,6 +18,12 @@ export const contactListQuery = z.object({
   ...sortQuery(['createdAt', 'email']),
 });
 
+/** The filters of the list, for an address that no URL shall have. */
+export const contactSearchBody = contactListQuery.extend({
+  search: z.string().min(1).max(500).meta({ examples: ['ada@example.com'] }),
+  subscribed: z.boolean().optional(),
+});
+
 export const contactCursorSchema = z.discriminatedUnion('sort', [
   z.object({ sort: z.literal('email'), value: cursorTextSchema, id: z.uuid() }),
   z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),

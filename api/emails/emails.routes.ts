@@ -3,8 +3,9 @@ import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
+import { searchByBody } from '../http/search-by-body.ts';
 import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
-import { continuationOf, emailListQuery, readEmailCursor } from './emails.schemas.ts';
+import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from './emails.schemas.ts';
 
 const base = { tag: 'Emails', key: 'secret', method: 'get' } as const;
 
@@ -28,6 +29,12 @@ const list = endpoint({
   },
 });
 
+const search = searchByBody(list, {
+  operationId: 'searchEmails',
+  summary: 'Find emails, with the address in the body',
+  body: emailSearchBody,
+});
+
 const read = endpoint({
   ...base,
   operationId: 'getEmail',
@@ -43,4 +50,4 @@ const read = endpoint({
 });
 
 /** The email endpoints. */
-export const emailEndpoints: Endpoint[] = [list, read];
+export const emailEndpoints: Endpoint[] = [list, search, read];

@@ -10,7 +10,8 @@ import { removeSuppression } from '../../shared/domain/suppressions/suppressions
 import { AppError } from '../../shared/pure/app-error.ts';
 import { normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
-import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpoint, noContent, ok, type Endpoint, type Reply } from '../http/endpoint.ts';
+import { searchByBody } from '../http/search-by-body.ts';
 import {
   addedSuppressionsSchema,
   addressParams,
@@ -19,6 +20,7 @@ import {
   suppressionCursor,
   suppressionListQuery,
   suppressionListSchema,
+  suppressionSearchBody,
   suppressionSchema,
   suppressionView,
 } from './suppressions.schemas.ts';
@@ -72,6 +74,12 @@ const list = endpoint({
   },
 });
 
+const search = searchByBody(list, {
+  operationId: 'searchSuppressions',
+  summary: 'Find suppressed addresses, with the address in the body',
+  body: suppressionSearchBody,
+});
+
 const add = endpoint({
   ...base,
   operationId: 'addSuppressions',
@@ -93,6 +101,11 @@ const add = endpoint({
   },
 });
 
+async function allowAgain(em: Em, projectId: string, address: string): Promise<Reply> {
+  if (await removeSuppression(em, projectId, normalizeAddress(address))) return noContent();
+  throw new AppError('RESOURCE_NOT_FOUND', { message: 'This address is not suppressed' });
+}
+
 const remove = endpoint({
   ...base,
   operationId: 'removeSuppression',
@@ -104,11 +117,21 @@ const remove = endpoint({
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 204: { description: 'It may get email again' } },
   errors: ['RESOURCE_NOT_FOUND'],
-  async handle({ em, project, params }) {
-    if (await removeSuppression(em, project.id, normalizeAddress(params.address))) return noContent();
-    throw new AppError('RESOURCE_NOT_FOUND', { message: 'This address is not suppressed' });
-  },
+  handle: ({ em, project, params }) => allowAgain(em, project.id, params.address),
+});
+
+const removeByBody = endpoint({
+  ...base,
+  operationId: 'removeSuppressionByBody',
+  method: 'post',
+  path: '/suppressions/remove',
+  summary: 'Let an address in the body get email again',
+  description: 'As `DELETE /suppressions/:address`, without the address in the URL, which proxies write to their logs.',
+  body: addressParams,
+  replies: { 204: { description: 'It may get email again' } },
+  errors: ['RESOURCE_NOT_FOUND'],
+  handle: ({ em, project, body }) => allowAgain(em, project.id, body.address),
 });
 
 /** The suppression endpoints. */
-export const suppressionEndpoints: Endpoint[] = [list, add, remove];
+export const suppressionEndpoints: Endpoint[] = [list, search, add, remove, removeByBody];

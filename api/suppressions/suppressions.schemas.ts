@@ -29,6 +29,11 @@ export const suppressionListQuery = z.strictObject({
   ...formatQuery,
 });
 
+/** The filters of the list, for an address that no URL shall have. */
+export const suppressionSearchBody = suppressionListQuery.omit({ format: true }).extend({
+  address: z.string().min(1).max(320).meta({ examples: ['ada@example.com'] }),
+});
+
 export const suppressionListSchema = z.object({
   suppressions: z.array(suppressionSchema),
   cursor: z.string(),
@@ -55,7 +60,9 @@ export const addedSuppressionsSchema = z.object({
   present: z.int().describe('addresses that were suppressed already and keep their reason'),
 });
 
-export const addressParams = z.object({ address: z.string().min(1).max(1_000) });
+export const addressParams = z.object({
+  address: z.string().min(1).max(1_000).meta({ examples: ['ada@example.com'] }),
+});
 
 const positionSchema = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
 

@@ -1,4 +1,4 @@
-import { ApiError, call } from './api.mjs';
+import { ApiError, read } from './api.mjs';
 import { html } from './html.mjs';
 import { Component } from './lib/preact.mjs';
 
@@ -69,7 +69,7 @@ export class Load extends Component {
     const { path } = this.props;
     const running = (this.running = new AbortController());
     try {
-      const data = await call('GET', path, { signal: running.signal });
+      const data = await read(path, { signal: running.signal });
       if (!running.signal.aborted) this.setState({ data, error: undefined, loadedPath: path });
     } catch (error) {
       if (!running.signal.aborted)

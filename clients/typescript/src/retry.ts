@@ -8,9 +8,12 @@ const REPEATABLE_PATHS = [
   '/v1/verify',
   '/contacts',
   '/contacts/lookup',
+  '/contacts/search',
+  '/emails/search',
   '/campaigns/{id}/check',
   '/segments/{id}/members',
   '/suppressions',
+  '/suppressions/search',
 ];
 
 const FIRST_PAUSE_MS = 500;

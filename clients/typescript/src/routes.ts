@@ -4,6 +4,8 @@ import type { Route } from './operations.ts';
 export const ROUTES = {
   contacts: {
     list: 'LIST /contacts query',
+    /** Like a page of `list`, without the search in the URL. */
+    search: 'POST /contacts/search body',
     get: 'GET /contacts/{id}',
     /** Creates the contact of an address, or changes it. */
     upsert: 'POST /contacts body',
@@ -112,13 +114,19 @@ export const ROUTES = {
   },
   emails: {
     list: 'LIST /emails query',
+    /** Like a page of `list`, without the address in the URL. */
+    search: 'POST /emails/search body',
     /** An email, and what happened to it. */
     get: 'GET /emails/{id}',
   },
   suppressions: {
     list: 'LIST /suppressions query',
     add: 'POST /suppressions body',
+    /** Like a page of `list`, without the address in the URL. */
+    search: 'POST /suppressions/search body',
     remove: 'DELETE /suppressions/{address}',
+    /** Like `remove`, without the address in the URL. */
+    removeByBody: 'POST /suppressions/remove body',
     /** Imports a CSV file. */
     import: 'POST /suppressions/import file query',
     /** Gives back what wrong hard bounces took. */

@@ -605,6 +605,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find contacts, with the search in the body
+         * @description As `GET /contacts`, with the filters in the body, so that no address comes into the logs of proxies.
+         */
+        post: operations["searchContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/domains": {
         parameters: {
             query?: never;
@@ -719,6 +739,26 @@ export interface paths {
         get: operations["getEmail"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find emails, with the address in the body
+         * @description As `GET /emails`, with the filters in the body, so that no address comes into the logs of proxies.
+         */
+        post: operations["searchEmails"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1059,6 +1099,46 @@ export interface paths {
          * @description With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
          */
         post: operations["importSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let an address in the body get email again
+         * @description As `DELETE /suppressions/:address`, without the address in the URL, which proxies write to their logs.
+         */
+        post: operations["removeSuppressionByBody"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find suppressed addresses, with the address in the body
+         * @description As `GET /suppressions`, with the filters in the body, so that no address comes into the logs of proxies.
+         */
+        post: operations["searchSuppressions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4227,6 +4307,14 @@ export interface components {
             /** @description How many were removed */
             removed: number;
         };
+        /** @description The body of removeSuppressionByBody */
+        RemoveSuppressionByBodyRequest: {
+            /**
+             * @description An email address
+             * @example ada@example.com
+             */
+            address: string;
+        };
         /** @description The body of replaceCampaign */
         ReplaceCampaignRequest: {
             /** @description The filter that selects the recipients; for FILTERED */
@@ -4380,6 +4468,132 @@ export interface components {
              * @example whsec_…
              */
             secret: string;
+        };
+        /** @description The body of searchContacts */
+        SearchContactsRequest: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor?: string;
+            /**
+             * @description The direction of the order; an unknown value counts as desc
+             * @default desc
+             * @enum {string}
+             */
+            dir?: "asc" | "desc";
+            /**
+             * @description How many items the page may have; more than the largest page counts as the largest page
+             * @default 20
+             */
+            limit?: number;
+            /**
+             * @description A part of the text; upper and lower case are alike
+             * @example ada@example.com
+             */
+            search: string;
+            /**
+             * @description The field that gives the order; an unknown value counts as createdAt
+             * @default createdAt
+             * @enum {string}
+             */
+            sort?: "createdAt" | "email";
+            /** @description Whether the contact gets marketing email */
+            subscribed?: boolean;
+        };
+        /** @description The body of searchEmails */
+        SearchEmailsRequest: {
+            /**
+             * @description An email address
+             * @example ada@example.com
+             */
+            address: string;
+            /**
+             * Format: uuid
+             * @description The campaign that it belongs to
+             * @example 01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21
+             */
+            campaignId?: string;
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId?: string;
+            /** @description Where the next page begins; empty on the last one */
+            cursor?: string;
+            /**
+             * @description How many items the page may have; more than the largest page counts as the largest page
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * @description Queued on this day or moment, or later
+             * @example 2026-01-31
+             * @example 2026-01-31T08:00:00Z
+             */
+            since?: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /**
+             * Format: uuid
+             * @description The template
+             * @example 01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21
+             */
+            templateId?: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /**
+             * @description Queued on this day or moment, or earlier
+             * @example 2026-01-31
+             * @example 2026-01-31T08:00:00Z
+             */
+            until?: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId?: string;
+        };
+        /** @description A page */
+        SearchEmailsResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description The emails */
+            emails: components["schemas"]["Email"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description The body of searchSuppressions */
+        SearchSuppressionsRequest: {
+            /**
+             * @description An email address
+             * @example ada@example.com
+             */
+            address: string;
+            /** @description Where the next page begins; empty on the last one */
+            cursor?: string;
+            /**
+             * @description How many items the page may have; more than the largest page counts as the largest page
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * @description Why
+             * @enum {string}
+             */
+            reason?: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+        };
+        /** @description A page */
+        SearchSuppressionsResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Whether there is another page */
+            hasMore: boolean;
+            /** @description The suppressions */
+            suppressions: components["schemas"]["Suppression"][];
         };
         /** @description A group of contacts */
         Segment: {
@@ -6100,6 +6314,7 @@ export type RefreshSegmentResponse = components['schemas']['RefreshSegmentRespon
 export type RegenerateProjectKeysResponse = components['schemas']['RegenerateProjectKeysResponse'];
 export type RemoveSegmentMembersRequest = components['schemas']['RemoveSegmentMembersRequest'];
 export type RemoveSegmentMembersResponse = components['schemas']['RemoveSegmentMembersResponse'];
+export type RemoveSuppressionByBodyRequest = components['schemas']['RemoveSuppressionByBodyRequest'];
 export type ReplaceCampaignRequest = components['schemas']['ReplaceCampaignRequest'];
 export type ReplayWebhookRequest = components['schemas']['ReplayWebhookRequest'];
 export type ReplayWebhookResponse = components['schemas']['ReplayWebhookResponse'];
@@ -6110,6 +6325,11 @@ export type RetryFailedWorkflowExecutionsRequest = components['schemas']['RetryF
 export type RetryFailedWorkflowExecutionsResponse = components['schemas']['RetryFailedWorkflowExecutionsResponse'];
 export type RotateWebhookSecretRequest = components['schemas']['RotateWebhookSecretRequest'];
 export type RotateWebhookSecretResponse = components['schemas']['RotateWebhookSecretResponse'];
+export type SearchContactsRequest = components['schemas']['SearchContactsRequest'];
+export type SearchEmailsRequest = components['schemas']['SearchEmailsRequest'];
+export type SearchEmailsResponse = components['schemas']['SearchEmailsResponse'];
+export type SearchSuppressionsRequest = components['schemas']['SearchSuppressionsRequest'];
+export type SearchSuppressionsResponse = components['schemas']['SearchSuppressionsResponse'];
 export type Segment = components['schemas']['Segment'];
 export type SegmentChanges = components['schemas']['SegmentChanges'];
 export type SegmentContactPage = components['schemas']['SegmentContactPage'];
@@ -7080,6 +7300,30 @@ export interface operations {
             };
         };
     };
+    searchContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactPage"];
+                };
+            };
+        };
+    };
     createDomain: {
         parameters: {
             query?: never;
@@ -7233,6 +7477,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EmailStory"];
+                };
+            };
+        };
+    };
+    searchEmails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchEmailsRequest"];
+            };
+        };
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchEmailsResponse"];
                 };
             };
         };
@@ -7750,6 +8018,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportSuppressionsResponse"];
+                };
+            };
+        };
+    };
+    removeSuppressionByBody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveSuppressionByBodyRequest"];
+            };
+        };
+        responses: {
+            /** @description It may get email again */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    searchSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchSuppressionsRequest"];
+            };
+        };
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchSuppressionsResponse"];
                 };
             };
         };

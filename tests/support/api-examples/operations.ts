@@ -57,7 +57,10 @@ export async function recordSuppressions(_stack: TestStack, { project, record }:
     query: { reason: 'MANUAL', address: 'ada@mail.test', format: 'csv' },
     as: 'table',
   });
+  await record('searchSuppressions', { body: { address: 'ada@mail.test' } });
   await record('removeSuppression', { params: { address: 'ada@mail.test' } });
+  await api('POST', '/suppressions', { body: { emails: ['ada@mail.test'] } });
+  await record('removeSuppressionByBody', { body: { address: 'ada@mail.test' } });
   await record('undoBounces', {
     body: { since, until, provider: 'sandbox.everpost.test', words: '5.1.1', dryRun: true },
   });

@@ -38,6 +38,7 @@ export async function recordContacts(stack: TestStack, recorder: ExampleRecorder
   });
   await record('upsertContact', { body: { email: 'bo@mail.test', data: { firstName: 'Bo', age: 31 } }, as: 'another' });
   await record('listContacts', { query: { limit: '1', subscribed: 'true', sort: 'email', dir: 'asc', search: 'ada' } });
+  await record('searchContacts', { body: { search: 'ada@mail.test', limit: 1 } });
   await record('lookUpContacts', { body: { emails: ['ada@mail.test', 'nobody@mail.test'] } });
   await record('listContactFields');
   await record('listContactFieldValues', { params: { field: 'plan' }, query: { limit: '10' } });
@@ -148,6 +149,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
       until,
     },
   });
+  await record('searchEmails', { body: { address: 'ada@mail.test', limit: 1 } });
   await record('listEmails', { query: { templateId: template.body.id, limit: '1' }, as: 'template' });
 
   await record('track', {

@@ -10,9 +10,6 @@ import { linkTo } from '../route.mjs';
 /** @typedef {import('../api-types.ts').Email} Email */
 /** @typedef {import('../api-types.ts').SuppressionList} SuppressionList */
 
-/** @param {string} address */
-const inPath = (address) => encodeURIComponent(address);
-
 /**
  * The ends of the sentence "unsubscribed …", by the reason of the event.
  * @type {Record<string, string>}
@@ -80,7 +77,7 @@ function Subscription({ address, contact, onChange }) {
  */
 function SuppressionState({ address, onChange }) {
   const unsuppress = async () => {
-    await call('DELETE', `/suppressions/${inPath(address)}`);
+    await call('POST', '/suppressions/remove', { body: { address } });
     onChange();
     return 'It may have email again.';
   };
