@@ -20,7 +20,11 @@ export const contactListQuery = z.object({
 
 /** The filters of the list, for an address that no URL shall have. */
 export const contactSearchBody = contactListQuery.extend({
-  search: z.string().min(1).max(500).meta({ examples: ['ada@example.com'] }),
+  search: z
+    .string()
+    .min(1)
+    .max(500)
+    .meta({ examples: ['ada@example.com'] }),
   subscribed: z.boolean().optional(),
 });
 

@@ -9,8 +9,14 @@ export const emailListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),
   address: textQuery(320).meta({ description: 'The address of its recipient', examples: ['ada@example.com'] }),
   contactId: z.uuid().optional(),
-  campaignId: z.uuid().optional().meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
-  templateId: z.uuid().optional().meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+  campaignId: z
+    .uuid()
+    .optional()
+    .meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+  templateId: z
+    .uuid()
+    .optional()
+    .meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
   workflowId: z.uuid().optional(),
   status: z.enum(EMAIL_STATUSES).optional(),
   type: z.enum(EMAIL_TYPES).optional(),
@@ -20,7 +26,11 @@ export const emailListQuery = z.strictObject({
 
 /** The filters of the list, for an address that no URL shall have. */
 export const emailSearchBody = emailListQuery.extend({
-  address: z.string().min(1).max(320).meta({ examples: ['ada@example.com'] }),
+  address: z
+    .string()
+    .min(1)
+    .max(320)
+    .meta({ examples: ['ada@example.com'] }),
 });
 
 const timePosition = z.object({ at: momentSchema, id: z.uuid() });

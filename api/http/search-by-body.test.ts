@@ -25,7 +25,9 @@ it('contacts, emails and suppressions are found, and allowed again, by an addres
     ['emails', { address: 'ada@mail.test', status: 'SENT' }],
     ['suppressions', { address: 'ada@mail.test', limit: 5 }],
   ] as const) {
-    const inUrl = new URLSearchParams(Object.entries<unknown>(query).map(([name, value]) => [name, String(value)] as [string, string]));
+    const inUrl = new URLSearchParams(
+      Object.entries<unknown>(query).map(([name, value]) => [name, String(value)] as [string, string]),
+    );
     const expected = await api('GET', `/${list}?${inUrl.toString()}`);
     const found = await api('POST', `/${list}/search`, { body: query });
     expect([found.status, found.body]).toEqual([200, expected.body]);

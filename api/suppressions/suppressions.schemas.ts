@@ -31,7 +31,11 @@ export const suppressionListQuery = z.strictObject({
 
 /** The filters of the list, for an address that no URL shall have. */
 export const suppressionSearchBody = suppressionListQuery.omit({ format: true }).extend({
-  address: z.string().min(1).max(320).meta({ examples: ['ada@example.com'] }),
+  address: z
+    .string()
+    .min(1)
+    .max(320)
+    .meta({ examples: ['ada@example.com'] }),
 });
 
 export const suppressionListSchema = z.object({
@@ -61,7 +65,11 @@ export const addedSuppressionsSchema = z.object({
 });
 
 export const addressParams = z.object({
-  address: z.string().min(1).max(1_000).meta({ examples: ['ada@example.com'] }),
+  address: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .meta({ examples: ['ada@example.com'] }),
 });
 
 const positionSchema = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
