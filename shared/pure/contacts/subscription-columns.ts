@@ -155,13 +155,15 @@ function readLeft(name: string, cell: string, word: string): Standing {
   return FINE.test(word) || /^(?:not|never)/.test(word) ? null : 'left';
 }
 
+function readState(word: string): Standing {
+  if (LEFT_HERE.test(word) || (LEFT_PART.test(word) && !NOT_LEFT.test(word))) return 'left';
+  return NOT_SUBSCRIBED.test(word) || /pending|^unconfirmed$/.test(word) ? 'never' : null;
+}
+
 function readWord({ kind, name }: StandingColumn, cell: string, word: string): Standing {
   if (LEFT_WORD.test(word)) return 'left';
   if (kind === 'mention') return null;
-  if (kind === 'state') {
-    if (LEFT_HERE.test(word) || (LEFT_PART.test(word) && !NOT_LEFT.test(word))) return 'left';
-    return NOT_SUBSCRIBED.test(word) || /pending|^unconfirmed$/.test(word) ? 'never' : null;
-  }
+  if (kind === 'state') return readState(word);
   const unknown = kind === 'flag' && !FLAG.test(name) ? null : undefined;
   if (kind === 'flag' && NUMBER.test(cell)) return cell === '1' ? 'fine' : unknown;
   if (NOT_LEFT.test(word) || FINE.test(word) || YES.test(word) || DATE.test(cell)) return 'fine';
