@@ -7,6 +7,7 @@ import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
 import { ReplyReader } from './reply-reader.ts';
 import type { ReplyTimeouts } from './reply-timeouts.ts';
 import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
+import { isAboutConnection, oversize, stateOf, type MessageState, type Step, type Transaction } from './transaction.ts';
 
 /**
  * The hooks of a conversation. They must not throw. Only `idle` may call a method of the conversation, and only `quit`.
@@ -26,43 +27,6 @@ export interface ConversationHooks<Message extends SmtpMessage> {
   ended: () => void;
 }
 
-/** How far a message got. */
-export interface MessageState {
-  /** The command during which the connection broke. */
-  stage: SmtpStage;
-  /**
-   * The message was only announced. The server owed its reply to another message, so the break was not about this one.
-   */
-  isBystander: boolean;
-  /** Part of the content may have reached the server. */
-  hasContentStarted: boolean;
-  /** The content left completely, and no usable reply to it came. */
-  mayHaveBeenAccepted: boolean;
-  /** Other messages went over the connection before. */
-  isReused: boolean;
-}
-
-/** The command whose reply is due; `void` is the empty content of a message without a recipient. */
-type Step = 'reset' | 'mail' | 'rcpt' | 'data' | 'content' | 'void';
-
-interface Transaction<Message> {
-  readonly message: Message;
-  readonly isReused: boolean;
-  readonly isPipelined: boolean;
-  /** The command whose reply comes next. */
-  step: Step;
-  refusal: SmtpOutcome | undefined;
-  hasContentLeft: boolean;
-}
-
-const STAGES: Record<Step, SmtpStage> = {
-  reset: 'mail',
-  mail: 'mail',
-  rcpt: 'rcpt',
-  data: 'data',
-  content: 'data',
-  void: 'data',
-};
 const SERVICE_CLOSING = 421;
 /** RFC 4954 section 6: the server requires another login. That concerns the operator, not the message. */
 const LOGIN_REPLY_CODES = new Set([530, 534, 535, 538]);
@@ -71,11 +35,6 @@ const QUIT_TIMEOUT_MS = 1_000;
 function isPositive(text: string): boolean {
   const code = replyCodeOf(text);
   return code !== undefined && code < 300;
-}
-
-function oversize(octets: number, sizeMax: number): SmtpOutcome {
-  const reply = `The message has ${octets} bytes, more than the ${sizeMax} bytes this SMTP server takes`;
-  return { kind: 'rejected', stage: 'mail', replyCode: 552, enhancedCode: '5.3.4', reply };
 }
 
 /**
@@ -93,12 +52,15 @@ export class Conversation<Message extends SmtpMessage> {
   readonly #hooks: ConversationHooks<Message>;
   readonly #reader = new ReplyReader();
   readonly #deadline = new Deadline(() => this.#onSilence());
+  readonly #patience = new Deadline(() => this.#takeBack());
   #current: Transaction<Message> | undefined;
   #following: Transaction<Message> | undefined;
   #messageCount = 0;
   #needsReset = false;
   #isAlive = true;
   #isFinishing = false;
+  /** A message was announced that does not come over this connection, so its content cannot follow. */
+  #isAbandoned = false;
   #isQuitting = false;
 
   constructor(connection: SmtpConnection, timeouts: ReplyTimeouts, hooks: ConversationHooks<Message>) {
@@ -145,6 +107,7 @@ export class Conversation<Message extends SmtpMessage> {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#deadline.end();
+    this.#patience.end();
     this.#socket.destroy();
     const [current, following] = [this.#current, this.#following];
     this.#current = undefined;
@@ -155,24 +118,23 @@ export class Conversation<Message extends SmtpMessage> {
   }
 
   #failTransaction(transaction: Transaction<Message>, fault: ConnectionFault, isBystander: boolean): void {
-    const { message, step, refusal, hasContentLeft, isReused } = transaction;
+    const { message, refusal } = transaction;
     // A refusal that came before the connection broke still counts.
-    if (refusal) {
-      this.#hooks.done(message, refusal);
-      return;
-    }
-    const hasContentStarted = step === 'content';
-    this.#hooks.failed(message, fault, {
-      stage: STAGES[step],
-      isBystander,
-      isReused,
-      hasContentStarted,
-      mayHaveBeenAccepted: hasContentStarted && hasContentLeft && fault.refusalCode === undefined,
-    });
+    if (refusal) this.#hooks.done(message, refusal);
+    else this.#hooks.failed(message, fault, stateOf(transaction, fault, isBystander));
   }
 
   #onSilence(): void {
     this.fail(new ConnectionFault('ETIMEDOUT', 'the server is silent'));
+  }
+
+  /** Gives back the message that waits behind a slow content: it is only announced, so another connection can take it. */
+  #takeBack(): void {
+    const following = this.#following;
+    if (!following) return;
+    this.#following = undefined;
+    this.#isAbandoned = true;
+    this.#failTransaction(following, new ConnectionFault('EABORTED', 'the message before is slow'), true);
   }
 
   /** Takes the next message that the server can accept by its size, with the commands that begin it. */
@@ -190,7 +152,8 @@ export class Conversation<Message extends SmtpMessage> {
       const step: Step = this.#needsReset ? 'reset' : 'mail';
       this.#needsReset = false;
       const isPipelined = hasPipelining && !message.isAlone;
-      const transaction = { message, isReused, isPipelined, step, refusal: undefined, hasContentLeft: false };
+      const unsaid = { refusal: undefined, deferral: undefined };
+      const transaction = { message, isReused, isPipelined, step, ...unsaid, hasContentLeft: false };
       const reset = step === 'reset' ? RESET : '';
       if (isPipelined) {
         return {
@@ -240,11 +203,12 @@ export class Conversation<Message extends SmtpMessage> {
   #settle(transaction: Transaction<Message>, outcome: SmtpOutcome): void {
     this.#current = this.#following;
     this.#following = undefined;
+    this.#patience.clear();
     this.#hooks.done(transaction.message, outcome);
     if (!this.#isAlive) return;
-    if (!this.#current) {
+    if (!this.#current && !this.#isAbandoned) {
       this.#beginNext();
-    } else if (this.#isFinishing) {
+    } else if (!this.#current || this.#isFinishing) {
       // The server would read a QUIT as the content that it waits for.
       this.fail(new ConnectionFault('EABORTED', 'the connection ends before this message'));
     } else {
@@ -259,6 +223,7 @@ export class Conversation<Message extends SmtpMessage> {
     const announce = () => {
       const announced = transaction.isPipelined && !this.#isFinishing ? this.#announce(transaction.message) : undefined;
       this.#following = announced?.transaction;
+      if (announced) this.#patience.set(this.#timeouts.announced);
       return announced?.commands ?? '';
     };
     const { block, transfer, content } = this.#timeouts;
@@ -295,7 +260,14 @@ export class Conversation<Message extends SmtpMessage> {
       this.fail(new ConnectionFault('ECLOSING', message, { response: text, refusalCode: reply.replyCode }));
       return false;
     }
-    transaction.refusal ??= { kind: reply.replyCode >= 500 ? 'rejected' : 'deferred', stage, ...reply };
+    const refusal: SmtpOutcome = { kind: reply.replyCode >= 500 ? 'rejected' : 'deferred', stage, ...reply };
+    if (isAboutConnection(transaction, stage, reply)) {
+      transaction.deferral = refusal;
+      const message = 'the server takes no more messages over this connection';
+      this.fail(new ConnectionFault('EEXHAUSTED', message, { response: text, refusalCode: reply.replyCode }));
+      return false;
+    }
+    transaction.refusal ??= refusal;
     return true;
   }
 

@@ -153,6 +153,39 @@ describe('a pool with pipelining', () => {
   });
 });
 
+describe('a server that refuses for a while', () => {
+  const words = '4.7.0 Too many messages in this session';
+
+  it.each(['MAIL', 'RCPT', 'DATA', '.'])(
+    'at %s because of the connection gets the message over a fresh one',
+    async (at) => {
+      const { url, packets } = await startServer(['PIPELINING'], (line) => {
+        const connection = packets.slice(packets.findLastIndex((packet) => packet.startsWith('EHLO')));
+        // The content of the message under way has come when its end is answered.
+        const sent = connection.filter((packet) => packet.startsWith(RAW)).length - (line === '.' ? 1 : 0);
+        return line.startsWith(at) && sent >= 2 ? `450 ${words}` : '250 Ok';
+      });
+      expect(kinds(await sendAll(startPool(url), ['1', '2', '3', '4', '5']))).toEqual(Array(5).fill('accepted'));
+      expect(packets.filter((packet) => packet.startsWith('EHLO'))).toHaveLength(3);
+    },
+  );
+
+  it('is asked once more over a fresh connection, and only if it may be about the connection', async () => {
+    const { url, packets } = await startServer(['PIPELINING'], (line) =>
+      line.startsWith('MAIL') && packets.some((packet) => packet.startsWith(RAW)) ? `450 ${words}` : '250 Ok',
+    );
+    const results = await sendAll(startPool(url), ['1', '2']);
+    expect(kinds(results)).toEqual(['accepted', 'deferred']);
+    expect(results[1]).toMatchObject({ value: { replyCode: 450, stage: 'mail' } });
+    expect(packets.filter((packet) => packet.includes('MAIL FROM')).length).toBe(3);
+    const busy = await startServer(['PIPELINING'], (line) =>
+      line.includes('<2@') ? '450 4.2.1 Mailbox busy' : '250 Ok',
+    );
+    expect(kinds(await sendAll(startPool(busy.url), ['1', '2']))).toEqual(['accepted', 'deferred']);
+    expect(busy.packets.filter((packet) => packet.startsWith('EHLO'))).toHaveLength(1);
+  });
+});
+
 describe('a pool', () => {
   const plan = fc.constantFrom('ok', 'ok', 'ok', 'rcpt550', 'rcpt450', 'data554', 'data452', 'cutRcpt', 'cutReply');
 

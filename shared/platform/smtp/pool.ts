@@ -1,6 +1,6 @@
 import { openSmtpConnection } from './connect.ts';
 import { ConnectionShare } from './connection-share.ts';
-import { Conversation, type MessageState } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 import type { RawMessage } from './data-content.ts';
 import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
@@ -12,6 +12,7 @@ import { ServerHealth, type PoolServer } from './server-health.ts';
 import type { RelayState, SendOptions, SmtpPoolOptions } from './smtp-pool.ts';
 import { printableReply } from './smtp-reply.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
+import type { MessageState } from './transaction.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 
 /** A connection of the pool. */
@@ -339,16 +340,22 @@ export class Pool {
   }
 
   #onFailed(session: Session, message: QueuedMessage, fault: ConnectionFault, state: MessageState): void {
-    this.#sending -= 1;
     // If the server had closed an idle connection, or ends it because of a message before, it breaks at once. A message
     // that broke a connection before is its own cause, once the server has taken its MAIL.
     const isOwn = message.isAlone && state.stage !== 'mail';
     const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT' && !isOwn;
-    const mayGoAgain = state.isBystander || (wasClosed && !message.isRetry);
+    const mayGoAgain = state.isBystander || ((wasClosed || state.deferral !== undefined) && !message.isRetry);
+    if (!mayGoAgain && state.deferral) {
+      this.#onDone(session, message, state.deferral);
+      return;
+    }
+    this.#sending -= 1;
     if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
       if (this.#closing) message.reject(new SmtpUnavailableError('The SMTP pool is closed'));
-      else if (state.isBystander) this.#queue.putBack(message);
-      else {
+      else if (state.isBystander) {
+        this.#queue.putBack(message);
+        this.#pumpSoon();
+      } else {
         // Other idle connections to this server are probably closed as well.
         for (const other of this.#idle.takeAll((each) => each.server === session.server)) this.#retire(other);
         this.#queue.addRetry(message);

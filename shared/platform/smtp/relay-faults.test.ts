@@ -189,6 +189,25 @@ describe('a relay that goes wrong between messages', () => {
   });
 });
 
+describe('a relay that does not answer to the content of one message', () => {
+  it('gets the message that was announced behind it over another connection', async () => {
+    const relay = await startRelay({
+      fault: ({ step, to }) => (step === 'end' && to === POISON ? 'silence' : undefined),
+    });
+    const logger = { warn: () => undefined };
+    const pool = createSmtpPool({ urls: [relay.url], maxConnections: 2, replyTimeoutMs: 5_000, logger });
+    cleanUp(() => pool.close({ timeoutMs: 1_000 }));
+    const results = batch.map((to) => pool.send({ from: FROM, to }, RAW));
+    const [poisoned] = results.splice(batch.indexOf(POISON), 1);
+    let isOver = false;
+    void poisoned?.then(() => (isOver = true));
+    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(others.map(() => 'accepted'));
+    expect(isOver).toBe(false);
+    expect(await poisoned).toMatchObject({ kind: 'interrupted', mayHaveBeenAccepted: true });
+    await closesClean(pool, relay);
+  });
+});
+
 describe('a relay that changes', () => {
   it('is asked for its extensions on each connection', async () => {
     const relay = await startRelay({

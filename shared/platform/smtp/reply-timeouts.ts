@@ -9,9 +9,14 @@ export interface ReplyTimeouts {
   transfer: number;
   /** From the end of the content on. */
   content: number;
+  /** How long a message that is announced waits for the reply to the content before it. */
+  announced: number;
 }
 
-/** The values of RFC 5321 section 4.5.3.2. `transfer` is ours: it bounds the time for a page of recipients. */
+/**
+ * The values of RFC 5321 section 4.5.3.2. `transfer` and `announced` are ours: they bound the times for a
+ * page of recipients, and for a message behind one that is slow.
+ */
 const REPLY_TIMEOUTS: ReplyTimeouts = {
   mail: 300_000,
   rcpt: 300_000,
@@ -19,6 +24,7 @@ const REPLY_TIMEOUTS: ReplyTimeouts = {
   block: 180_000,
   transfer: 900_000,
   content: 600_000,
+  announced: 10_000,
 };
 
 /** The longest time for one message, RSET included, when the server is as slow as allowed at every command. */
@@ -33,5 +39,7 @@ export const MESSAGE_MS_MAX =
 export function timeoutsOf(replyTimeoutMs: number | undefined): ReplyTimeouts {
   if (replyTimeoutMs === undefined) return REPLY_TIMEOUTS;
   const each = replyTimeoutMs;
-  return { mail: each, rcpt: each, data: each, block: each, content: each, transfer: REPLY_TIMEOUTS.transfer };
+  const { transfer, announced } = REPLY_TIMEOUTS;
+  const own = { transfer, announced: Math.min(announced, each / 2) };
+  return { mail: each, rcpt: each, data: each, block: each, content: each, ...own };
 }
