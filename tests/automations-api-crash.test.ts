@@ -99,8 +99,13 @@ describe('an API that is killed', () => {
     async () => {
       const templateId = await createTemplate(prepared);
       const id = await createAutomation(prepared, 'orphaned', { Mail: { type: 'SEND_EMAIL', templateId } });
-      await temporalProxy.cut();
       api.start();
+      // Before an API knows its namespace, it claims no rows.
+      await eventually(
+        async () => (await query(prepared.em(), sql`select from known_namespace`)).length > 0,
+        PATIENCE_MS,
+      );
+      await temporalProxy.cut();
       const addresses = Array.from({ length: 30 }, (_, i) => `orphaned${i}@mail.test`);
       await Promise.all(addresses.map((address) => trackOnce(address, 'orphaned')));
       // The dispatcher of the API has tried, and has claimed the rows.

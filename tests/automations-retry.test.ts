@@ -20,7 +20,7 @@ let hook: WebhookReceiver;
 let templateId: string;
 beforeAll(async () => {
   stack = await startTestStack({
-    config: { API_RATE_LIMIT_PER_MINUTE: 100_000, WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
+    config: { API_RATE_LIMIT_PER_MINUTE: 100_000, WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] },
   });
   hook = await startWebhookReceiver();
   templateId = await createTemplate(stack);

@@ -225,6 +225,7 @@ it('no data of a deleted contact is left in any column of any table, or in Tempo
     40_000,
   );
   expect(await placesOfMarkers()).toEqual([]);
+  expect(await query(stack.em(), sql`select from former_address where contact_id = ${contactId}`)).toEqual([]);
   expect(await deliveriesOf(webhook.id, contactId)).toBe(0);
   expect(await workflowsWithMarkers()).toEqual([]);
 }, 120_000);

@@ -61,7 +61,11 @@ describe('the OpenAPI document', () => {
 
   it('says which bodies are required, and gives boolean parameters that type', () => {
     const optional = operations().filter(({ requestBody }) => requestBody && requestBody.required !== true);
-    expect(optional.map(({ operationId }) => operationId)).toEqual(['sendCampaign', 'retryFailedWorkflowExecutions']);
+    expect(optional.map(({ operationId }) => operationId)).toEqual([
+      'sendCampaign',
+      'retryFailedWorkflowExecutions',
+      'rotateWebhookSecret',
+    ]);
     const subscribed = document.paths['/contacts'].get.parameters.find(
       ({ name }: { name: string }) => name === 'subscribed',
     );

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000;
 let stack: TestStack;
 let hook: WebhookReceiver;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  stack = await startTestStack({ config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] } });
   hook = await startWebhookReceiver();
 });
 afterAll(async () => {

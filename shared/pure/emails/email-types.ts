@@ -67,7 +67,8 @@ export const EMAIL_TRANSITIONS: Record<EmailStatus, readonly EmailStatus[]> = {
   // The emails of a campaign that nobody received become PENDING when the campaign is sent again.
   BOUNCED: [...emailStatusesAbove('BOUNCED'), 'PENDING'],
   COMPLAINED: [],
-  FAILED: ['PENDING'],
+  // The outcome of an email that was being sent when its campaign ended with an error.
+  FAILED: ['SENT', ...emailStatusesAbove('SENT'), 'PENDING'],
   SKIPPED: ['PENDING'],
   SUPPRESSED: ['PENDING'],
   // The outcome of an email that was being sent when its campaign was cancelled.

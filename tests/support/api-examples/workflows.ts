@@ -1,4 +1,4 @@
-import { failExecution } from '../../../shared/domain/automations/fail-execution.ts';
+import { createAutomation, createTemplate, executionThatIs } from '../automations.ts';
 import { eventually } from '../eventually.ts';
 import type { TestStack } from '../stack.ts';
 import type { ExampleRecorder } from './recorder.ts';
@@ -97,20 +97,15 @@ export async function recordWorkflows(stack: TestStack, recorder: ExampleRecorde
   });
   await record('getWorkflow', { params });
   await record('listWorkflowFields');
-  await recordExecutions(stack, recorder, id, contactId, steps['delay']!);
+  await recordExecutions(recorder, id, contactId);
+  await recordRetries(recorder, contactId);
   const query = { page: '1', pageSize: '10', search: 'welcome', status: 'active', sort: 'name', dir: 'asc' };
   await record('listWorkflows', { query });
   const other = await api('POST', '/workflows', { body: { name: 'Spare', eventName: 'e' } });
   await record('deleteWorkflow', { params: { id: other.body.id } });
 }
 
-async function recordExecutions(
-  stack: TestStack,
-  { project, record }: ExampleRecorder,
-  id: string,
-  contactId: string,
-  stepId: string,
-): Promise<void> {
+async function recordExecutions({ project, record }: ExampleRecorder, id: string, contactId: string): Promise<void> {
   const params = { id };
   const started = await record('startWorkflowExecution', {
     params,
@@ -122,13 +117,16 @@ async function recordExecutions(
   await record('getWorkflowExecution', { params: { id, executionId } });
   await record('listWorkflowExecutions', { params, query: { status: 'WAITING', page: '1', pageSize: '10' } });
   await record('cancelWorkflowExecution', { params: { id, executionId } });
-  const failed = await project.api('POST', `/workflows/${id}/executions`, { body: { contactId } });
-  const failedPath = `/workflows/${id}/executions/${failed.body.id}`;
-  await eventually(async () => (await project.api('GET', failedPath)).body.status === 'WAITING');
-  await failExecution(stack.em(), failed.body.id, 'the server answered 422 (The plan is unknown)');
-  await record('retryFailedWorkflowExecutions', { params, body: { stepId } });
-  await eventually(async () => (await project.api('GET', failedPath)).body.status === 'WAITING');
-  await failExecution(stack.em(), failed.body.id, 'the server answered 422 (The plan is unknown)');
-  await record('retryWorkflowExecution', { params: { id, executionId: failed.body.id } });
   await record('cancelAllWorkflowExecutions', { params });
+}
+
+async function recordRetries({ project, record }: ExampleRecorder, contactId: string): Promise<void> {
+  const recipient = { type: 'CUSTOM', customEmail: 'sales of {{country}}' };
+  const tell = { type: 'SEND_EMAIL', templateId: await createTemplate(project), config: { recipient } };
+  const id = await createAutomation(project, 'order.placed', { 'Tell sales': tell });
+  await project.api('POST', `/workflows/${id}/executions`, { body: { contactId } });
+  const { id: executionId, currentStepId } = await executionThatIs(project, id, 'FAILED');
+  await record('retryWorkflowExecution', { params: { id, executionId } });
+  await executionThatIs(project, id, 'FAILED');
+  await record('retryFailedWorkflowExecutions', { params: { id }, body: { stepId: currentStepId } });
 }
