@@ -55,7 +55,8 @@ describe('complaints', () => {
       const campaign = await send(owner);
       await eventually(() => isSent(campaign), 30_000);
       // Workers count what they have sent in groups.
-      const counted = async () => (await ratesOf(owner)).reduce((sum: number, { sent }: { sent: number }) => sum + sent, 0);
+      const counted = async () =>
+        (await ratesOf(owner)).reduce((sum: number, { sent }: { sent: number }) => sum + sent, 0);
       await eventually(async () => (await counted()) === 3 * READERS);
       await complain(owner, 1);
       const [{ id }] = (await query<{ id: string }>(

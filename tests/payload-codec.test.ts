@@ -48,7 +48,8 @@ interface StoredPayload {
  * activities (`data`) and patches (`patch-data`), which hold type, number and times, or the name of the patch.
  */
 function payloadsIn(value: unknown, name = ''): StoredPayload[] {
-  if (typeof value !== 'object' || value === null || ['searchAttributes', 'data', 'patch-data'].includes(name)) return [];
+  if (typeof value !== 'object' || value === null || ['searchAttributes', 'data', 'patch-data'].includes(name))
+    return [];
   if ('metadata' in value && 'data' in value) return [value as StoredPayload];
   return Object.entries(value).flatMap(([key, inner]) => payloadsIn(inner, key));
 }
