@@ -12,6 +12,7 @@ import { planDeferredRound, type DeferredRound } from '../../shared/domain/campa
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import type { CampaignResult } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createAudienceFreezer } from './freeze-audience.ts';
@@ -43,6 +44,8 @@ export interface ClosedCampaign {
   status: CampaignStatus | 'DELETED';
   /** The campaign has ended, and is to be sent again. */
   isResending?: true;
+  /** The result of the workflow; absent when the campaign was deleted, and in old histories. */
+  result?: CampaignResult;
 }
 
 /**
@@ -140,7 +143,9 @@ export function createCampaignActivities(
     /** Closes the campaign once every recipient has an outcome. */
     async finishCampaign({ campaignId }: CampaignRef): Promise<ClosedCampaign> {
       const state = await withHeartbeat(deps, (_signal, advance) => finishCampaign(em(), campaignId, advance));
-      return { status: state?.status ?? 'DELETED', ...(state?.isResending && { isResending: true }) };
+      if (!state) return { status: 'DELETED' };
+      const { status, isResending, totalRecipients, outcomes } = state;
+      return { status, ...(isResending && { isResending }), result: { status, totalRecipients, emails: outcomes } };
     },
   };
 }

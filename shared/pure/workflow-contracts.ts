@@ -52,6 +52,14 @@ export interface CampaignProgress {
   pagesTotal: number;
 }
 
+/** The result of the workflow `campaign`, for operators. It has counts only, because a history contains no content. */
+export interface CampaignResult {
+  status: string;
+  totalRecipients: number;
+  /** The number of emails by their outcome. */
+  emails: Record<string, number>;
+}
+
 const EMAIL_DELIVERY_PREFIX = 'email/';
 
 /**

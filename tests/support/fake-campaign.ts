@@ -75,7 +75,8 @@ export function fakeCampaign(
     async finishCampaign() {
       closings.push('at the end');
       if (campaign.status === 'SENDING') campaign.status = 'SENT';
-      return { status: campaign.status };
+      const { status, totalRecipients } = campaign;
+      return { status, result: { status, totalRecipients, emails: { SENT: totalRecipients } } };
     },
     ...overrides,
   };

@@ -1,5 +1,5 @@
 import { CancellationScope, condition, patched, setCurrentDetails } from '@temporalio/workflow';
-import type { CampaignProgress } from '../../shared/pure/workflow-contracts.ts';
+import type { CampaignProgress, CampaignResult } from '../../shared/pure/workflow-contracts.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, database } from '../proxies.ts';
@@ -14,6 +14,8 @@ export interface CampaignRun {
   /** Temporal was asked to cancel the workflow, and PostgreSQL does not know that yet. */
   isCancelRequested: boolean;
   readonly progress: CampaignProgress;
+  /** What became of the campaign, once it is closed. */
+  result?: CampaignResult | undefined;
   /** Why emails of the latest page, or the whole campaign, wait. */
   waiting?: ProviderWait | undefined;
   /** The progress of sending, as text in the Temporal UI. */

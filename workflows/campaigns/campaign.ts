@@ -13,6 +13,7 @@ import {
   CAMPAIGN_PROGRESS_QUERY,
   type CampaignInput,
   type CampaignProgress,
+  type CampaignResult,
 } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { reasonOf } from '../failure-reason.ts';
@@ -34,7 +35,7 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
  * campaign as the API does; a permanent fault cancels it with the reason. It continues as new when no page is under
  * way.
  */
-export async function campaign(input: CampaignInput): Promise<void> {
+export async function campaign(input: CampaignInput): Promise<CampaignResult | undefined> {
   const run: CampaignRun = {
     campaignId: input.campaignId,
     changes: 0,
@@ -54,8 +55,9 @@ export async function campaign(input: CampaignInput): Promise<void> {
   return CancellationScope.nonCancellable(() => runCampaign(run, input));
 }
 
-async function runCampaign(run: CampaignRun, input: CampaignInput): Promise<void> {
+async function runCampaign(run: CampaignRun, input: CampaignInput): Promise<CampaignResult | undefined> {
   for (let next = input; await sendOnce(run, next);) next = { campaignId: input.campaignId };
+  return run.result;
 }
 
 /**

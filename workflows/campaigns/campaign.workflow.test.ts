@@ -20,11 +20,11 @@ function withCampaign<T>({ activities }: FakeCampaign, run: () => Promise<T>): P
 }
 
 describe('the campaign workflow', () => {
-  it('sends every page once and closes the campaign', async () => {
+  it('sends every page once, closes the campaign and tells what became of its emails', async () => {
     const fake = fakeCampaign();
     await withCampaign(fake, async () => {
       const handle = await startCampaign(workflows.client);
-      await handle.result();
+      expect(await handle.result()).toEqual({ status: 'SENT', totalRecipients: 450, emails: { SENT: 450 } });
     });
     expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300', '301-400', '401-450']);
     expect(fake.campaign.status).toBe('SENT');

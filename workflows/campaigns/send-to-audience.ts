@@ -237,7 +237,9 @@ async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<
  */
 export async function closeCampaign(run: CampaignRun): Promise<boolean> {
   const { campaignId, progress } = run;
-  const { status, isResending } = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+  const closed = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+  const { status, isResending } = closed;
+  run.result = closed.result;
   if (isResending || (run.changes !== run.changesRead && patched('sent-again-at-its-end'))) return true;
   progress.phase = 'finished';
   setCurrentDetails(`The campaign is **${status}**.`);

@@ -12,6 +12,8 @@ export interface CampaignState {
   status: CampaignStatus;
   scheduledFor: Date | null;
   totalRecipients: number;
+  /** The number of emails by their outcome. A sent one may have bounced since. */
+  outcomes: Record<string, number>;
   isAudienceFrozen: boolean;
   pausedAt: Date | null;
   /** Whether recipients who are to be sent to again are still to be queued. */
@@ -26,6 +28,8 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
     em,
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
+        jsonb_build_object('SENT', sent_count, 'BOUNCED', bounced_count, 'FAILED', failed_count,
+          'SKIPPED', skipped_count, 'SUPPRESSED', suppressed_count) as outcomes,
         audience_frozen as "isAudienceFrozen", paused_at as "pausedAt",
         resend_states is not null as "isResending",
         case when (waiting ->> 'until')::timestamptz > now() then waiting end as waiting

@@ -25,7 +25,7 @@ export async function automationExecution(input: AutomationExecutionInput) {
   return today.automationExecution(input);
 }
 
-export async function campaign(input: CampaignInput): Promise<void> {
+export async function campaign(input: CampaignInput) {
   if (patched(CHANGE)) await sleep(1);
   return today.campaign(input);
 }
