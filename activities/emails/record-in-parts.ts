@@ -41,13 +41,13 @@ export async function recordInParts(
   } catch (error) {
     const parts = isRefusedValue(error) ? smallerParts(results) : undefined;
     if (!parts) throw error;
-    let failure: unknown;
+    const failures: unknown[] = [];
     for (const part of parts) {
       await recordInParts(part, record).catch((cause: unknown) => {
         if (isDatabaseFault(cause)) throw cause;
-        failure ??= cause;
+        failures.push(cause);
       });
     }
-    if (failure !== undefined) throw failure;
+    if (failures.length > 0) throw failures[0];
   }
 }

@@ -14,10 +14,11 @@ interface Search {
  * personal data.
  */
 export function searchByBody(list: Endpoint, { operationId, summary, body }: Search): Endpoint {
-  const { query: _, path, replies, ...rest } = list;
+  const { path, replies } = list;
   const { schema } = replies[200] ?? {};
   return {
-    ...rest,
+    ...list,
+    query: undefined,
     operationId,
     summary,
     description: `As \`GET ${path}\`, with the filters in the body, so that no address comes into the logs of proxies.`,

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { testEnvironment } from '../../tests/support/environment.ts';
 import { eventually } from '../../tests/support/eventually.ts';
@@ -39,17 +39,11 @@ describe('a client whose connection is closed while calls are between two attemp
 });
 
 describe('readTemporalOptions', () => {
-  afterEach(() => {
-    delete process.env['TEMPORAL_API_KEY'];
-    delete process.env['TEMPORAL_TLS'];
-  });
-
   it('takes an empty variable as not set, so that an API key still switches TLS on', () => {
-    Object.assign(process.env, { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: '' });
-    const { tls } = readTemporalOptions([]).connectionOptions;
-    delete process.env['TEMPORAL_TLS'];
-    expect(tls).toEqual(readTemporalOptions([]).connectionOptions.tls);
-    process.env['TEMPORAL_API_KEY'] = '';
-    expect(readTemporalOptions([]).connectionOptions.apiKey).toBeUndefined();
+    const read = (environment: Record<string, string>) => readTemporalOptions([], environment).connectionOptions;
+    const { tls } = read({ TEMPORAL_API_KEY: 'key' });
+    expect(tls).toBeTruthy();
+    expect(read({ TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: '' }).tls).toEqual(tls);
+    expect(read({ TEMPORAL_API_KEY: '' }).apiKey).toBeUndefined();
   });
 });

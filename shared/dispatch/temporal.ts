@@ -46,10 +46,13 @@ export function hasStatus(error: unknown, ...codes: number[]): boolean {
  * Temporal's address, namespace and credentials from `TEMPORAL_*`, read as Temporal's own tools read them.
  * @param codecKeys TEMPORAL_CODEC_KEYS
  */
-export function readTemporalOptions(codecKeys: readonly CodecKey[]): TemporalConnectOptions {
+export function readTemporalOptions(
+  codecKeys: readonly CodecKey[],
+  environment: NodeJS.ProcessEnv = process.env,
+): TemporalConnectOptions {
   // An empty variable counts as not set, as everywhere: an empty TEMPORAL_TLS would switch the TLS of an API key off.
   const overrideEnvVars: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) if (value) overrideEnvVars[name] = value;
+  for (const [name, value] of Object.entries(environment)) if (value) overrideEnvVars[name] = value;
   const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
   return { connectionOptions, namespace: namespace ?? 'default', dataConverter: dataConverterOf(codecKeys) };
 }

@@ -99,6 +99,26 @@ export interface LinkSignerOptions extends AppSecrets {
   inboundDomain?: string | undefined;
 }
 
+/** Signs and reads the tokens of opens and clicks. @param macs the first one signs */
+function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
+  /** An open is signed as a click with an empty target, which no link has. */
+  function trackingToken(emailId: Buffer, target: string, mac = macs[0]): string {
+    const signature = mac(target === '' ? emailId : Buffer.concat([emailId, Buffer.from(target)]));
+    return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');
+  }
+
+  function readTrackingToken(token: string, target: string): string | undefined {
+    if (token.length !== TRACKING_TOKEN_LENGTH || !/^[\w-]+$/.test(token)) return undefined;
+    const emailId = Buffer.from(token, 'base64url').subarray(0, UUID_BYTES);
+    const isOurs = macs.some((mac) =>
+      timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target, mac))),
+    );
+    return isOurs ? bytesToUuid(emailId) : undefined;
+  }
+
+  return { trackingToken, readTrackingToken };
+}
+
 /**
  * Creates a signer for the links in email. It signs with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256,
  * truncated). It also reads links that were signed with an earlier value of APP_SECRET.
@@ -110,24 +130,10 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
   const instanceId = instanceIdOf(publicUrl);
   const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
+  const { trackingToken, readTrackingToken } = createTrackingTokens(trackingMacs);
 
   function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
     return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
-  }
-
-  /** An open is signed as a click with an empty target, which no link has. */
-  function trackingToken(emailId: Buffer, target: string, mac = trackingMacs[0]): string {
-    const signature = mac(target === '' ? emailId : Buffer.concat([emailId, Buffer.from(target)]));
-    return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');
-  }
-
-  function readTrackingToken(token: string, target: string): string | undefined {
-    if (token.length !== TRACKING_TOKEN_LENGTH || !/^[\w-]+$/.test(token)) return undefined;
-    const emailId = Buffer.from(token, 'base64url').subarray(0, UUID_BYTES);
-    const isOurs = trackingMacs.some((mac) =>
-      timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target, mac))),
-    );
-    return isOurs ? bytesToUuid(emailId) : undefined;
   }
 
   return {
