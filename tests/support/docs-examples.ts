@@ -145,6 +145,11 @@ async function makeFolder(url: string, { keys }: TestProject): Promise<string> {
   // What the command above the block that replays it writes.
   const recording = path.join(projectRoot, 'workflows', 'histories', 'automationExecution.condition-and-mail.json');
   await symlink(recording, path.join(folder, 'f.json'));
+  await mkdir(path.join(folder, 'bin'));
+  const jq = path.join(projectRoot, 'tests', 'support', 'jq-main.ts');
+  await writeFile(path.join(folder, 'bin', 'jq'), `#!/bin/sh\nexec '${process.execPath}' '${jq}' "$@"\n`, {
+    mode: 0o755,
+  });
   return folder;
 }
 
@@ -156,7 +161,11 @@ export async function startPage(
 ): Promise<PageRun> {
   const { keys, api } = project;
   const folder = await makeFolder(url, project);
-  const env = { ...process.env, EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey };
+  const env = {
+    ...process.env,
+    ...{ EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey },
+    PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
+  };
   const ids: Ids = new Map();
   const files = new Set<string>();
 
