@@ -143,6 +143,7 @@ describe('with the payload codec', () => {
     expect(encodingsIn(JSON.stringify(stored))).not.toContain('binary/encrypted');
     expect(JSON.stringify(stored)).toContain('Tell nobody');
     expect(JSON.stringify(stored)).not.toContain('Encoded failure');
+    expect(JSON.stringify(stored)).not.toMatch(/"stackTrace":"[^"]/);
     const workflowBundle = { codePath: testEnvironment().workflowBundlePath };
     await Worker.runReplayHistory({ workflowBundle }, historyFromJSON(stored.history), stored.workflowId);
 

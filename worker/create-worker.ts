@@ -11,6 +11,7 @@ import type { Logger } from '../shared/platform/logger.ts';
 import { activityTracing, workflowTracing } from '../shared/platform/tracing/temporal.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
+import { PLAIN_FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
 import { cachedWorkflowBundle, encodingBundlePath } from './workflow-bundle.ts';
 
 export interface WorkerDeps {
@@ -52,7 +53,7 @@ async function optionsFor(
   const common: WorkerOptions = {
     connection: deps.connection,
     namespace: deps.namespace,
-    ...(deps.dataConverter && { dataConverter: deps.dataConverter }),
+    dataConverter: deps.dataConverter ?? { failureConverterPath: PLAIN_FAILURE_CONVERTER_PATH },
     taskQueue: TASK_QUEUES[queue],
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, s
 import path from 'node:path';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 import { projectRoot } from '../shared/platform/paths.ts';
-import { FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
+import { FAILURE_CONVERTER_PATH, PLAIN_FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
 
 /** Bundles that are kept: two per version, with and without the payload codec. */
 const KEPT_BUNDLES = 4;
@@ -21,7 +21,7 @@ export async function bundleWorkflows(isEncoding: boolean): Promise<string> {
     workflowsPath: path.join(projectRoot, 'workflows', 'index.ts'),
     workflowInterceptorModules: [path.join(projectRoot, 'workflows', 'tracing.ts')],
     logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore, log: ignore },
-    ...(isEncoding && { failureConverterPath: FAILURE_CONVERTER_PATH }),
+    failureConverterPath: isEncoding ? FAILURE_CONVERTER_PATH : PLAIN_FAILURE_CONVERTER_PATH,
   });
   return code;
 }
@@ -59,7 +59,7 @@ function sourceHash(): string {
   for (const file of ['package.json', 'package-lock.json']) {
     if (existsSync(path.join(projectRoot, file))) add(file);
   }
-  add(path.relative(projectRoot, FAILURE_CONVERTER_PATH));
+  for (const file of [FAILURE_CONVERTER_PATH, PLAIN_FAILURE_CONVERTER_PATH]) add(path.relative(projectRoot, file));
   for (const folder of ['workflows', 'shared/pure']) {
     const files = readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort()) {

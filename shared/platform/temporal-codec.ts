@@ -89,3 +89,7 @@ export function dataConverterOf(keys: readonly CodecKey[]): DataConverter | unde
 
 /** The path of the failure converter that belongs to the codec. The workflow bundle needs it. */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('temporal-failure-converter.cjs', import.meta.url));
+/** The path of the failure converter of workers and their workflow bundle while the codec is off. */
+export const PLAIN_FAILURE_CONVERTER_PATH = fileURLToPath(
+  new URL('temporal-plain-failure-converter.cjs', import.meta.url),
+);

@@ -1,5 +1,5 @@
-// Turns messages and stacks of failures into payloads, so that the payload codec encrypts them as well. The SDK loads
-// this file by its path: with `require` in a process, and with webpack into the workflow bundle. So it is CommonJS.
-const { DefaultFailureConverter } = require('@temporalio/common');
+// Turns messages of failures into payloads, so that the payload codec encrypts them as well. It is CommonJS for the
+// same reason as the file below.
+const { StacklessFailureConverter } = require('./temporal-plain-failure-converter.cjs');
 
-exports.failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+exports.failureConverter = new StacklessFailureConverter({ encodeCommonAttributes: true });
