@@ -92,7 +92,7 @@ export async function recordWebhooks(receiver: HookReceiver, recorder: ExampleRe
   await record('replayWebhook', { params, body: { eventId }, as: 'event' });
   const since = new Date(Date.now() - 3_600_000).toISOString();
   await record('replayWebhook', { params, body: { since }, as: 'moment' });
-  await record('rotateWebhookSecret', { params });
+  await record('rotateWebhookSecret', { params, body: { overlapHours: 24 } });
   await record('deleteWebhook', { params });
   await callFromStep(project, receiver);
   receive('stepWebhook', await received(({ workflow }) => workflow !== undefined));
@@ -115,7 +115,8 @@ export async function recordProject(_stack: TestStack, { project, record }: Exam
     ...{ logoUrl: 'https://example.com/logo.png', language: 'en' },
   };
   const params = { id: project.project.id };
-  await record('updateProject', { params, body: brand });
+  const publicKeyRules = { fields: ['plan'], subscribed: true, resubscribe: false, dataTargets: false };
+  await record('updateProject', { params, body: { ...brand, publicKeyRules } });
   await record('listProjects');
   await record('regenerateProjectKeys', { params });
 }
