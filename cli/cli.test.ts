@@ -187,7 +187,13 @@ describe('everpost domain trust', () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Trusting');
     const first = await runForJson('domain', 'trust', id, 'News.Example');
 
-    expect(first).toEqual({ id: expect.any(String), projectId: id, domain: 'news.example', verified: true });
+    expect(first).toEqual({
+      id: expect.any(String),
+      projectId: id,
+      domain: 'news.example',
+      verified: true,
+      signed: false,
+    });
     expect(await runForJson('domain', 'trust', id, 'news.example')).toEqual(first);
   });
 
