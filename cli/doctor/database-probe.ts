@@ -114,6 +114,27 @@ async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<
   ];
 }
 
+/**
+ * Warns when a pooler gives the transactions of one connection different sessions of PostgreSQL, as transaction pooling
+ * does. Then settings of a session do not hold. Equal sessions prove nothing.
+ * @param other an EntityManager with a connection of its own
+ */
+export async function sessionFindings(em: Em, other: Em): Promise<Finding[]> {
+  const sessionOf = (of: Em) => queryOne<{ pid: number }>(of, sql`select pg_backend_pid() as pid`);
+  const before = await sessionOf(em);
+  // A pooler gives this transaction the session that has just become free, so the next statement gets another one.
+  await other.begin();
+  try {
+    await sessionOf(other);
+    const after = await sessionOf(em);
+    if (before?.pid === after?.pid) return [];
+  } finally {
+    await other.rollback();
+  }
+  const message = 'a pooler shares sessions between connections: limits of statements and transactions do not hold';
+  return [warn('database sessions', message, 'Use pool_mode = session. See "PgBouncer" in docs/operations.md.')];
+}
+
 /** Compares the clocks of this machine and the database, which is taken to answer in the middle of the round trip. */
 async function clockFindings(em: Em): Promise<Finding[]> {
   const area = 'clock';
@@ -151,7 +172,8 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
     async run() {
       const fault = await findDatabaseFault(databaseUrl);
       if (fault !== undefined) return [fail('database', fault, 'Nothing works until this is corrected.')];
-      const orm = await createOrm({ databaseUrl, poolSize: 1, applicationName: 'everpost-doctor', limits: LIMITS });
+      const connect = () => createOrm({ databaseUrl, poolSize: 1, applicationName: 'everpost-doctor', limits: LIMITS });
+      const [orm, other] = [await connect(), await connect()];
       try {
         const em = orm.em.fork();
         const row = await queryOne<{ version: string }>(em, sql`select current_setting('server_version') as version`);
@@ -166,10 +188,12 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
           ...(isMigrated ? await httpWebhookFindings(em) : []),
           ...(isMigrated ? await domainFindings(em, inboundDomain) : []),
           ...(await hiddenSessionFindings(em)),
+          // Where a second connection is refused, the findings about connections say so.
+          ...(await sessionFindings(em, other.em.fork()).catch(() => [])),
           ...(await clockFindings(em)),
         ];
       } finally {
-        await orm.close();
+        await Promise.all([orm.close(), other.close()]);
       }
     },
   };

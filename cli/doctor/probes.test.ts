@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { createDnsResolver, type DnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { createTestDatabase } from '../../tests/support/database.ts';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
-import { judgeClock } from './database-probe.ts';
+import { judgeClock, sessionFindings } from './database-probe.ts';
 import { ok } from './finding.ts';
 import { judgeSpf } from './inbound-probe.ts';
 import { nameFinding } from './relay-probe.ts';
@@ -75,4 +77,19 @@ it('a probe that throws or does not end is reported as failed, and the findings 
   ]);
   expect(findings[1]?.message).toBe('of [address]');
   expect(isAborted).toBe(true);
+});
+
+it('connections that share sessions are a warning', async () => {
+  const database = await createTestDatabase();
+  const connect = () => createOrm({ databaseUrl: database.url, poolSize: 1 });
+  const [own, other] = [await connect(), await connect()];
+  try {
+    // The pool of the driver gives each statement any of its sessions, as transaction pooling does.
+    const findings = await sessionFindings(database.orm.em.fork(), database.orm.em.fork());
+    expect(findings).toMatchObject([{ level: 'warn', action: expect.stringContaining('pool_mode = session') }]);
+    expect(await sessionFindings(own.em.fork(), other.em.fork())).toEqual([]);
+  } finally {
+    await Promise.all([own.close(), other.close()]);
+    await database.drop();
+  }
 });
