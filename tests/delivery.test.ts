@@ -133,6 +133,30 @@ describe('an email as it arrives', () => {
     });
   });
 
+  it('shows the display name of the project, as sender of content without one and as name of the list', async () => {
+    const to = freshEmail();
+    const owner = await stack.createProject();
+    const displayName = 'Tee & Brötchen';
+    const patched = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, { body: { displayName } });
+    expect(patched.status).toBe(200);
+    await owner.api('POST', '/contacts', { body: { email: to, subscribed: true } });
+    const content = { name: 'N', subject: 'News', body: '<p>Hi</p>', from: FROM, type: 'MARKETING' };
+    const template = (await owner.api('POST', '/templates', { body: content })).body.id;
+    await sendOne({ to, template, subject: undefined, body: undefined, from: undefined }, owner);
+    const campaign = await owner.api('POST', '/campaigns', { body: { ...content, audienceType: 'ALL' } });
+    for (const [action, body] of Object.entries({ test: { email: to }, send: {} })) {
+      const reply = await owner.api('POST', `/campaigns/${campaign.body.data.id}/${action}`, { body });
+      expect([action, reply.status]).toEqual([action, 200]);
+    }
+    const messages = await eventually(async () => messagesTo(to).length === 3 && messagesTo(to));
+    for (const message of messages) {
+      expect((await message.parsed()).from?.value).toEqual([{ address: FROM, name: displayName }]);
+      const [, name, id] = /^List-Id: =\?UTF-8\?B\?(\S+)\?=\s+<(\S+)>\r$/m.exec(message.raw.toString('latin1')) ?? [];
+      expect(Buffer.from(name ?? '', 'base64').toString()).toBe(displayName);
+      expect(id).toBe(`${owner.project.id}.example.com`);
+    }
+  });
+
   it('has no header that a text field tried to inject', async () => {
     const to = freshEmail();
     const evil = 'a\r\nBcc: victim@mail.test\r\nX-Evil: 1';

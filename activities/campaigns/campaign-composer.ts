@@ -31,7 +31,12 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
   /** @throws TemplateSyntaxError, TemplateLimitError, DkimKeyError */
   return async function composerOf(campaign: CampaignContent): Promise<CampaignComposer> {
     const { type } = campaign;
-    const headersOf = createMessageHeaders({ ...campaign, source: 'campaign', sourceId: campaign.id });
+    const headersOf = createMessageHeaders({
+      ...campaign,
+      source: 'campaign',
+      sourceId: campaign.id,
+      listName: campaign.brand.displayName,
+    });
     const content = await compileEmail({
       subject: campaign.subject,
       html: campaign.body,
@@ -43,7 +48,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
     });
     const messageIdOf = messageIdsOf(campaign.from);
     const composer = createMessageComposer({
-      from: { address: campaign.from, name: campaign.fromName ?? undefined },
+      from: { address: campaign.from, name: campaign.fromName ?? campaign.brand.displayName ?? undefined },
       replyTo: campaign.replyTo ?? undefined,
     });
     const identity = await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from));

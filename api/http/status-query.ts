@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-/** The query parameter `status` of a list; the handler reads it with `readStatus`. */
+/**
+ * The query parameter `status` of a list. The document names its values; the handler reads it with `readStatus`, because
+ * an unknown status is a 400.
+ */
 export function statusQuery(statuses: readonly string[]) {
   return z
     .string()
     .optional()
-    .meta({ description: `One of ${statuses.join(', ')}` });
+    .meta({ description: `One of ${statuses.join(', ')}`, enum: [...statuses] });
 }
 
 /**

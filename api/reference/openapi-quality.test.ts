@@ -59,6 +59,17 @@ describe('the OpenAPI document', () => {
     expect(repeated).toEqual([]);
   });
 
+  it('names the values of a status, and only formats that validators know', () => {
+    const statusOf = (path: string) =>
+      document.paths[path].get.parameters.find(({ name }: { name: string }) => name === 'status').schema.enum;
+    expect(statusOf('/campaigns')).toEqual(expect.arrayContaining(['DRAFT', 'SENT']));
+    expect(statusOf('/workflows/{id}/executions')).toEqual(expect.arrayContaining(['RUNNING', 'FAILED']));
+    const formats = new Set([...schemasIn(document, '')].map(([, { format }]) => format));
+    expect([...formats].filter((format) => typeof format === 'string').sort()).toEqual(
+      ['binary', 'date', 'date-time', 'email', 'uri', 'uuid'].filter((format) => formats.has(format)),
+    );
+  });
+
   it('says which bodies are required, and gives boolean parameters that type', () => {
     const optional = operations().filter(({ requestBody }) => requestBody && requestBody.required !== true);
     expect(optional.map(({ operationId }) => operationId)).toEqual([

@@ -88,7 +88,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   filename: 'The name of the file',
   found: 'Addresses that have a contact',
   from: 'The sender address; its domain must be verified',
-  fromName: 'The name of the sender',
+  fromName: 'The name of the sender; without one, the display name of the project',
   fromStepId: 'The step that it leaves',
   hasMore: 'Whether there is another page',
   headers: 'Headers of the email, by name',

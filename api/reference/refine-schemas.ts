@@ -2,7 +2,7 @@ import { isNode, type Node } from './document-node.ts';
 import { PROPERTY_TEXTS } from './property-texts.ts';
 
 /** Formats that need no pattern beside them: the patterns are long, and some refuse values that the API answers. */
-const FORMATS = new Set(['uuid', 'date-time', 'date', 'email', 'idn-email']);
+const FORMATS = new Set(['uuid', 'date-time', 'date', 'email']);
 const OUTPUT = 'Output';
 
 /** Removes repetition: the pattern next to a format, and the range that every integer has. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { answeredAddress } from '../http/answered-address.ts';
 
 const reference = (id: string, description: string) =>
   z.object({ id: z.uuid(), name: z.string() }).meta({ id, description });
@@ -9,7 +10,7 @@ const bodySchema = z
     contact: z
       .object({
         id: z.uuid(),
-        email: z.string().meta({ format: 'idn-email' }),
+        email: answeredAddress,
         subscribed: z.boolean(),
         data: z.record(z.string(), z.unknown()),
       })
@@ -44,7 +45,7 @@ const eventDataSchema = z
   .object({
     id: z.uuid().meta({ description: 'The id of the event, the campaign or the execution' }),
     contact: z
-      .object({ id: z.uuid(), email: z.string().meta({ format: 'idn-email' }).nullable() })
+      .object({ id: z.uuid(), email: answeredAddress.nullable() })
       .meta({ id: 'WebhookEventContact', description: 'The contact that it happened to' })
       .nullable(),
     emailId: z.uuid().nullable(),

@@ -63,6 +63,12 @@ describe('POST /v1/send with a template', () => {
     await app.expectRefused({ to: freshEmail(), template: 'welcome' }, 'template', 'invalid_string');
   });
 
+  it('names the field of a template to a request that has neither content nor a template', async () => {
+    const misnamed = { to: freshEmail(), templateId: await app.createTemplate() };
+    const { body } = await app.expectRefused(misnamed, 'subject', 'invalid_type');
+    expect(body.error.errors[0].message).toContain('`template` is the field');
+  });
+
   it.each(['MARKETING', 'HEADLESS'])(
     'refuses %s to a recipient who has opted out, for all recipients',
     async (type) => {

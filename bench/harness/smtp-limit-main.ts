@@ -24,7 +24,7 @@ async function makeMessages(): Promise<string[]> {
   const mail = await compileEmail({
     ...BENCH_MAIL,
     isTracked: true,
-    brand: { name: 'Bench', postalAddress: null, logoUrl: null, language: null },
+    brand: { name: 'Bench', displayName: null, postalAddress: null, logoUrl: null, language: null },
   });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
   const links = createLinkSigner({
@@ -37,6 +37,7 @@ async function makeMessages(): Promise<string[]> {
     from: 'news@bench.test',
     sourceId: '00000000-0000-7000-8000-000000000000',
     projectId: '00000000-0000-7000-8000-000000000000',
+    listName: null,
   });
   return Array.from({ length: READY_MADE }, (_, index) => {
     const data = { firstName: `Reader ${index}`, city: 'City 42', plan: 'plan-1', points: 500 };

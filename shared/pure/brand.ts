@@ -8,6 +8,8 @@ import { LIMITS } from './limits.ts';
 export interface Brand {
   /** The display name, or the name of the project where no display name is set. */
   name: string;
+  /** The display name; null where none is set. The name of the project may be for operators only. */
+  displayName: string | null;
   postalAddress: string | null;
   logoUrl: string | null;
   /** The language for recipients whose own language is unknown. */

@@ -134,13 +134,14 @@ export async function sendEmailStep(
     sourceId: state.automationId,
     projectId: state.projectId,
     from: template.from,
+    listName: template.brand.displayName,
   });
   await queueEmails(
     tx,
     {
       projectId: state.projectId,
       templateId: template.id,
-      from: { address: template.from, name: template.fromName ?? undefined },
+      from: { address: template.from, name: template.fromName ?? template.brand.displayName ?? undefined },
       replyTo: template.replyTo ?? undefined,
       execution: { automationId: state.automationId, executionId: state.executionId },
     },

@@ -58,13 +58,17 @@ export async function queueTestEmail(
     contact: contact ?? { id: NIL, email: address, subscribed: true, data: {} },
     urls,
   });
+  const headersOf = createMessageHeaders({
+    ...{ type, projectId, from, source: 'campaign', sourceId: campaignId },
+    listName: brand.displayName,
+  });
   await inTransaction(em, (tx) =>
     queueEmails(
       tx,
       {
         projectId,
         templateId: null,
-        from: { address: campaign.from, name: campaign.fromName ?? undefined },
+        from: { address: campaign.from, name: campaign.fromName ?? brand.displayName ?? undefined },
         replyTo: campaign.replyTo ?? undefined,
       },
       [
@@ -74,7 +78,7 @@ export async function queueTestEmail(
           contactId: contact?.id ?? null,
           to: { address },
           subject: `[Test] ${message.subject}`,
-          headers: createMessageHeaders({ type, projectId, from, source: 'campaign', sourceId: campaignId })(urls),
+          headers: headersOf(urls),
         },
       ],
     ),

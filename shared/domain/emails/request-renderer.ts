@@ -134,6 +134,7 @@ export async function createRequestRenderer(
     sourceId: content.templateId,
     projectId,
     from: content.from.address,
+    listName: content.brand.displayName,
   });
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;

@@ -61,6 +61,13 @@ function resolveExtras(request: TransactionalRequest, template: Template | undef
   };
 }
 
+function senderOf({ from, fromName }: Template, { displayName }: Brand): Mailbox {
+  return { address: from, name: fromName ?? displayName ?? undefined };
+}
+
+/** Names the likely mistake: templates of other services are named by `templateId`, which is ignored here. */
+const MISSING = 'Required when no template is given. `template` is the field for its id; `templateId` is ignored';
+
 /** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing */
 export function resolveContent(
   request: TransactionalRequest,
@@ -69,12 +76,11 @@ export function resolveContent(
 ): ResolvedContent {
   const subject = request.subject ?? template?.subject;
   const html = request.html ?? template?.body;
-  const from =
-    request.from ?? (template ? { address: template.from, name: template.fromName ?? undefined } : undefined);
+  const from = request.from ?? (template && senderOf(template, brand));
   const missing: FieldError[] = [];
   for (const [field, value] of Object.entries({ subject, body: html, from })) {
     if (value !== undefined) continue;
-    missing.push({ field, message: 'Required when no template is given', code: 'invalid_type' });
+    missing.push({ field, message: MISSING, code: 'invalid_type' });
   }
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
   const type = template?.type ?? 'TRANSACTIONAL';

@@ -9,7 +9,7 @@ const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
 
-const BRAND: Brand = { name: 'Tea & Co', postalAddress: null, logoUrl: null, language: null };
+const BRAND: Brand = { name: 'Tea & Co', displayName: null, postalAddress: null, logoUrl: null, language: null };
 
 async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
   const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, brand: BRAND, ...source });

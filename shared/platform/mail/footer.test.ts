@@ -11,7 +11,7 @@ const urls = createLinkSigner({
   appSecret: 'a secret of at least 32 characters',
   publicUrl: 'https://e.test',
 }).recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
-const BRAND: Brand = { name: 'Tea & <Co>', postalAddress: null, logoUrl: null, language: null };
+const BRAND: Brand = { name: 'Tea & <Co>', displayName: null, postalAddress: null, logoUrl: null, language: null };
 
 async function render(source: Partial<EmailSource>, data: Record<string, unknown> = {}) {
   const mail = await compileEmail({

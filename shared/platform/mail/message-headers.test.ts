@@ -11,6 +11,7 @@ const links = signer.recipientUrls({ contactId: ID, emailId: ID });
 function headersOf(source: Partial<HeaderSource>): Map<string, string> {
   const whole: HeaderSource = {
     ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
+    listName: null,
     ...source,
   };
   return new Map(createMessageHeaders(whole)(links));
@@ -45,6 +46,22 @@ describe('the headers of an email', () => {
     expect(headersOf({}).get('List-Id')).toBe(`<${PROJECT}.xn--bcher-kva.example>`);
     const long = Array.from({ length: 4 }, () => 'a'.repeat(60)).join('.');
     expect(headersOf({ from: `a@${long}` }).has('List-Id')).toBe(false);
+  });
+
+  it.each([
+    ['Tea', 'Tea'],
+    ['Tea & "Co" \\ <Sons>', '"Tea & \\"Co\\" \\\\ <Sons>"'],
+    ['Tee für <alle>', '=?UTF-8?B?VGVlIGbDvHIgPGFsbGU+?='],
+    ['=?UTF-8?Q?x?=', expect.stringMatching(/^=\?UTF-8\?[QB]\?[^ ?]+\?=$/)],
+  ])('have a List-Id with the name %j of the list before it', (listName, phrase) => {
+    const from = 'a@e.test';
+    const message = composeMessage({
+      ...{ from: { address: from }, to: { address: 'b@e.test' }, subject: 'Hello', html: '<p>Hello', text: 'Hello' },
+      ...{ messageId: `${ID}@e.test`, date: new Date(), headers: [...headersOf({ from, listName })] },
+    });
+    const head = message.toString('latin1').replace(/\r\n[ \t]+/g, ' ');
+    const [, found, id] = /^List-Id: (.*) <([^<>]*)>\r$/m.exec(head) ?? [];
+    expect([found, id]).toEqual([phrase, `${PROJECT}.e.test`]);
   });
 
   it('are in the message unchanged, and those of a caller replace them', () => {

@@ -12,6 +12,8 @@ export interface HeaderSource {
   projectId: string;
   /** The address in the header From. */
   from: string;
+  /** The name of the list that mail programs show; null for none. */
+  listName: string | null;
 }
 
 type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'instanceId'>;
@@ -19,10 +21,14 @@ type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'i
 /** RFC 2919 section 2. */
 const LIST_ID_LENGTH_MAX = 255;
 
-/** The List-Id of a project, below the domain of the header From; none if the domain is too long. */
-function listHeaders({ projectId, from }: HeaderSource): [string, string][] {
+/**
+ * The List-Id of a project, below the domain of the header From, after the quoted name of the list; none if the domain is
+ * too long.
+ */
+function listHeaders({ projectId, from, listName }: HeaderSource): [string, string][] {
   const id = `<${projectId}.${domainToASCII(domainOf(from))}>`;
-  return id.length <= LIST_ID_LENGTH_MAX ? [['List-Id', id]] : [];
+  if (id.length > LIST_ID_LENGTH_MAX) return [];
+  return [['List-Id', listName === null ? id : `"${listName.replace(/["\\]/g, '\\$&')}" ${id}`]];
 }
 
 /**

@@ -142,12 +142,20 @@ function fold(text: string, lineUsed: number): string | undefined {
   return result + text.slice(lineStart);
 }
 
+/** The value of a List-Id (RFC 2919) with a quoted name. */
+const NAMED_LIST = /^"((?:[^"\\]|\\.)+)" <([^<>]*)>$/;
+
 /**
  * Encodes one header field, with its CRLF. The value is text: characters that could start another field are removed;
- * text that is not ASCII, cannot be folded or looks like an encoded word becomes encoded words.
+ * text that is not ASCII, cannot be folded or looks like an encoded word becomes encoded words. Of a
+ * List-Id with a name, only the name is text.
  */
 export function encodeHeader(name: string, value: string): string {
   const text = cleanHeaderText(value);
+  const [, listName, listId] = (name.toLowerCase() === 'list-id' && NAMED_LIST.exec(text)) || [];
+  if (listName !== undefined && listId !== undefined && PRINTABLE.test(listId)) {
+    return encodeNamed(name, listName.replace(/\\(.)/g, '$1'), listId);
+  }
   if (PRINTABLE.test(text) && !text.includes('=?')) {
     if (name.length + 2 + text.length <= LINE_LENGTH) {
       return `${name}: ${text}\r\n`;
@@ -168,7 +176,11 @@ export function encodeHeader(name: string, value: string): string {
  */
 export function encodeMailboxHeader(name: string, mailbox: Mailbox): string {
   const address = toWireAddress(mailbox.address);
-  const displayName = mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name);
+  return encodeNamed(name, mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name), address);
+}
+
+/** Encodes a header field with a display name (RFC 5322 section 3.4) before what stands in angle brackets. */
+function encodeNamed(name: string, displayName: string, address: string): string {
   const lineUsed = name.length + 2;
   if (displayName === '') {
     return `${name}: ${address}\r\n`;
