@@ -1913,7 +1913,6 @@ export interface components {
             /** @description The reasons for the result, in words */
             reasons: string[];
             /**
-             * Format: idn-email
              * @description Present when a typo is detected
              * @example ada@example.com
              */
@@ -2161,12 +2160,11 @@ export interface components {
             /** @description why a campaign that nobody cancelled could not go on, and what to do */
             error: string | null;
             /**
-             * Format: idn-email
              * @description The sender address; its domain must be verified
              * @example ada@example.com
              */
             from: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName: string | null;
             /**
              * Format: uuid
@@ -2539,7 +2537,6 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * Format: idn-email
              * @description The email address
              * @example ada@example.com
              */
@@ -2590,7 +2587,6 @@ export interface components {
         /** @description A contact by id and address */
         ContactReference: {
             /**
-             * Format: idn-email
              * @description The email address
              * @example ada@example.com
              */
@@ -2619,7 +2615,7 @@ export interface components {
              * @description An address of a verified domain
              */
             from: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName?: string | null;
             /** @description The name */
             name: string;
@@ -2699,7 +2695,7 @@ export interface components {
              * @description An address of a verified domain
              */
             from: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName?: string | null;
             /** @description The name */
             name: string;
@@ -3074,7 +3070,6 @@ export interface components {
         /** @description The contact of an event */
         EventContact: {
             /**
-             * Format: idn-email
              * @description The email address
              * @example ada@example.com
              */
@@ -4333,7 +4328,7 @@ export interface components {
              * @description An address of a verified domain
              */
             from: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName?: string | null;
             /** @description The name */
             name: string;
@@ -4928,12 +4923,11 @@ export interface components {
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
             /**
-             * Format: idn-email
              * @description The sender address; its domain must be verified
              * @example ada@example.com
              */
             from: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName: string | null;
             /**
              * Format: uuid
@@ -4995,7 +4989,6 @@ export interface components {
              */
             email: string;
             /**
-             * Format: idn-email
              * @description The recipient
              * @example ada@example.com
              */
@@ -5406,7 +5399,7 @@ export interface components {
              * @description An address of a verified domain
              */
             from?: string;
-            /** @description The name of the sender */
+            /** @description The name of the sender; without one, the display name of the project */
             fromName?: string | null;
             /** @description The name */
             name?: string;
@@ -5513,7 +5506,6 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * Format: idn-email
              * @description The email address
              * @example ada@example.com
              */
@@ -5732,8 +5724,8 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * Format: idn-email
              * @description The email address
+             * @example ada@example.com
              */
             email: string;
             /**
@@ -6501,7 +6493,7 @@ export interface operations {
                 /** @description The field that gives the order; an unknown value counts as createdAt */
                 sort?: "createdAt" | "name" | "updatedAt";
                 /** @description One of DRAFT, SCHEDULED, SENDING, SENT, CANCELLED */
-                status?: string;
+                status?: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
             };
             header?: never;
             path?: never;
@@ -8772,7 +8764,7 @@ export interface operations {
                 /** @description How many items a page has, at most 100; more counts as 100 */
                 pageSize?: number;
                 /** @description One of RUNNING, WAITING, COMPLETED, EXITED, FAILED, CANCELLED */
-                status?: string;
+                status?: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
             };
             header?: never;
             path: {
