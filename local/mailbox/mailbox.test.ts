@@ -5,6 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
 import { findFreePort } from '../processes/free-port.ts';
+import { startBrowser } from '../../tests/support/browser.ts';
+import { consolePage } from '../../tests/support/console-page.ts';
 import { startMailbox } from './mailbox.ts';
 import type { Mailbox } from './mailbox.ts';
 import { openMailboxStore } from './mailbox-store.ts';
@@ -88,6 +90,29 @@ describe('mailbox', () => {
     expect(await (await fetch(`${url}/source`)).text()).toMatch(/^Subject: Parts\r$/m);
     expect(await (await fetch(`${url}/attachments/0`)).text()).toBe('picture');
     expect((await fetch(`${mailbox.webUrl}/api/messages/unknown`)).status).toBe(404);
+  });
+
+  it('shows either the list or the message on a phone', async () => {
+    const sender = transport();
+    await sender.sendMail({ from: 'a@local.test', to: 'b@example.com', subject: 'On a phone', text: 'Hi' });
+    sender.close();
+    const browser = await startBrowser();
+    const { page, text, says, click } = consolePage(browser.page);
+    try {
+      await page.goto(mailbox.webUrl);
+      await says(/\bof \d+/);
+      expect(await text()).not.toContain('Choose a message');
+      await (await page.waitForSelector('#list button'))?.click();
+      await says('Back to the list');
+      expect(await page.$eval('#list', (list) => list.checkVisibility())).toBe(false);
+      await click('Back to the list');
+      await page.waitForSelector('#list', { visible: true });
+      await page.waitForSelector('#message', { hidden: true });
+      await page.setViewport({ width: 1200, height: 800 });
+      await says('Choose a message');
+    } finally {
+      await browser.close();
+    }
   });
 
   it('refuses requests that reach it under a foreign name', async () => {
