@@ -50,6 +50,7 @@ async function choose(id) {
   state.chosen = id;
   location.hash = id;
   const details = await getJson(`/api/messages/${encodeURIComponent(id)}`);
+  if (state.chosen !== id) return;
   state.details = details;
   if (!details.html && state.view === 'html') state.view = 'text';
   else if (details.html && state.view === 'text') state.view = 'html';
@@ -88,6 +89,13 @@ async function show() {
   else element('plain').textContent = await (await fetch(`${url}/source`)).text();
 }
 
+/** Shows the list again, where a phone showed the message. */
+async function leave() {
+  state.chosen = undefined;
+  element('message').hidden = true;
+  await refresh();
+}
+
 async function turnPage(by) {
   state.page = Math.max(1, state.page + by);
   await refresh();
@@ -102,10 +110,9 @@ element('older').addEventListener('click', () => turnPage(1));
 element('clear').addEventListener('click', async () => {
   if (!confirm('Delete all messages?')) return;
   await fetch('/api/messages', { method: 'DELETE' });
-  element('message').hidden = true;
-  state.chosen = undefined;
+  location.hash = '';
   state.page = 1;
-  await refresh();
+  await leave();
 });
 element('views').addEventListener('click', (event) => {
   if (!event.target.dataset.view) return;
@@ -113,6 +120,11 @@ element('views').addEventListener('click', (event) => {
   show();
 });
 
+window.addEventListener('hashchange', () => {
+  const id = location.hash.slice(1);
+  if (id === '') leave();
+  else if (id !== state.chosen) choose(id).catch(() => undefined);
+});
 if (location.hash) choose(location.hash.slice(1)).catch(() => undefined);
 const loop = () =>
   refresh()
