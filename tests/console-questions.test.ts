@@ -1,11 +1,14 @@
 import axe from 'axe-core';
+import { v7 as uuidV7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
 import { bounceWords, fillConsole, HOSTILE, type ConsoleWorld } from './support/console-world.ts';
 
 const TEMPORAL_UI_URL = 'https://temporal.test/namespaces/default';
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 const WIDTHS = { phone: 390, desk: 1_440, wall: 3_840 };
 
 /** The violations that axe-core finds, and whether the page is wider than its window. */
@@ -129,6 +132,28 @@ describe('an operator finds in two clicks at most', () => {
   });
 });
 
+it('the key / leads to the search field, and is a character in it', async () => {
+  await enter();
+  await browser.page.keyboard.type('//');
+  expect(await browser.page.$eval('input[name=wanted]', (field) => [field.value, field.matches(':focus')])).toEqual([
+    '/',
+    true,
+  ]);
+});
+
+it('the page of a suppressed email says why in words', async () => {
+  const id = uuidV7();
+  await query(
+    app.em(),
+    sql`
+      insert into email (id, project_id, to_address, subject, status, error, created_at)
+      values (${id}, ${world.owner.project.id}, 'eve@mail.test', 'News', 'SUPPRESSED', 'HARD_BOUNCE', now())`,
+  );
+  await enter();
+  await operator.find(id);
+  expect(await operator.says('the address is suppressed since a hard bounce')).not.toContain('HARD_BOUNCE');
+});
+
 describe('every page', () => {
   const pages = () => [
     ['today', 'Refused today'],
@@ -143,6 +168,7 @@ describe('every page', () => {
     ['segments', 'newest first'],
     ['suppressions', 'suppressed'],
     ['settings', 'Name that recipients see'],
+    ...['emails', 'campaigns', 'workflows', 'segments'].map((list) => [`${list}/${UNKNOWN}`, 'Try again']),
   ];
 
   it.each([

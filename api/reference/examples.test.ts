@@ -39,6 +39,15 @@ describe('the examples of', () => {
 });
 
 describe('the properties', () => {
+  it('with one possible value have no other example', () => {
+    const wrong = Object.entries<any>(document.components.schemas).flatMap(([id, { properties = {} }]) =>
+      Object.entries<any>(properties)
+        .filter(([, { const: only, examples = [] }]) => only !== undefined && examples.some((one: any) => one !== only))
+        .map(([name]) => `${id}.${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   const isNamed = (schema: any): boolean =>
     schema.$ref !== undefined ||
     [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])].some(isNamed);

@@ -53,5 +53,15 @@ export function State({ state }) {
   return html`<span class="state ${kindOf(state)}">${state.toLowerCase()}</span>`;
 }
 
+/** @type {Record<string, string>} */
+const SUPPRESSIONS = {
+  HARD_BOUNCE: 'the address is suppressed since a hard bounce',
+  COMPLAINT: 'the address is suppressed since a complaint',
+  MANUAL: 'the address was suppressed by hand',
+};
+
+/** Why an email did not arrive: the words of a server, or a reason of ours. @param {string | null | undefined} reason */
+export const inWords = (reason) => SUPPRESSIONS[reason ?? ''] ?? reason ?? '';
+
 /** The domain of an address; `erased` for an address that was erased. @param {string | null} address */
 export const domainOf = (address) => address?.split('@').at(-1) ?? 'erased';

@@ -2,12 +2,15 @@ import { ApiError, read } from './api.mjs';
 import { html } from './html.mjs';
 import { Component } from './lib/preact.mjs';
 
-/** An error of the API with its suggestion. @param {{ error: unknown, onRetry?: () => void }} props */
-export function Trouble({ error, onRetry }) {
+/**
+ * An error of the API with its suggestion. `isHeading` when it stands in place of a whole page, whose heading it is.
+ * @param {{ error: unknown, isHeading?: boolean, onRetry?: () => void }} props
+ */
+export function Trouble({ error, isHeading = false, onRetry }) {
   const { message, suggestion, faults, code, requestId } =
     error instanceof ApiError ? error : new ApiError({ message: `This page has a fault: ${String(error)}` });
   return html`<div class="trouble" role="alert">
-    <p><strong>${message}</strong></p>
+    ${isHeading ? html`<h1>${message}</h1>` : html`<p><strong>${message}</strong></p>`}
     ${suggestion && html`<p>${suggestion}.</p>`}
     ${
       faults.length > 0 &&
@@ -21,10 +24,11 @@ export function Trouble({ error, onRetry }) {
 }
 
 /**
- * Loads a path and shows the data, a loading note, or the error. With `every` above zero, loads again after that many
+ * Loads a path and shows the data, a loading note, or the error; `isPage` when that is the whole page. With `every` above zero, loads again after that many
  * seconds while the page is visible.
  * @typedef {{
  *   path: string,
+ *   isPage?: boolean,
  *   every?: number | ((data: any) => number),
  *   children: (data: any, tools: { reload: () => void }) => any,
  * }} LoadProps
@@ -84,7 +88,7 @@ export class Load extends Component {
     const { data, error, loadedPath } = this.state;
     const isOld = loadedPath !== this.props.path;
     if (!isOld && error !== undefined && data === undefined)
-      return html`<${Trouble} error=${error} onRetry=${this.reload} />`;
+      return html`<${Trouble} error=${error} isHeading=${this.props.isPage} onRetry=${this.reload} />`;
     if (isOld && data === undefined) return html`<p class="loading" role="status">Loading…</p>`;
     return html`<div aria-busy=${isOld ? 'true' : undefined}>
       ${error !== undefined && html`<${Trouble} error=${error} onRetry=${this.reload} />`}

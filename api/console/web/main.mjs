@@ -50,7 +50,7 @@ class RoutedView extends Component {
   render() {
     const { route } = this.props;
     const { error } = this.state;
-    if (error !== undefined) return html`<${Trouble} error=${error} onRetry=${() => location.reload()} />`;
+    if (error !== undefined) return html`<${Trouble} error=${error} isHeading onRetry=${() => location.reload()} />`;
     const views = VIEWS[route.name];
     const View = route.id === '' ? views?.all : views?.one;
     if (!View)
@@ -63,12 +63,23 @@ class RoutedView extends Component {
 /** @extends {Component<{}, { route: Route, project?: Project, settings: Settings }>} */
 class Console extends Component {
   main = createRef();
+  wanted = createRef();
   /** @type {{ route: Route, project?: Project, settings: Settings }} */
   state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
 
   componentDidMount() {
     window.addEventListener('hashchange', () => this.setState({ route: routeOf(location.hash) }, this.focusPage));
+    document.addEventListener('keydown', this.focusSearch);
   }
+
+  /** Moves the focus to the search field at the key `/`, unless somebody types or answers a question. @param {KeyboardEvent} event */
+  focusSearch = (event) => {
+    const { key, ctrlKey, altKey, metaKey } = event;
+    if (key !== '/' || ctrlKey || altKey || metaKey || !this.wanted.current) return;
+    if (document.activeElement?.closest('input, textarea, select, dialog')) return;
+    event.preventDefault();
+    this.wanted.current.focus();
+  };
 
   /** Moves the focus to a new page, so that screen readers announce it and the keyboard goes on from there. */
   focusPage = () => {
@@ -117,7 +128,9 @@ class Console extends Component {
       </nav>
       <form role="search" onSubmit=${this.search}>
         <input
+          ref=${this.wanted}
           name="wanted"
+          aria-keyshortcuts="/"
           type="search"
           aria-label="Address, or id of an email"
           placeholder="Address, or id of an email"

@@ -48,7 +48,7 @@ export function CampaignView({ route, settings }) {
   const path = `/campaigns/${encodeURIComponent(route.id)}`;
   /** @param {Campaign} campaign */
   const seconds = (campaign) => (isUnderWay(campaign) ? POLL_SECONDS : 0);
-  return html`<${Load} path=${path} every=${seconds}>
+  return html`<${Load} path=${path} isPage every=${seconds}>
     ${(/** @type {Campaign} */ campaign, /** @type {any} */ { reload }) => {
       const temporal = settings.temporalUiUrl && `${settings.temporalUiUrl}/workflows/campaign%2F${campaign.id}`;
       return html`

@@ -1,4 +1,4 @@
-import { State, Time } from '../format.mjs';
+import { inWords, State, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
 import { linkTo } from '../route.mjs';
@@ -24,7 +24,7 @@ function Now({ status, waiting, error }) {
     <${State} state=${status} />
     ${waiting && html` ${REASONS[waiting.reason]}.`}
     ${waiting?.until && html` Next attempt: <${Time} at=${waiting.until} />.`}
-    ${(waiting?.words ?? error) && html` <q>${waiting?.words ?? error}</q>`}
+    ${(waiting?.words ?? error) && html` <q>${inWords(waiting?.words ?? error)}</q>`}
   </p>`;
 }
 
@@ -68,6 +68,7 @@ const isOnItsWay = (/** @type {EmailStory} */ { status }) => status === 'PENDING
 export function EmailView({ route: { id } }) {
   return html`<${Load}
     path=${`/emails/${encodeURIComponent(id)}`}
+    isPage
     every=${(/** @type {EmailStory} */ it) => (isOnItsWay(it) ? 3 : 0)}
   >
     ${(/** @type {EmailStory} */ email, /** @type {any} */ { reload }) => html`

@@ -1,6 +1,6 @@
 import { Action, Copy } from '../action.mjs';
 import { call, withQuery } from '../api.mjs';
-import { State, Time } from '../format.mjs';
+import { inWords, State, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Pages } from '../pages.mjs';
 import { linkTo } from '../route.mjs';
@@ -27,7 +27,7 @@ function firstState({ bouncedCount, failedCount, suppressedCount, skippedCount }
 const row = ({ emailId, email, state, words, sentAt, bouncedAt }) => [
   html`<a href=${linkTo('emails', emailId)}>${email ?? 'erased'}</a>`,
   html`<${State} state=${state} />`,
-  words ?? '',
+  inWords(words),
   bouncedAt || sentAt ? html`<${Time} at=${bouncedAt ?? sentAt} />` : '',
 ];
 

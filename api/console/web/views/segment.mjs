@@ -80,7 +80,7 @@ class Growth extends Component {
 /** One segment: its size, its growth and its contacts. @param {import('../main.mjs').ViewProps} props */
 export function SegmentView({ route: { id } }) {
   const path = `/segments/${encodeURIComponent(id)}`;
-  return html`<${Load} path=${path}>
+  return html`<${Load} path=${path} isPage>
     ${(/** @type {Segment} */ segment) => html`
       <h1>${segment.name}</h1>
       ${segment.computeError && html`<p class="trouble">${segment.computeError.message}</p>`}

@@ -16,7 +16,7 @@ export function WorkflowView({ route: { id, query }, settings }) {
   const path = `/workflows/${encodeURIComponent(id)}`;
   const status = query.get('status') ?? 'FAILED';
   const chosen = query.get('execution');
-  return html`<${Load} path=${path}>
+  return html`<${Load} path=${path} isPage>
     ${(/** @type {WorkflowDefinition} */ workflow) => html`
       <h1>${workflow.name}</h1>
       <p class="now">
