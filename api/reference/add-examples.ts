@@ -53,6 +53,7 @@ class PropertyExamples {
     }
     for (const [name, property] of properties) {
       if (!isNode(property) || hasComponent(property) || property['examples'] !== undefined) continue;
+      if (property['const'] !== undefined) continue;
       const examples = shown.get(keyOf(name, property));
       if (examples !== undefined) property['examples'] = examples;
     }
