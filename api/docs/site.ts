@@ -65,14 +65,18 @@ function unlisted(groups: NavigationGroup[], files: string[]): NavigationGroup[]
   return links.length === 0 ? [] : [{ title: 'More', links }];
 }
 
-/** The navigation of every page: the lists of pages in `docs/README.md`, under their headings. */
+/**
+ * The navigation of every page: the lists of pages in `docs/README.md`, under their headings, without files of the
+ * repository that are not served.
+ */
 function readNavigation(files: string[]): NavigationGroup[] {
   const groups: NavigationGroup[] = [];
   for (const token of lex(read(HOME))) {
     if (token.type === 'heading' && token.depth === 2)
       groups.push({ title: (token as Tokens.Heading).text, links: [] });
     for (const { text, href } of linksIn(token.type === 'list' ? [token] : [])) {
-      groups.at(-1)?.links.push({ text, address: servedTarget(HOME, href) ?? href });
+      const address = /^https?:/.test(href) ? href : servedTarget(HOME, href);
+      if (address !== undefined) groups.at(-1)?.links.push({ text, address });
     }
   }
   return [...groups, ...unlisted(groups, files)];
