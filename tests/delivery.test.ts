@@ -19,11 +19,7 @@ let addressCount = 0;
 const freshEmail = () => `to-${++addressCount}@mail.test`;
 beforeAll(async () => {
   stack = await startTestStack({
-    config: {
-      DELIVERY_RETRY_SECONDS: RETRY_SECONDS,
-      DELIVERY_PAUSE_SECONDS: 0.5,
-      API_RATE_LIMIT_PER_MINUTE: 1_000_000,
-    },
+    config: { DELIVERY_RETRY_SECONDS: RETRY_SECONDS, DELIVERY_PAUSE_SECONDS: 0.5, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
   });
 });
 afterAll(() => stack.stop());
@@ -137,8 +133,7 @@ describe('an email as it arrives', () => {
     const to = freshEmail();
     const owner = await stack.createProject();
     const displayName = 'Tee & Brötchen';
-    const patched = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, { body: { displayName } });
-    expect(patched.status).toBe(200);
+    await updateProject(stack.em(), owner.project.id, { displayName });
     await owner.api('POST', '/contacts', { body: { email: to, subscribed: true } });
     const content = { name: 'N', subject: 'News', body: '<p>Hi</p>', from: FROM, type: 'MARKETING' };
     const template = (await owner.api('POST', '/templates', { body: content })).body.id;
