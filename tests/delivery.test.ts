@@ -19,7 +19,11 @@ let addressCount = 0;
 const freshEmail = () => `to-${++addressCount}@mail.test`;
 beforeAll(async () => {
   stack = await startTestStack({
-    config: { DELIVERY_RETRY_SECONDS: RETRY_SECONDS, DELIVERY_PAUSE_SECONDS: 0.5, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
+    config: {
+      DELIVERY_RETRY_SECONDS: RETRY_SECONDS,
+      DELIVERY_PAUSE_SECONDS: 0.5,
+      API_RATE_LIMIT_PER_MINUTE: 1_000_000,
+    },
   });
 });
 afterAll(() => stack.stop());
