@@ -134,8 +134,7 @@ describe('an email as it arrives', () => {
   });
 
   it('shows the display name of the project, as sender of content without one and as name of the list', async () => {
-    const to = freshEmail();
-    const owner = await stack.createProject();
+    const [to, owner] = [freshEmail(), await stack.createProject()];
     const displayName = 'Tee & Brötchen';
     await updateProject(stack.em(), owner.project.id, { displayName });
     await owner.api('POST', '/contacts', { body: { email: to, subscribed: true } });
