@@ -36,15 +36,17 @@ async function addProject(em: Em): Promise<string> {
 
 /** Events `e1` to `e6`, the third and the fourth stored at the same time. @returns their ids */
 async function addEvents(em: Em, projectId: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  // Events of one time are in the order of their ids.
+  const ids = Array.from({ length: 6 }, () => uuidV7());
+  await query(
     em,
     sql`
       insert into event (id, project_id, name, created_at, recorded_at)
-      select everpost_uuid_v7(), ${projectId}, 'e' || n, now(),
+      select id, ${projectId}, 'e' || n, now(),
         now() - interval '1 hour' + (case when n = 4 then 3 else n end) * interval '1 minute'
-      from generate_series(1, 6) n returning id`,
+      from unnest(${ids}::uuid[]) with ordinality as e (id, n)`,
   );
-  return rows.map(({ id }) => id);
+  return ids;
 }
 
 /** Adds an endpoint whose position is an event; without one, the endpoint has had nothing. */
