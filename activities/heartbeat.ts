@@ -25,9 +25,9 @@ export interface Pulse {
 
 /**
  * Runs work that may take longer than the heartbeat timeout. Heartbeats are sent at intervals while the work makes
- * progress, which it reports by calling `advance`, or waits for PostgreSQL. Work without progress is given up, so that the next attempt can
- * begin; its result is ignored. `signal` is aborted when the activity is cancelled or given up; the work checks it
- * between chunks.
+ * progress, which it reports by calling `advance`, or waits for PostgreSQL. Work without progress is given up, so that
+ * the next attempt can begin; its result is ignored. `signal` is aborted when the activity is cancelled or given up; the
+ * work checks it between chunks.
  * @throws ApplicationFailure `Stalled`
  */
 export async function withHeartbeat<T>(

@@ -18,7 +18,8 @@ function sendFresh(res: Response, type: string, body: Buffer | string): void {
 
 /**
  * Mounts `GET /console`, a page that does everything through the endpoints of this API with the secret key that the
- * user types in. Its files need no key, its settings do. Their addresses change with their content, so browsers keep them for a year.
+ * user types in. Its files need no key, its settings do. The addresses of the files change with their content, so
+ * browsers keep them for a year.
  */
 export function mountConsole(
   app: Express,

@@ -40,9 +40,8 @@ export async function reconcileWithTemporal(
   { em, temporal, logger, progress, onProgress, signal }: ReconcileDeps,
   reach: Reach,
 ): Promise<ReconcileReport> {
-  let { checked, restartedCount, restarted, afterId }: ReconcileProgress = progress ?? {
-    ...{ checked: 0, restartedCount: 0, restarted: [] },
-  };
+  const begun: ReconcileProgress = progress ?? { checked: 0, restartedCount: 0, restarted: [] };
+  let { checked, restartedCount, restarted, afterId } = begun;
   if (!progress) await requeueErasures(em(), reach.quietSeconds);
   for (;;) {
     signal?.throwIfAborted();

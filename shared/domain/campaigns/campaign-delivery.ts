@@ -226,9 +226,10 @@ async function recordOnPage(
 }
 
 /**
- * Records results of a page. An attempt that lost the page to another changes nothing, and a deferral that an attempt
- * records again counts once: the answer of PostgreSQL may be lost, and two processes may read one kept file. Results of emails that have been
- * sent are recorded even when the campaign was cancelled, ended with an error or was deleted meanwhile.
+ * Records results of a page. An attempt that lost the page to another changes nothing. A deferral that an attempt
+ * records again counts once: the answer of PostgreSQL may be lost, and two processes may read one kept file. Results of
+ * emails that have been sent are recorded even when the campaign was cancelled, ended with an error or was deleted
+ * meanwhile.
  */
 export async function recordCampaignResults(
   em: Em,
