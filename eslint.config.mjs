@@ -34,7 +34,7 @@ const ENVIRONMENT = {
 };
 const TRANSACTION = {
   property: 'transactional',
-  message: 'Use inTransaction of shared/domain/database/transaction.ts, which repeats what ended in a deadlock.',
+  message: 'Use inTransaction of shared/database/transaction.ts, which repeats what ended in a deadlock.',
 };
 const CLOCK = {
   selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -121,7 +121,7 @@ export default defineConfig(
               message: 'Workflows call activities through proxyActivities and import only their types.',
             },
             {
-              regex: '/(shared/(platform|domain|dispatch)|api|worker|cli|local)/',
+              regex: '/(shared/(platform|database|sending|durable|domain|dispatch)|api|worker|cli|local)/',
               message: 'Only shared/pure is deterministic.',
             },
             {
@@ -165,7 +165,7 @@ export default defineConfig(
   },
   {
     // The helper itself; migrations, which take turns; workflows, where it names a queue; and tests, which are the opponents.
-    files: ['shared/domain/database/transaction.ts', 'workflows/**', ...TESTS],
+    files: ['shared/database/transaction.ts', 'workflows/**', ...TESTS],
     rules: { 'no-restricted-properties': 'off' },
   },
   {
@@ -175,7 +175,7 @@ export default defineConfig(
   },
   {
     // Generated, as long as there are columns.
-    files: ['shared/domain/database/tables.ts'],
+    files: ['shared/database/tables.ts'],
     rules: { 'max-lines': 'off' },
   },
   {

@@ -2,10 +2,10 @@ import type { Client } from '@temporalio/client';
 import type { OpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
 import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
-import type { LinkSigner } from '../shared/platform/links.ts';
-import type { DeliveryMetrics } from '../shared/platform/metrics/delivery-metrics.ts';
+import type { LinkSigner } from '../shared/sending/compose/links.ts';
+import type { DeliveryMetrics } from '../shared/sending/delivery-metrics.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpPool } from '../shared/sending/transport/smtp-pool.ts';
 
 /** The dependencies of activities. */
 export interface ActivityDeps {

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
-import { atCallersCost } from '../shared/domain/database/database-errors.ts';
+import { atCallersCost } from '../shared/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';
 import { beginAttempt, endAttempt, projectDisabledFailure, turnOverFailure } from './failures.ts';

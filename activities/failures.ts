@@ -3,9 +3,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
-import { databaseFaultReason, isCallersCost, isDatabaseFault } from '../shared/domain/database/database-errors.ts';
+import { databaseFaultReason, isCallersCost, isDatabaseFault } from '../shared/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
-import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';

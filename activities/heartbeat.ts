@@ -3,7 +3,7 @@ import { beat, noteProgress, reportProgress } from './attempt.ts';
 import type { ActivityDeps } from './deps.ts';
 import { stalledFailure } from './failures.ts';
 import { redactText } from '../shared/pure/redact.ts';
-import { databaseFaultReason } from '../shared/domain/database/database-errors.ts';
+import { databaseFaultReason } from '../shared/database/database-errors.ts';
 
 /** Longer than any single wait of an activity: for the reply of an SMTP server, a database outage or a transaction. */
 const STALL_MS = 15 * 60_000;

@@ -1,5 +1,5 @@
 import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
-import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
 import { createErasureActivities } from './contacts/erasure-activities.ts';

@@ -13,8 +13,8 @@ import { createOrm, isMigrated, type Orm } from '../shared/domain/schema/orm.ts'
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
-import { requestLimits } from '../shared/domain/database/session-limits.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { requestLimits } from '../shared/database/session-limits.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { projectsOfEmails, recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAuthenticatorOrm } from './http/authenticator.ts';

@@ -1,4 +1,4 @@
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { quantile, round, type Bench } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { recordedEvents } from '../shared/domain/events/recorded-events.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { temporal } from '@temporalio/proto';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createAutomation, recordEvents, waitUntil } from './automations.ts';
 import { createContacts, readCampaign } from './campaign.ts';
 import { createCampaign } from './harness/bench-mail.ts';

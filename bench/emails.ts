@@ -1,4 +1,4 @@
-import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
+import { query, sql, SqlFragment } from '../shared/database/sql.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 import { addLargeCampaign, listPaths } from './emails/lists.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { v7 as uuidV7 } from 'uuid';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createOperatorCommands } from '../local/operator-command.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad, type HttpLoadResult } from './harness/http-load.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createContacts } from './campaign.ts';
 import { sendCampaignToAll } from './costs.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';

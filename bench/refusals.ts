@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';

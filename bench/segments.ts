@@ -1,8 +1,8 @@
 import { listContacts, type ContactCursor } from '../shared/domain/contacts/contact-list.ts';
-import type { Em } from '../shared/domain/database/em.ts';
+import type { Em } from '../shared/database/em.ts';
 import { listSegmentContacts } from '../shared/domain/segments/segment-contacts.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, queryOne, sql, type SqlFragment } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../shared/database/sql.ts';
 import type { Filter, FilterCondition } from '../shared/pure/filters/filter-condition.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';

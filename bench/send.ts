@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad } from './harness/http-load.ts';
 import { cpuSince, measureEndpoint, POOL_SIZE, readCpu, REQUEST_OPTIONS } from './harness/request-bench.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
 import { createAutomation } from './automations.ts';
 import type { Bench } from './harness/contract.ts';
 import { measureEndpoint, POOL_SIZE, REQUEST_OPTIONS } from './harness/request-bench.ts';

@@ -1,5 +1,5 @@
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget } from '../shared/platform/links.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { createLinkSigner, encodeClickTarget } from '../shared/sending/compose/links.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendGetLoad } from './harness/get-load.ts';
 import type { GetLoadResult } from './harness/get-load-main.ts';

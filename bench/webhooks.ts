@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createProject } from '../shared/domain/projects/projects.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { round, type Bench, type BenchContext, type BenchResult } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';

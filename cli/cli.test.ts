@@ -6,7 +6,7 @@ import { ADDRESS_HASH_KEY, addressHash } from '../shared/domain/suppressions/add
 import { hashKey, readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { runCommand, type CliResult } from '../tests/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
 import { testEnvironment } from '../tests/support/environment.ts';

@@ -11,9 +11,9 @@ import {
   untrustDomain,
   withKey,
 } from '../shared/domain/domains/sender-domains.ts';
-import type { Em } from '../shared/domain/database/em.ts';
+import type { Em } from '../shared/database/em.ts';
 import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
-import { createDkimKeyring, type DkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring, type DkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { inProject, parseProjectId } from './project-id.ts';

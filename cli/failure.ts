@@ -1,6 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { isDatabaseUnavailable } from '../shared/domain/database/database-errors.ts';
+import { isDatabaseUnavailable } from '../shared/database/database-errors.ts';
 import { GRPC, hasStatus } from '../shared/dispatch/temporal.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { runCommand } from '../tests/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
 

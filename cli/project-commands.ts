@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
-import type { Em } from '../shared/domain/database/em.ts';
+import type { Em } from '../shared/database/em.ts';
 import type { Project } from '../shared/domain/projects/project.entity.ts';
 import {
   createProject,
@@ -26,7 +26,7 @@ import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { formatFields, formatTable } from './text-output.ts';
-import { inTransaction } from '../shared/domain/database/transaction.ts';
+import { inTransaction } from '../shared/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
 /** The value of `--public-key-fields` for every field. */

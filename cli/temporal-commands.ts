@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Em } from '../shared/domain/database/em.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
-import { inTransaction } from '../shared/domain/database/transaction.ts';
+import type { Em } from '../shared/database/em.ts';
+import { query, sql } from '../shared/database/sql.ts';
+import { inTransaction } from '../shared/database/transaction.ts';
 import {
   assertKnownNamespace,
   countOlderConnections,

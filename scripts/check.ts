@@ -63,8 +63,8 @@ const CHECKS: Check[] = [
   {
     name: 'floors',
     program: DEPENDENCY_CRUISER,
-    args: ['--config', 'scripts/domain-floors.cjs', '--output-type', 'err-long', 'shared/domain'],
-    hint: 'a folder of shared/domain may use lower floors only',
+    args: ['--config', 'scripts/domain-floors.cjs', '--output-type', 'err-long', 'shared'],
+    hint: 'a folder of shared/domain, shared/sending and shared/durable may use lower floors only',
   },
   {
     name: 'workflow reach',

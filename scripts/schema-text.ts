@@ -1,5 +1,5 @@
-import { query, sql } from '../shared/domain/database/sql.ts';
-import type { Em } from '../shared/domain/database/em.ts';
+import { query, sql } from '../shared/database/sql.ts';
+import type { Em } from '../shared/database/em.ts';
 
 interface Column {
   table: string;

@@ -10,7 +10,7 @@ import { migrateUp } from '../shared/domain/schema/migrate.ts';
 import { createOrm } from '../shared/domain/schema/orm.ts';
 import { describeRows, describeSchema } from './schema-text.ts';
 
-/** Writes `docs/schema.sql` and `shared/domain/database/tables.ts` from a new database with all migrations. */
+/** Writes `docs/schema.sql` and `shared/database/tables.ts` from a new database with all migrations. */
 const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-schema-'));
 // PostgreSQL of a root shell runs as another user and must be able to enter.
 chmodSync(folder, 0o755);

@@ -10,7 +10,10 @@ module.exports = {
       comment: 'Workflow code is replayed on other machines at other times, so it may use no I/O and no database.',
       severity: 'error',
       from: { path: '^workflows/', pathNot: '[.]test[.]ts$' },
-      to: { path: '^(shared/(platform|domain|dispatch)|activities|api|worker|cli|local)/', reachable: true },
+      to: {
+        path: '^(shared/(platform|database|sending|durable|domain|dispatch)|activities|api|worker|cli|local)/',
+        reachable: true,
+      },
     },
     {
       name: 'workflows-reach-no-library',

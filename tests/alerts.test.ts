@@ -4,7 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { createDatabaseGauges } from '../shared/domain/lifecycle/database-gauges.ts';
 import { readFigures } from '../shared/domain/lifecycle/figures.ts';
 import { createOrm, poolUsageOf } from '../shared/domain/schema/orm.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createProcessMetrics } from '../shared/platform/metrics/process-metrics.ts';
 import { holds, readAlertRules } from './support/alert-rules.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { AutomationGraph } from '../shared/pure/automations/automation-graph.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { recordEvents } from '../shared/domain/events/events.ts';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
 import {
   createGraphAutomation,
   createModelContact,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from './support/temporal.ts';
 import { callsTo, startTestApi, type TestApi } from './support/api.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { callsTo, startTestApi, type TestApi } from './support/api.ts';
 import { campaignContent } from './support/campaigns.ts';

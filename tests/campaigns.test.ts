@@ -5,7 +5,7 @@ import { upsertContacts } from '../shared/domain/contacts/contacts.ts';
 import { EmailEntity } from '../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
 import { campaignContent, filterCondition, inDays, proPlan } from './support/campaigns.ts';

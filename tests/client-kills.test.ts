@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Everpost, type Sent } from '../clients/typescript/src/index.ts';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
 import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { startFaultyProxy, type FaultyProxy } from './support/faulty-proxy.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -5,7 +5,7 @@ import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
 import type { TestProject } from './support/api.ts';

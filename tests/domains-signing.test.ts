@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { emailDeliveryWorkflowId, WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import { createTemplate } from './support/automations.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFreePort } from '../local/processes/free-port.ts';
-import { json, query, sql } from '../shared/domain/database/sql.ts';
+import { json, query, sql } from '../shared/database/sql.ts';
 import { campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
-import { inTransaction } from '../shared/domain/database/transaction.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
+import { inTransaction } from '../shared/database/transaction.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { untilBlocked } from './support/database.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { recordComplaint, recordReply, recordSoftBounce } from '../shared/domain/emails/feedback.ts';
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
-import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
+import { query, sql, SqlFragment } from '../shared/database/sql.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

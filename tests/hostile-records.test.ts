@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { expectShortTurns, startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
 /** Their conditions have more octets together than the heap of the process. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './support/inbound.ts';
 

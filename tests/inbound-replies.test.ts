@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ReplyAddressesMigration } from '../shared/domain/schema/migrations/20261122070700-reply-addresses.ts';
 import { createProject } from '../shared/domain/projects/projects.ts';
 import { findReplyAddressOwner, withReplyAddress } from '../shared/domain/emails/reply-addresses.ts';
-import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
+import { query, sql, SqlFragment } from '../shared/database/sql.ts';
 import { answer, dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './support/inbound.ts';
 
 let inbound: TestInbound;

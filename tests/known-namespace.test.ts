@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findKnownNamespace } from '../shared/domain/lifecycle/known-namespace.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { findNamespaceId } from '../shared/dispatch/temporal.ts';
 import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { startTestApi, type TestApi } from './support/api.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { findFreePort } from '../local/processes/free-port.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { callsTo } from './support/api.ts';
 import { createBlankDatabase, type BlankDatabase } from './support/database.ts';
 import { testEnvironment } from './support/environment.ts';

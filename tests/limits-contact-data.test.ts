@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
-import { linkSignerOf } from '../shared/platform/links.ts';
-import { createEmailCompiler } from '../shared/platform/mail/compiled-email.ts';
+import { linkSignerOf } from '../shared/sending/compose/links.ts';
+import { createEmailCompiler } from '../shared/sending/compose/compiled-email.ts';
 import { createAutomation } from './support/automations.ts';
 import { expectTooBig, startTestApi, type TestApi, type TestReply } from './support/api.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { json, query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
+import { json, query, sql, SqlFragment } from '../shared/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { createAutomation } from './support/automations.ts';
 import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';

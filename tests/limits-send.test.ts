@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { queueLoneRequest } from '../shared/domain/emails/lone-request.ts';
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
-import { queryOne, sql } from '../shared/domain/database/sql.ts';
-import { linkSignerOf } from '../shared/platform/links.ts';
+import { queryOne, sql } from '../shared/database/sql.ts';
+import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { TEST_BRAND } from './support/brand.ts';
-import { createEmailCompiler, type EmailSource } from '../shared/platform/mail/compiled-email.ts';
+import { createEmailCompiler, type EmailSource } from '../shared/sending/compose/compiled-email.ts';
 import { createGate } from '../shared/platform/turns.ts';
 import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
 

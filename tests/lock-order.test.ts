@@ -10,10 +10,10 @@ import { changeSubscription } from '../shared/domain/emails/subscription-links.t
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
-import { inTransaction } from '../shared/domain/database/transaction.ts';
-import { createEmailCompiler } from '../shared/platform/mail/compiled-email.ts';
-import { createLinkSigner } from '../shared/platform/links.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { inTransaction } from '../shared/database/transaction.ts';
+import { createEmailCompiler } from '../shared/sending/compose/compiled-email.ts';
+import { createLinkSigner } from '../shared/sending/compose/links.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { createAutomation } from './support/automations.ts';

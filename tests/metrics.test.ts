@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { readFigures, ROWS_COUNTED_MAX } from '../shared/domain/lifecycle/figures.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { startMetricsServer } from '../shared/platform/metrics/metrics-server.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';

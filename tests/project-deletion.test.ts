@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { projectRoot } from '../shared/platform/paths.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { createAutomation, executionThatIs } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
 import { testEnvironment } from './support/environment.ts';

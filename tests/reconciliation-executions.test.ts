@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import {
   createAutomation,

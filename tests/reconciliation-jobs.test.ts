@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { jobWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { uploadContacts } from './support/csv-files.ts';

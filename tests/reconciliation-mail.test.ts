@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

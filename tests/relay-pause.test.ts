@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { sendToAll, type SentCampaign } from './support/campaigns.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

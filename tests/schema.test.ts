@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeRows, describeSchema } from '../scripts/schema-text.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -20,8 +20,8 @@ describe('the generated schema (npm run schema)', () => {
     expect(fileText('docs', 'schema.sql')).toBe(await describeSchema(database.orm.em.fork()));
   });
 
-  it('shared/domain/database/tables.ts has the columns that the migrations create', async () => {
-    expect(fileText('shared', 'domain', 'database', 'tables.ts')).toBe(await describeRows(database.orm.em.fork()));
+  it('shared/database/tables.ts has the columns that the migrations create', async () => {
+    expect(fileText('shared', 'database', 'tables.ts')).toBe(await describeRows(database.orm.em.fork()));
   });
 
   it('has a column for each property of an entity, and both may be null or neither', async () => {

@@ -9,9 +9,9 @@ import { createSenderDomain } from '../shared/domain/domains/sender-domains.ts';
 import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { createWebhookSecrets } from '../shared/domain/projects/webhook-secrets.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
-import { createLinkSigner } from '../shared/platform/links.ts';
-import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
+import { query, sql } from '../shared/database/sql.ts';
+import { createLinkSigner } from '../shared/sending/compose/links.ts';
+import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 
 const OLD = 'the old secret of a test, long enough';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { leaseInOutbox } from '../shared/domain/outbox/outbox.ts';
+import { leaseInOutbox } from '../shared/durable/outbox/outbox.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';

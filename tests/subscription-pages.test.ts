@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { Page, SerializedAXNode } from 'puppeteer-core';
 import { v7 as uuidV7 } from 'uuid';
 import { LANGUAGES, textsOf } from '../shared/pure/languages/languages.ts';
-import { createLinkSigner } from '../shared/platform/links.ts';
+import { createLinkSigner } from '../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
 import { createTemporalClient } from '../shared/dispatch/temporal.ts';
-import { query, sql } from '../shared/domain/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { eventually } from './support/eventually.ts';

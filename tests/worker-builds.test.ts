@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { campaignWorkflowId, emailDeliveryWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createAutomation, createTemplate, track } from './support/automations.ts';
 import { testEnvironment } from './support/environment.ts';

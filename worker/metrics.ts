@@ -5,15 +5,11 @@ import { readFigures } from '../shared/domain/lifecycle/figures.ts';
 import { poolUsageOf, type Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import {
-  createDeliveryMetrics,
-  createSmtpGauges,
-  type DeliveryMetrics,
-} from '../shared/platform/metrics/delivery-metrics.ts';
+import { createDeliveryMetrics, createSmtpGauges, type DeliveryMetrics } from '../shared/sending/delivery-metrics.ts';
 import { startMetricsServer } from '../shared/platform/metrics/metrics-server.ts';
 import type { SideServer } from '../shared/platform/side-server.ts';
 import { createProcessMetrics } from '../shared/platform/metrics/process-metrics.ts';
-import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpPool } from '../shared/sending/transport/smtp-pool.ts';
 
 const SDK_ANSWER_MS = 2_000;
 const LOOPBACK = '127.0.0.1';

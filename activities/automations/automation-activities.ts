@@ -8,8 +8,8 @@ import {
   type WebhookResult,
 } from '../../shared/domain/automations/execution-engine.ts';
 import { reopenInRun } from '../../shared/domain/automations/retry-executions.ts';
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
+import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts';
+import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';

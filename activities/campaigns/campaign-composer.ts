@@ -5,11 +5,11 @@ import { TemplateLimitError } from '../../shared/pure/templates/template-languag
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
-import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
-import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
-import { messageIdsOf } from '../../shared/platform/mail/message-id.ts';
-import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
+import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
+import { createMessageHeaders } from '../../shared/sending/compose/message-headers.ts';
+import { createEnvelopes } from '../../shared/sending/compose/envelopes.ts';
+import { messageIdsOf } from '../../shared/sending/compose/message-id.ts';
+import { createMessageComposer } from '../../shared/sending/compose/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from '../emails/send-loop.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { markCampaignCancelled, readCampaignState } from '../../shared/domain/campaigns/campaign-state.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
-import { isStatementTimeout } from '../../shared/domain/database/database-errors.ts';
+import { isStatementTimeout } from '../../shared/database/database-errors.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { inTransaction } from '../../shared/database/transaction.ts';
 import type { TestProject } from '../../tests/support/api.ts';
 import { startCampaignApi, type CampaignApi } from '../../tests/support/campaigns.ts';
 import { eventually } from '../../tests/support/eventually.ts';

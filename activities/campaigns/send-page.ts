@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
-import { ALL } from '../../shared/pure/emails/health-key.ts';
+import { ALL } from '../../shared/sending/verdict/health-key.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { complaintWait, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { markCampaignCancelled } from '../../shared/domain/campaigns/campaign-state.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { findExcessiveRate } from '../../shared/domain/emails/complaint-rates.ts';
 import { isPutOff, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';

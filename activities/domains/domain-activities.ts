@@ -1,7 +1,7 @@
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts';
 import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 

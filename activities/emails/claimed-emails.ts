@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { loadAttachments, loadEmails, type ClaimedEmail } from '../../shared/domain/emails/transactional-delivery.ts';
 import { createOctetBudget, type OctetBudget, type Release } from '../../shared/platform/octet-budget.ts';
-import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpUrgency } from '../../shared/sending/transport/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { memoryBusyFailure } from '../failures.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';

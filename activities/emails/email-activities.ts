@@ -4,7 +4,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { nextRoundMs } from '../../shared/pure/emails/delivery-retry.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import { isPutOff, recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy, type SendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
-import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpUrgency } from '../../shared/sending/transport/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat, type Pulse } from '../heartbeat.ts';

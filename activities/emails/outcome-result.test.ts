@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import { resultOf } from './outcome-result.ts';
 
 const RETRY_SECONDS = [1, 1, 1, 1];

@@ -1,7 +1,7 @@
 import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
-import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
+import { judgeRefusal, type RefusalVerdict } from '../../shared/sending/verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 
 /** The earlier attempts of an email. */
 export interface AttemptLedger {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { exchangeProviderStates, type ProviderStates } from '../../shared/domain/emails/provider-states.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { ALL, isWholeRelay, partsOfKey } from '../../shared/pure/emails/health-key.ts';
-import type { ProviderHealth } from '../../shared/pure/emails/provider-health.ts';
-import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { ALL, isWholeRelay, partsOfKey } from '../../shared/sending/verdict/health-key.ts';
+import type { ProviderHealth } from '../../shared/sending/verdict/provider-health.ts';
+import type { DeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
 
 /** The health of providers by the results of all workers, at most about a second old while this process sends. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
-import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
+import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { createProviderExchange, type ProviderExchange } from './provider-exchange.ts';

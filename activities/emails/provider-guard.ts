@@ -1,8 +1,8 @@
-import { ALL, contentKey, healthKey } from '../../shared/pure/emails/health-key.ts';
-import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
-import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
-import { signsOf } from '../../shared/pure/emails/refusal-signs.ts';
-import type { SmtpEnvelope, SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import { ALL, contentKey, healthKey } from '../../shared/sending/verdict/health-key.ts';
+import { recipientProviderOf } from '../../shared/sending/verdict/recipient-provider.ts';
+import { judgeRefusal, type RefusalVerdict } from '../../shared/sending/verdict/judge-refusal.ts';
+import { signsOf } from '../../shared/sending/verdict/refusal-signs.ts';
+import type { SmtpEnvelope, SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import type { Hold, OutcomeAssessment } from './outcome-result.ts';
 import { createProviderLedger, type LedgerEmail, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';

@@ -7,10 +7,10 @@ import {
   type ProjectCounts,
   type ProviderReport,
   type Spread,
-} from '../../shared/pure/emails/provider-health.ts';
-import { isWholeRelay } from '../../shared/pure/emails/health-key.ts';
-import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
-import type { RefusalSigns } from '../../shared/pure/emails/refusal-signs.ts';
+} from '../../shared/sending/verdict/provider-health.ts';
+import { isWholeRelay } from '../../shared/sending/verdict/health-key.ts';
+import { recipientProviderOf } from '../../shared/sending/verdict/recipient-provider.ts';
+import type { RefusalSigns } from '../../shared/sending/verdict/refusal-signs.ts';
 
 /** The results of this process since its last report, by keys of providers and relays. */
 export interface ProviderLedger {

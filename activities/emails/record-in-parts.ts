@@ -1,4 +1,4 @@
-import { isDatabaseFault, isRefusedValue } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseFault, isRefusedValue } from '../../shared/database/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 const UNSTORABLE = 'The answer of the server cannot be stored.';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ALL, healthKey, isWholeRelay } from '../../shared/pure/emails/health-key.ts';
-import type { ProviderPause } from '../../shared/pure/emails/provider-health.ts';
+import { ALL, healthKey, isWholeRelay } from '../../shared/sending/verdict/health-key.ts';
+import type { ProviderPause } from '../../shared/sending/verdict/provider-health.ts';
 import type { Hold } from './outcome-result.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
 import { createProviderTurns } from './provider-turns.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseFault } from '../../shared/database/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { recordInParts } from './record-in-parts.ts';
 

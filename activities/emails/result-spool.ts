@@ -5,8 +5,8 @@ import {
   type CampaignPage,
   type ClaimedPage,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
-import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
-import { queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { isDatabaseFault } from '../../shared/database/database-errors.ts';
+import { queryOne, sql } from '../../shared/database/sql.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { describeError } from '../../shared/platform/log-error.ts';
 import type { ActivityDeps } from '../deps.ts';

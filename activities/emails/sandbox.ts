@@ -1,8 +1,8 @@
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import { isDatabaseFault } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseFault } from '../../shared/database/database-errors.ts';
 import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
-import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { resultOf, type AttemptLedger } from './outcome-result.ts';

@@ -1,6 +1,6 @@
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
+import type { DeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
 import {
   MESSAGE_MS_MAX,
   NoOtherServerError,
@@ -9,9 +9,9 @@ import {
   type SmtpOutcome,
   type SmtpPool,
   type SmtpUrgency,
-} from '../../shared/platform/smtp/smtp-pool.ts';
-import type { RawMessage } from '../../shared/platform/smtp/data-content.ts';
-import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.ts';
+} from '../../shared/sending/transport/smtp-pool.ts';
+import type { RawMessage } from '../../shared/sending/transport/data-content.ts';
+import { UnsendableAddressError } from '../../shared/sending/transport/wire-address.ts';
 import { isFaultOfWork, isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
 import { heldResult, resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { Admission, ProviderGuard } from './provider-guard.ts';

@@ -1,7 +1,7 @@
 import { countSent, type SentCount } from '../../shared/domain/emails/complaint-rates.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 
 /** Counts the emails that servers accepted, by project and provider. */
 export interface SendTally {

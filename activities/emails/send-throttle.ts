@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { burstSize, reserveSendBudget, type Reservation } from '../../shared/domain/emails/send-budget.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import { attemptMemory, remember } from '../attempt.ts';
 
 /** The sending speed of a project. */

@@ -1,8 +1,8 @@
 import { SpanKind, type Span } from '@opentelemetry/api';
 import type { ClaimedEmail } from '../../shared/domain/emails/transactional-delivery.ts';
-import { findTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
-import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
-import { parseSmtpReply } from '../../shared/platform/smtp/smtp-reply.ts';
+import { findTraceContexts } from '../../shared/durable/outbox/trace-contexts.ts';
+import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
+import { parseSmtpReply } from '../../shared/sending/transport/smtp-reply.ts';
 import { activeTrace, withSpan } from '../../shared/platform/tracing/spans.ts';
 import type { TraceParent } from '../../shared/pure/trace-parent.ts';
 import type { ActivityDeps } from '../deps.ts';

@@ -1,9 +1,9 @@
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import type { StoredAttachment, StoredEmail } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
-import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
-import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
-import { composeSteps } from '../../shared/platform/mail/mime/compose.ts';
+import { createEnvelopes } from '../../shared/sending/compose/envelopes.ts';
+import { messageIdOf } from '../../shared/sending/compose/message-id.ts';
+import { composeSteps } from '../../shared/sending/compose/mime/compose.ts';
 import { inTurns } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from './send-loop.ts';

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
-import { json, query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { json, query, queryOne, sql } from '../../shared/database/sql.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import type { ActivityDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isTooSlow } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../../shared/database/database-errors.ts';
 import { computeMembership, type ComputedMembership } from '../../shared/domain/segments/compute-membership.ts';
 import {
   listSegmentsToRefresh,

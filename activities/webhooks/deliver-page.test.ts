@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { openEndpoint, wakeEndpoints, type OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import type { ActivityDeps } from '../deps.ts';

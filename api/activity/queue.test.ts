@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { campaignContent } from '../../tests/support/campaigns.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freezeNextRecipients } from '../../shared/domain/campaigns/freeze-audience.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startTestApi } from '../../tests/support/api.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startCampaignApi, UNKNOWN_ID, type CampaignApi } from '../../tests/support/campaigns.ts';
 

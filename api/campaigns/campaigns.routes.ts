@@ -16,7 +16,7 @@ import { continueCampaign } from '../../shared/domain/campaigns/complaint-hold.t
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import { queueTestEmail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { recordPageReply } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';

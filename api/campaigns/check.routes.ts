@@ -1,6 +1,6 @@
 import { checkCampaign } from '../../shared/domain/campaigns/check.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { oneCampaign } from './campaigns.schemas.ts';
 import { campaignCheckSchema, campaignCheckView } from './check.view.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { inTransaction } from '../../shared/database/transaction.ts';
 
 const IDS_MAX = 1_000;
 

@@ -3,7 +3,7 @@ import { listContacts } from '../../shared/domain/contacts/contact-list.ts';
 import { findContact, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
-import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
+import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
@@ -19,7 +19,7 @@ import {
   upsertContactBody,
   upsertedContactSchema,
 } from './contacts.schemas.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { inTransaction } from '../../shared/database/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',

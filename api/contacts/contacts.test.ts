@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 
 let app: TestApi;

@@ -6,7 +6,7 @@ import type { UploadedFile } from '../http/multipart-body.ts';
 import { jobIdParams } from './bulk.routes.ts';
 import { importForm, importQuery, readMap, readUpload } from './import-map.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { inTransaction } from '../../shared/database/transaction.ts';
 
 const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   operationId: 'importContacts',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { csvForm } from '../../tests/support/csv-files.ts';
 

@@ -5,10 +5,10 @@ import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { patchContact } from '../../shared/domain/contacts/contacts.ts';
 import { changeContacts } from '../../shared/domain/contact-jobs/bulk-change.ts';
 import { createContactBatch, importContacts } from '../../shared/domain/contact-jobs/import-contacts.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { recordComplaint, recordHardBounce } from '../../shared/domain/emails/feedback.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { testConfig } from '../../tests/support/config.ts';
 import { SUBSCRIPTION_REASONS } from '../../shared/pure/events/subscription-reasons.ts';
 

@@ -1,6 +1,10 @@
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 import type { Heading, RenderedMarkdown } from './markdown.ts';
-import type { NavigationGroup } from './site.ts';
+
+export interface NavigationGroup {
+  title: string;
+  links: { text: string; address: string }[];
+}
 
 interface PageContent extends RenderedMarkdown {
   address: string;

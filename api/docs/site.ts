@@ -2,18 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Token, Tokens } from 'marked';
 import { projectRoot } from '../../shared/platform/paths.ts';
-import { renderPage } from './layout.ts';
+import { renderPage, type NavigationGroup } from './layout.ts';
 import { addressOf, headingsOf, lex, renderMarkdown, servedTarget } from './markdown.ts';
 
 const DOCS = path.join(projectRoot, 'docs');
 const HOME = 'README.md';
 /** Words of three letters or more; ids and numbers are not indexed. */
 const WORD = /(?<![\p{L}\p{N}_.@-])\p{L}[\p{L}\p{N}_.@-]{2,}/gu;
-
-export interface NavigationGroup {
-  title: string;
-  links: { text: string; address: string }[];
-}
 
 /** A part of a page under one heading. The search in the browser reads this; see `assets/docs.js`. */
 interface SearchEntry {

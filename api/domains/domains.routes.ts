@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/domains/sender-domains.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { createDkimKeyring, type DkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring, type DkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 import { domainSchema, domainView } from './domain.view.ts';

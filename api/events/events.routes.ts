@@ -11,7 +11,7 @@ import {
 } from '../../shared/domain/events/event-lists.ts';
 import { findEventUsage } from '../../shared/domain/usage/event-usage.ts';
 import { recordNamedEvent, trackEvent } from '../../shared/domain/tracking/track.ts';
-import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
+import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { eventSchema, eventView, listedEventView } from './event.view.ts';

@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { SegmentEntity } from '../../shared/domain/segments/segment.entity.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import type { FilterCondition, FilterOperator } from '../../shared/pure/filters/filter-condition.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 

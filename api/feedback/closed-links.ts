@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { validate as isUuid } from 'uuid';
-import type { Click } from '../../shared/platform/links.ts';
+import type { Click } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
 /** How long a block may take to act. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import { GROUP_LOCK_MS } from '../../shared/domain/database/project-writer.ts';
+import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts';
+import { GROUP_LOCK_MS } from '../../shared/database/project-writer.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createGate } from '../../shared/platform/turns.ts';
 import type { WaitingEngagement } from './engagement-queue.ts';

@@ -7,8 +7,8 @@ import {
   recordEngagements,
   type Engagement,
 } from '../../shared/domain/engagement/engagement.ts';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { createEngagementRecorder } from './engagement-recorder.ts';

@@ -7,8 +7,8 @@ import { projectsOfEmails, recordEngagements, type Engagement } from '../../shar
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { createProject } from '../../shared/domain/projects/projects.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
+import { query, sql } from '../../shared/database/sql.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { testEnvironment } from '../../tests/support/environment.ts';

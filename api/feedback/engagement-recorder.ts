@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isUndoneByServer } from '../../shared/domain/database/database-errors.ts';
-import { GROUP_LOCK_MS } from '../../shared/domain/database/project-writer.ts';
+import { isUndoneByServer } from '../../shared/database/database-errors.ts';
+import { GROUP_LOCK_MS } from '../../shared/database/project-writer.ts';
 import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createAttempts, createProjectLanes } from './engagement-attempts.ts';

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
 import { mountSubscriptionPages } from './subscription.routes.ts';

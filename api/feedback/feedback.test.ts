@@ -7,8 +7,8 @@ import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { blockLinks, unblockLinks } from '../../shared/domain/engagement/blocked-links.ts';
 import { deleteProject } from '../../shared/domain/lifecycle/delete-project.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
+import { query, sql } from '../../shared/database/sql.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 

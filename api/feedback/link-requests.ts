@@ -1,4 +1,4 @@
-import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 
 /** A link in an email, as the target of a request, which may contain the host. Express ignores the case of paths, too. */
 const LINK = /^(?:https?:\/\/[^/?#]*)?\/(unsubscribe|subscribe|manage|t\/o|t\/c)\/([^/?#]+)/i;

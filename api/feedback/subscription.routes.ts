@@ -5,8 +5,8 @@ import {
   findLinkContact,
   type LinkContact,
 } from '../../shared/domain/emails/subscription-links.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
-import type { LinkSigner, RecipientRef } from '../../shared/platform/links.ts';
+import type { Em } from '../../shared/database/em.ts';
+import type { LinkSigner, RecipientRef } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
 import { spareRequest } from '../http/strangers.ts';

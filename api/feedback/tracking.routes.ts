@@ -1,7 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { readClosedLinks } from '../../shared/domain/engagement/blocked-links.ts';
-import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { spareRequest } from '../http/strangers.ts';
 import { isMachineRequest } from './machine-request.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;

@@ -6,7 +6,7 @@ import {
   type CountedKeyOwner,
   type KeyOwner,
 } from '../../shared/domain/projects/key-usage.ts';
-import { requestLimits } from '../../shared/domain/database/session-limits.ts';
+import { requestLimits } from '../../shared/database/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';

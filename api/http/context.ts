@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
-import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
+import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts';
 import { boundedError } from './error-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 

@@ -1,7 +1,7 @@
 import { createTransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import { createTracker } from '../../shared/domain/tracking/tracker.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
-import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
+import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { createGate } from '../../shared/platform/turns.ts';
 import type { ApiDeps, HandlerDeps } from './context.ts';
 import type { Load } from './load.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { inTransaction } from '../../shared/database/transaction.ts';
 import { settleIdempotencyKeys, type OriginalRequest } from '../../shared/domain/idempotency/idempotency.ts';
-import { keepTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
+import { keepTraceContexts } from '../../shared/durable/outbox/trace-contexts.ts';
 import { activeTraceParent } from '../../shared/platform/tracing/spans.ts';
 import type { RequestContext } from './context.ts';
 import type { Endpoint, Reply } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { createApiProcess } from '../../tests/support/api-process.ts';
 import { callsTo, startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';

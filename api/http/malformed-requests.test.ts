@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 
 let app: TestApi;

@@ -5,7 +5,7 @@ import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { createTurns } from '../../shared/platform/turns.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import { admit } from './admit.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';

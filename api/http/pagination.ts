@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordPage } from '../../shared/domain/database/record-page.ts';
+import type { RecordPage } from '../../shared/database/record-page.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { ok, type Reply } from './endpoint.ts';
 import { stringifyReply } from './json-reply.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const LIMIT = 50;

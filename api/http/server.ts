@@ -10,7 +10,7 @@ import {
 import { Socket } from 'node:net';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createLinkReader } from '../feedback/link-requests.ts';
 import { isAnswerable, keepForLink, limitConnections, setRefused } from './connections.ts';

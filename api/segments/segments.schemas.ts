@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isEmailAddress, normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { isWireAddress, NOT_MAILABLE } from '../../shared/platform/smtp/wire-address.ts';
+import { isWireAddress, NOT_MAILABLE } from '../../shared/sending/transport/wire-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { SenderDomainEntity } from '../../shared/domain/domains/sender-domain.entity.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { FROM, freshEmail, mail, startSendApi, type SendApi } from '../../tests/support/send.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,5 +1,5 @@
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
-import { isWireAddress, NOT_MAILABLE } from '../../shared/platform/smtp/wire-address.ts';
+import { isWireAddress, NOT_MAILABLE } from '../../shared/sending/transport/wire-address.ts';
 
 /** An address that an email can go to. No other is stored for a contact, because campaigns would count it and fail. */
 export const recipientAddressSchema = emailAddressSchema

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { recordComplaint, recordHardBounce } from '../../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../../shared/domain/emails/subscription-links.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';

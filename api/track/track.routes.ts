@@ -1,5 +1,5 @@
 import { ruledOutFields } from '../../shared/pure/public-key-rules.ts';
-import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
+import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
 

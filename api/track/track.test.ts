@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { eraseNext } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 

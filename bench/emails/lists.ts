@@ -1,4 +1,4 @@
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { createCampaign } from '../harness/bench-mail.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from '../history/fill.ts';

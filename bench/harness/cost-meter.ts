@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { round, type BenchContext } from './contract.ts';
 import { readCpu } from './request-bench.ts';
 import type { BenchStack } from './stack.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { queryOne, sql } from '../../shared/database/sql.ts';
 import { round, type BenchContext } from './contract.ts';
 import { describeLoad, sendHttpLoad } from './http-load.ts';
 import { cpuSince, readCpu } from './request-bench.ts';

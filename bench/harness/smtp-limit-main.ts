@@ -1,9 +1,9 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { createLinkSigner } from '../../shared/platform/links.ts';
-import { compileEmail } from '../../shared/platform/mail/compiled-email.ts';
-import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
-import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
-import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createLinkSigner } from '../../shared/sending/compose/links.ts';
+import { compileEmail } from '../../shared/sending/compose/compiled-email.ts';
+import { createMessageHeaders } from '../../shared/sending/compose/message-headers.ts';
+import { createMessageComposer } from '../../shared/sending/compose/mime/compose.ts';
+import { createSmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
 /**

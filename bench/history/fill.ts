@@ -1,4 +1,4 @@
-import { query, sql, SqlFragment } from '../../shared/domain/database/sql.ts';
+import { query, sql, SqlFragment } from '../../shared/database/sql.ts';
 import type { Progress } from '../../local/progress.ts';
 import type { BenchStack } from '../harness/stack.ts';
 

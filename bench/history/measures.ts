@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, queryOne, sql, type SqlFragment } from '../../shared/domain/database/sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../shared/database/sql.ts';
 import { createAutomation, recordEvents } from '../automations.ts';
 import { createCampaign } from '../harness/bench-mail.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';

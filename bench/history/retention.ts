@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { cleanUpChunk, type CleanUpReport, type Retention } from '../../shared/domain/lifecycle/maintenance.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import { CHUNK, createChunk, type HistorySize } from './fill.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import type { BenchContext } from '../harness/contract.ts';
 import type { BenchStack } from '../harness/stack.ts';
 

@@ -1,5 +1,5 @@
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';

@@ -4,7 +4,7 @@ import { findKnownNamespace } from '../../shared/domain/lifecycle/known-namespac
 import { ConfigError } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import { parseSmtpUrl } from '../../shared/platform/smtp/smtp-url.ts';
+import { parseSmtpUrl } from '../../shared/sending/transport/smtp-url.ts';
 import { addCommand, type CliContext } from '../context.ts';
 import { configProbe, readWhatIsUsable, type ReadConfig } from './config-probe.ts';
 import { databaseProbe } from './database-probe.ts';

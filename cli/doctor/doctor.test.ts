@@ -13,9 +13,9 @@ import { createBlankDatabase } from '../../tests/support/database.ts';
 import { createTestCertificate } from '../../tests/support/certificate.ts';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
 import { createSmtpSink } from '../../tests/support/smtp-sink.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { trustDomain, withKey } from '../../shared/domain/domains/sender-domains.ts';
-import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import { startTestStack, type TestStack } from '../../tests/support/stack.ts';
 import type { Finding } from './finding.ts';
 

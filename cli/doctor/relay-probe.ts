@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js';
 import { TLSSocket } from 'node:tls';
 import type { Config } from '../../shared/platform/config.ts';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { openSmtpConnection, type SmtpConnection } from '../../shared/platform/smtp/connect.ts';
-import { SmtpUnavailableError } from '../../shared/platform/smtp/errors.ts';
-import { isLoopback, parseSmtpUrl, type SmtpServerOptions } from '../../shared/platform/smtp/smtp-url.ts';
+import { openSmtpConnection, type SmtpConnection } from '../../shared/sending/transport/connect.ts';
+import { SmtpUnavailableError } from '../../shared/sending/transport/errors.ts';
+import { isLoopback, parseSmtpUrl, type SmtpServerOptions } from '../../shared/sending/transport/smtp-url.ts';
 import { redactText } from '../../shared/pure/redact.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 

@@ -1,5 +1,5 @@
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, queryOne, sql } from '../../shared/database/sql.ts';
 import { warn, type Finding } from './finding.ts';
 
 /** Webhook endpoints whose events cross the public internet in clear. They keep working, because they are there. */

@@ -1,21 +1,42 @@
+import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Orm } from '../domain/schema/orm.ts';
+import type { OpenDeliveries } from './open-deliveries.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReminder } from '../platform/reminder.ts';
-import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
+import type { SmtpUrgency } from '../sending/transport/smtp-pool.ts';
 import { redactText } from '../pure/redact.ts';
-import type { OutboxKind } from '../domain/outbox/outbox.ts';
+import type { OutboxKind } from '../durable/outbox/outbox.ts';
 import {
   deleteOutboxBatches,
   postponeOutboxBatch,
   shrinkOutboxBatch,
   type OutboxBatch,
-} from '../domain/outbox/outbox-claims.ts';
-import { findTraceContexts, type TraceContexts } from '../domain/outbox/trace-contexts.ts';
-import type { DispatcherDeps } from './dispatcher.ts';
+} from '../durable/outbox/outbox-claims.ts';
+import { findTraceContexts, type TraceContexts } from '../durable/outbox/trace-contexts.ts';
 import { PartlyRefusedError } from './each-subject.ts';
 import { handOverOf } from './hand-over.ts';
 import type { HandedOver } from './poller.ts';
 import { createStarters } from './starters.ts';
+
+export interface DispatcherDeps {
+  orm: Orm;
+  client: Client;
+  logger: Logger;
+  /** The interval at which to look for rows that no call of `wake` has announced. */
+  pollMs: number;
+  /** Whether this is an API process, which leaves most rows to workers. */
+  isApiProcess?: boolean;
+  /**
+   * Whether the workers of this process share the connection of the client. If so, Temporal can return the first task
+   * of a workflow in its reply to the start, and a worker of this process runs it at once.
+   */
+  canStartEagerly?: boolean;
+  /** Whether the traces of requests continue in the workflows. */
+  isTraced?: boolean;
+  /** The open deliveries of the workers of this process. Emails may join one instead of starting another. */
+  openDeliveries?: OpenDeliveries;
+}
 
 const START_DEADLINE_MS = 10_000;
 

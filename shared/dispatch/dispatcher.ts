@@ -1,15 +1,13 @@
-import type { Client } from '@temporalio/client';
-import type { Logger } from '../platform/logger.ts';
 import { createReminder } from '../platform/reminder.ts';
-import { unavailabilityReason } from '../domain/database/database-errors.ts';
-import type { Orm } from '../domain/schema/orm.ts';
-import { OUTBOX_KINDS, type OutboxKind } from '../domain/outbox/outbox.ts';
-import { createClaim, findDueKinds, hasWaitingRows, recoverOutboxBatches } from '../domain/outbox/outbox-claims.ts';
+import { unavailabilityReason } from '../database/database-errors.ts';
+import { OUTBOX_KINDS, type OutboxKind } from '../durable/outbox/outbox.ts';
+import { createClaim, findDueKinds, hasWaitingRows, recoverOutboxBatches } from '../durable/outbox/outbox-claims.ts';
 import { wakeEndpoints } from '../domain/webhooks/delivery-state.ts';
-import { createBatchDispatch } from './batch-dispatch.ts';
+import { createBatchDispatch, type DispatcherDeps } from './batch-dispatch.ts';
+
+export type { DispatcherDeps } from './batch-dispatch.ts';
 import { policyOf } from './kind-policies.ts';
 import { createApiLookPolicy, createWorkerLookPolicy } from './look-policy.ts';
-import type { OpenDeliveries } from './open-deliveries.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createWatch } from './watch.ts';
 
@@ -21,25 +19,6 @@ export interface Dispatcher {
   wake: (withinMs?: number) => void;
   /** Stops looking, and waits for hand-overs under way. */
   stop: () => Promise<void>;
-}
-
-export interface DispatcherDeps {
-  orm: Orm;
-  client: Client;
-  logger: Logger;
-  /** The interval at which to look for rows that no call of `wake` has announced. */
-  pollMs: number;
-  /** Whether this is an API process, which leaves most rows to workers. */
-  isApiProcess?: boolean;
-  /**
-   * Whether the workers of this process share the connection of the client. If so, Temporal can return the first task
-   * of a workflow in its reply to the start, and a worker of this process runs it at once.
-   */
-  canStartEagerly?: boolean;
-  /** Whether the traces of requests continue in the workflows. */
-  isTraced?: boolean;
-  /** The open deliveries of the workers of this process. Emails may join one instead of starting another. */
-  openDeliveries?: OpenDeliveries;
 }
 
 /**

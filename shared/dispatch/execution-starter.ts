@@ -15,8 +15,8 @@ import {
   type EventArrived,
 } from '../pure/workflow-contracts.ts';
 import { searchAttributes } from '../platform/search-attributes.ts';
-import type { Em } from '../domain/database/em.ts';
-import { query, sql } from '../domain/database/sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 import { eachSubject } from './each-subject.ts';
 import type { HandOver } from './hand-over.ts';
 import { SUMMARY_NAME_LENGTH_MAX } from './summaries.ts';

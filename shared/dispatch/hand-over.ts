@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
-import type { TraceContext, TraceContexts } from '../domain/outbox/trace-contexts.ts';
+import type { OutboxBatch } from '../durable/outbox/outbox-claims.ts';
+import type { TraceContext, TraceContexts } from '../durable/outbox/trace-contexts.ts';
 import { markFailed, traceParentOf, startSpan, within, withoutTrace } from '../platform/tracing/spans.ts';
 
 /** Runs `work`, which hands subjects of a batch to Temporal, as a part of their traces. */

@@ -1,5 +1,5 @@
-import type { OutboxKind } from '../domain/outbox/outbox.ts';
-import type { ClaimSize } from '../domain/outbox/outbox-claims.ts';
+import type { OutboxKind } from '../durable/outbox/outbox.ts';
+import type { ClaimSize } from '../durable/outbox/outbox-claims.ts';
 
 /** How rows of a kind are handed over. Each kind has a poll loop of its own, so no kind waits for another. */
 export interface KindPolicy extends ClaimSize {

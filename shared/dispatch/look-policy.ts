@@ -1,4 +1,4 @@
-import type { DueKind } from '../domain/outbox/outbox-claims.ts';
+import type { DueKind } from '../durable/outbox/outbox-claims.ts';
 
 /** Decides when a process looks for due rows between its regular polls, and which rows it leaves to workers. */
 export interface LookPolicy {

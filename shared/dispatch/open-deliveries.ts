@@ -1,4 +1,4 @@
-import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
+import type { SmtpUrgency } from '../sending/transport/smtp-pool.ts';
 
 /** A delivery that accepts more emails. */
 interface OpenDelivery {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../tests/support/eventually.ts';
-import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+import type { OutboxBatch } from '../durable/outbox/outbox-claims.ts';
 import { createPoller, type HandedOver, type Poller, type PollerOptions } from './poller.ts';
 
 const batch = (batchId: string): OutboxBatch => ({

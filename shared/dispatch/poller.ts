@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+import type { OutboxBatch } from '../durable/outbox/outbox-claims.ts';
 
 /** Claims rows of one kind and hands them over, one claim after the other while there are rows. */
 export interface Poller {

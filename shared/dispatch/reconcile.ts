@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../platform/logger.ts';
-import type { Em } from '../domain/database/em.ts';
+import type { Em } from '../database/em.ts';
 import { findActiveClaims, requeueErasures, restartOrphans, type Reach } from '../domain/lifecycle/reconciliation.ts';
 import { findEnded } from './workflow-end.ts';
 

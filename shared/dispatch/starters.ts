@@ -19,7 +19,7 @@ import {
   type WebhookEndpointInput,
 } from '../pure/workflow-contracts.ts';
 import { searchAttributes } from '../platform/search-attributes.ts';
-import type { Em } from '../domain/database/em.ts';
+import type { Em } from '../database/em.ts';
 import {
   cancelExecutionWorkflows,
   signalEventArrivals,
@@ -29,8 +29,8 @@ import {
 import { eachSubject } from './each-subject.ts';
 import type { HandOver } from './hand-over.ts';
 import { findCampaignSummary, findJobSummary } from './summaries.ts';
-import type { OutboxKind } from '../domain/outbox/outbox.ts';
-import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+import type { OutboxKind } from '../durable/outbox/outbox.ts';
+import type { OutboxBatch } from '../durable/outbox/outbox-claims.ts';
 
 /** Hands a batch to Temporal. @throws the error of Temporal when it does not take the batch */
 type Starter = (batch: OutboxBatch, handOver: HandOver) => Promise<unknown>;

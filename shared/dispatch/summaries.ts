@@ -1,5 +1,5 @@
-import type { Em } from '../domain/database/em.ts';
-import { queryOne, sql } from '../domain/database/sql.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import type { JobKind } from '../domain/jobs/jobs.ts';
 
 /** Temporal allows 200 bytes in a summary. Two names of characters with at most four bytes fit. */

@@ -1,4 +1,4 @@
-import { untilNextBatchMs } from '../domain/outbox/outbox.ts';
+import { untilNextBatchMs } from '../durable/outbox/outbox.ts';
 
 /** Calls the look of a dispatcher for due rows, never two looks at a time. */
 export interface Watch {

@@ -1,7 +1,7 @@
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { createLinkSigner, encodeClickTarget } from './links.ts';
-import { createVerp } from './mail/verp.ts';
+import { createLinkSigner, encodeClickTarget } from '../sending/compose/links.ts';
+import { createVerp } from '../sending/compose/verp.ts';
 import { createSealer, SealError, secretId } from './sealed-values.ts';
 
 const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map((name) => `the ${name} secret of a test, long enough`) as [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { webhookEndpointWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { track } from '../support/automations.ts';
 import { storeHistory } from '../support/histories.ts';

@@ -7,8 +7,8 @@ import {
   type GraphTransition,
 } from '../../shared/pure/automations/automation-graph.ts';
 import type { Branch, ExecutionStatus } from '../../shared/pure/automations/automation-status.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { json, query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { json, query, queryOne, sql } from '../../shared/database/sql.ts';
 
 const HOUR = 3_600_000;
 

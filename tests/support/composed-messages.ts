@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { simpleParser, type ParsedMail } from 'mailparser';
-import { composeSteps, type OutgoingMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { composeSteps, type OutgoingMessage } from '../../shared/sending/compose/mime/compose.ts';
 import { finish } from '../../shared/pure/steps.ts';
 
 /** The header fields that every message has. */

@@ -1,5 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { suppressRecipients } from '../../shared/domain/suppressions/suppressions.ts';
 import type { TestApi, TestProject } from './api.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';
 import { eventually } from './eventually.ts';

@@ -6,7 +6,6 @@ import type { Command } from 'commander';
 import { parse as parseYaml } from 'yaml';
 import { createProgram } from '../../cli/run-cli.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
-import type { DocsExample } from './docs-examples.ts';
 
 const PLACEHOLDER = /<[a-z][\w -]*>/gi;
 const OPERATOR_COMMAND = /^npm run --silent everpost -- (.*)$/;
@@ -75,7 +74,7 @@ async function checkShell(code: string): Promise<boolean> {
 }
 
 /** Parses a block that cannot run in a test. @returns false for a block that can run */
-export async function checkWithoutRunning({ language, code }: DocsExample): Promise<boolean> {
+export async function checkWithoutRunning({ language, code }: { language: string; code: string }): Promise<boolean> {
   if (language === 'mermaid') return true;
   if (language === 'nginx' || language === 'caddy') assertBalanced(code);
   else if (language === 'yaml') parseYaml(code);

@@ -1,7 +1,7 @@
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import { compileFilter, type CompileFilterOptions } from '../../shared/domain/filters/filter-compiler.ts';
-import { json, query, sql } from '../../shared/domain/database/sql.ts';
+import { json, query, sql } from '../../shared/database/sql.ts';
 import type { EvaluatedContact } from './filter-evaluator.ts';
 
 /** A contact that is stored in several tables. */

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import type { TestProject } from './api.ts';
 
 /** A condition that all these filters must meet. */

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { ContactEntity, type Contact } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';

@@ -1,15 +1,15 @@
 import { createDatabaseGauges } from '../../shared/domain/lifecycle/database-gauges.ts';
 import { readFigures } from '../../shared/domain/lifecycle/figures.ts';
 import { poolUsageOf } from '../../shared/domain/schema/orm.ts';
-import { createDeliveryMetrics, createSmtpGauges } from '../../shared/platform/metrics/delivery-metrics.ts';
+import { createDeliveryMetrics, createSmtpGauges } from '../../shared/sending/delivery-metrics.ts';
 import { countRequests } from '../../shared/platform/metrics/http-metrics.ts';
 import { createProcessMetrics, type ProcessMetrics } from '../../shared/platform/metrics/process-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/dispatch/temporal.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
-import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createSmtpPool, type SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 import { createDispatcher } from '../../shared/dispatch/dispatcher.ts';
 import { testEnvironment } from './environment.ts';

@@ -1,5 +1,5 @@
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, sql, SqlFragment } from '../../shared/domain/database/sql.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, sql, SqlFragment } from '../../shared/database/sql.ts';
 
 /** Records the changes of status in a table. @returns a function that lists them, as `PENDING → SENT` */
 export async function watchStatuses(em: () => Em, table: string): Promise<() => Promise<string[]>> {

@@ -1,15 +1,15 @@
 import { Registry } from 'prom-client';
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
+import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
 import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { query, sql } from '../../shared/database/sql.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createSmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import {
   WORKFLOW_TYPES,

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { v7 as uuidV7 } from 'uuid';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
 import { createProject } from '../../shared/domain/projects/projects.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';

@@ -1,11 +1,11 @@
 import { findRepliedEmail, recordComplaint, recordReply } from '../../shared/domain/emails/feedback.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import type { Em } from '../../shared/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
-import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { readInboundMessage, type InboundMessage } from '../../shared/platform/inbound/inbound-message.ts';
-import type { Verp } from '../../shared/platform/mail/verp.ts';
+import { readInboundMessage, type InboundMessage } from '../../shared/sending/reports/inbound-message.ts';
+import type { Verp } from '../../shared/sending/compose/verp.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import { createRecipientFinder, type FindRecipient, type InboundRecipient } from './inbound-recipients.ts';
 import { createProof, createReportRecorder, DELIVERED, type EmailProof } from './inbound-reports.ts';

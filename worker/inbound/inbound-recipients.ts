@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { findReplyAddressOwner, REPORT_MAILBOXES, toReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
-import type { Verp } from '../../shared/platform/mail/verp.ts';
+import type { Em } from '../../shared/database/em.ts';
+import type { Verp } from '../../shared/sending/compose/verp.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { isOperatorMailbox, POSTMASTER } from './operator-mail.ts';
 import { createReplyAddressBook } from './reply-address-book.ts';

@@ -5,13 +5,13 @@ import {
   recordHardBounce,
   recordSoftBounce,
 } from '../../shared/domain/emails/feedback.ts';
-import { isUndoneByServer } from '../../shared/domain/database/database-errors.ts';
-import type { Em } from '../../shared/domain/database/em.ts';
+import { isUndoneByServer } from '../../shared/database/database-errors.ts';
+import type { Em } from '../../shared/database/em.ts';
 import { createGroupWriter } from '../../shared/platform/group-writer.ts';
-import type { DsnRecipient } from '../../shared/platform/inbound/dsn.ts';
-import type { LinkSigner } from '../../shared/platform/links.ts';
-import type { Verp } from '../../shared/platform/mail/verp.ts';
-import { judgeReport } from '../../shared/pure/emails/delivery-verdict/judge-report.ts';
+import type { DsnRecipient } from '../../shared/sending/reports/dsn.ts';
+import type { LinkSigner } from '../../shared/sending/compose/links.ts';
+import type { Verp } from '../../shared/sending/compose/verp.ts';
+import { judgeReport } from '../../shared/sending/verdict/judge-report.ts';
 
 /** The outcome of a report of successful delivery. */
 export const DELIVERED = 'delivered';

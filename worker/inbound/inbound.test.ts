@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { WORKER_LIMITS } from '../../shared/domain/database/session-limits.ts';
+import { WORKER_LIMITS } from '../../shared/database/session-limits.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
-import { query, sql } from '../../shared/domain/database/sql.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createSmtpPool, type SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { answer, complaint, dsn, INBOUND_DOMAIN as DOMAIN, startTestInbound } from '../../tests/support/inbound.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
 import type { InboundServer } from './inbound-server.ts';

@@ -1,15 +1,15 @@
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
+import { judgeRefusal } from '../../shared/sending/verdict/judge-refusal.ts';
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
-import { isAutomatic } from '../../shared/platform/inbound/automatic-message.ts';
+import { isAutomatic } from '../../shared/sending/reports/automatic-message.ts';
 import { clientOf } from '../../shared/platform/client-address.ts';
-import { addressIn } from '../../shared/platform/inbound/inbound-message.ts';
-import { readEntity, type MimeEntity } from '../../shared/platform/inbound/mime-reader.ts';
+import { addressIn } from '../../shared/sending/reports/inbound-message.ts';
+import { readEntity, type MimeEntity } from '../../shared/sending/reports/mime-reader.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
-import type { SmtpOutcome, SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpOutcome, SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createClientShares, type ClientShares } from './client-shares.ts';
 
 /** The SMTP reply that refuses a message. */

@@ -1,7 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createNetworkTest } from '../../shared/platform/client-address.ts';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { readEntity } from '../../shared/platform/inbound/mime-reader.ts';
+import { readEntity } from '../../shared/sending/reports/mime-reader.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 

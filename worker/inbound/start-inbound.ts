@@ -1,11 +1,11 @@
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
-import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { createVerp } from '../../shared/platform/mail/verp.ts';
+import { createVerp } from '../../shared/sending/compose/verp.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
 import { openInboundTls, tlsFilesOf } from './inbound-tls.ts';

@@ -13,7 +13,6 @@ import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, campaignDelivery, chunked, database, HEARTBEAT_TIMEOUT } from '../proxies.ts';
 import { readState, showStatus, whileSending, type CampaignRun } from './campaign-run.ts';
-import type { campaign } from './campaign.ts';
 
 /** Pages under way at the same time, over all workers, if the state has no number. */
 const LANES = 4;
@@ -150,7 +149,7 @@ async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<vo
 }
 
 async function continueFrom({ campaignId }: CampaignRun, { pageSize }: Plan, nextSeq: number): Promise<never> {
-  return continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });
+  return continueAsNew<(input: CampaignInput) => Promise<unknown>>({ campaignId, nextSeq, pageSize });
 }
 
 async function waitUntilReady(sending: Sending): Promise<void> {

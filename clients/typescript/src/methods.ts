@@ -1,4 +1,3 @@
-import type { Everpost } from './client.ts';
 import type { MethodOf, RecordOf, Route } from './operations.ts';
 
 /** A method for each route of a resource. */
@@ -37,8 +36,9 @@ function methodOf(api: Caller, route: Route) {
 /**
  * The methods of a resource. Each takes the values of the placeholders in the path, then the file or the body, then the
  * query, as far as the operation has them, and options of the call at the end.
+ * @param api the client. Its type would need this file, so it is not named here
  */
-export function methodsOf<Routes extends Record<string, Route>>(api: Everpost, routes: Routes): Methods<Routes> {
-  const methods = Object.entries(routes).map(([name, route]) => [name, methodOf(api as unknown as Caller, route)]);
+export function methodsOf<Routes extends Record<string, Route>>(api: unknown, routes: Routes): Methods<Routes> {
+  const methods = Object.entries(routes).map(([name, route]) => [name, methodOf(api as Caller, route)]);
   return Object.fromEntries(methods) as Methods<Routes>;
 }

@@ -5,9 +5,9 @@ import {
   SYSTEM_EVENTS,
   type ActivityType,
 } from '../../pure/activity-types.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
-import { isoText, joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, joinSql, query, sql, type SqlFragment } from '../../database/sql.ts';
 import { eventNames } from '../events/event-names.ts';
 
 /** The sources of activities. Their order orders activities of the same moment. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { countActivity } from './activity-stats.ts';
 

@@ -1,6 +1,6 @@
 import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql, type SqlFragment } from '../../database/sql.ts';
 import { eventNames } from '../events/event-names.ts';
 import { FIRST_OF_EMAIL } from './first-of-email.ts';
 

@@ -1,4 +1,4 @@
-import { joinSql, sql } from '../database/sql.ts';
+import { joinSql, sql } from '../../database/sql.ts';
 
 /** Conditions on a row of `event`. Each is true for at most one event of an email. */
 export const FIRST_OPEN = sql`(name = 'email.open' and data->>'isFirstOpen' = 'true')`;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { toDomainName } from '../domains/domain-name.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
-import { isWireAddress } from '../../platform/smtp/wire-address.ts';
+import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
 import { createMailboxServices } from './mailbox-services.ts';

@@ -2,8 +2,8 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { findGraphProblems, type AutomationGraph, type GraphProblem } from '../../pure/automations/automation-graph.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, sql } from '../../database/sql.ts';
 import {
   AutomationEntity,
   AutomationStepEntity,
@@ -12,7 +12,7 @@ import {
   type AutomationStep,
   type AutomationTransition,
 } from './automation.entity.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** An automation with all that belongs to it, steps and transitions in the order of their creation. */
 export interface AutomationDefinition {

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { StoredConfig } from '../../pure/automations/automation-config.ts';
 import { BRANCHES, STEP_TYPES, TRIGGER_TYPES } from '../../pure/automations/automation-status.ts';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 /**
  * An automation: the API calls it a workflow. Callers change its steps and transitions; executions run snapshots of

@@ -1,19 +1,19 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
-import { likePattern, literalList } from '../database/sql.ts';
+import { likePattern, literalList } from '../../database/sql.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
 import { findAutomationsOfSteps, type AutomationRef } from '../usage/step-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { executionCount } from './execution-count.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findAutomation, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
-import { assertBelowLimit } from '../database/row-limit.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 export interface AutomationListQuery {
   page: number;

@@ -1,6 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, literalList } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, literalList } from '../../database/sql.ts';
 
 /**
  * Cancels those of the executions that are active, in the caller's transaction. No step of them takes effect after it,

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi, type TestProject } from '../../../tests/sup
 import { eventually } from '../../../tests/support/eventually.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordEvents, type NewEvent } from '../events/events.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { summarizeRefusals } from './refusals.ts';
 
 let app: TestApi;

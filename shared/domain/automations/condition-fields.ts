@@ -1,7 +1,7 @@
 import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 
 export interface ConditionField {
   field: string;

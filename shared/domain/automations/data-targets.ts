@@ -2,8 +2,8 @@ import { readConfigOf, type StoredConfig } from '../../pure/automations/automati
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 
 /** Whether the data of a contact or an event decides which host a step calls, or which address it writes to. */
 function isTargetNamedByData(type: StepType, config: StoredConfig): boolean {

@@ -1,5 +1,5 @@
 import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
-import { literalList, sql, type SqlFragment } from '../database/sql.ts';
+import { literalList, sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The number of executions of an automation, or of those in one status, as an SQL expression. Executions that have ended

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
 import type { Branch } from '../../pure/automations/automation-status.ts';
-import { createLinkSigner } from '../../platform/links.ts';
-import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
+import { createLinkSigner } from '../../sending/compose/links.ts';
+import { createEmailCompiler } from '../../sending/compose/compiled-email.ts';
 import {
   createGraphAutomation,
   createModelContact,
@@ -20,7 +20,7 @@ import { randomFrom } from '../../../tests/support/seed.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { createTemplate } from '../templates/templates.ts';
 import { createExecutionEngine, type ExecutionEngine, type AdvanceOptions } from './execution-engine.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, deleteAutomation } from './automations.ts';

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
 import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
-import type { Row } from '../database/tables.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import type { Row } from '../../database/tables.ts';
 
 /** An execution as its row has it. */
 export interface ExecutionState extends Row<

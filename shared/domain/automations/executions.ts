@@ -9,15 +9,15 @@ import {
   type StepExecutionStatus,
 } from '../../pure/automations/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
-import { joinSql, json, query, queryOne, sql, literalList } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import { joinSql, json, query, queryOne, sql, literalList } from '../../database/sql.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 import { executionCount } from './execution-count.ts';
 import { cancelActiveExecutions } from './execution-jobs.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 

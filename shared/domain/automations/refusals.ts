@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 
 /** How many executions of an automation were refused for one reason. */
 export interface RefusalSummary {

@@ -4,7 +4,7 @@ import { createGraphAutomation, createModelContact } from '../../../tests/suppor
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
 import { recordEvents } from '../events/events.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { cleanUpChunk, type Retention } from '../lifecycle/maintenance.ts';
 import { createProject } from '../projects/projects.ts';
 import { loadEvents, pageBehind } from '../webhooks/hook-events.ts';

@@ -1,10 +1,10 @@
 import { AppError } from '../../pure/app-error.ts';
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
-import { isUniqueViolation } from '../database/database-errors.ts';
-import type { Em } from '../database/em.ts';
-import { literalList, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { isUniqueViolation } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
+import { literalList, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { findExecution, type Execution } from './executions.ts';
 import { findAutomation } from './automation-graphs.ts';

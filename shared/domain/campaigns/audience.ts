@@ -1,13 +1,13 @@
 import { AppError } from '../../pure/app-error.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
-import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 /** The audience of a campaign, as the caller states it. */

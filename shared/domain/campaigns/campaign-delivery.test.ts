@@ -4,7 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { closeRecipients, markCampaignCancelled } from './campaign-state.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import {
   claimCampaignPage,
   loadPendingRecipients,

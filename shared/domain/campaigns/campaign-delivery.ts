@@ -13,12 +13,12 @@ import {
   type DeliveryResult,
   type RecordedResult,
 } from '../emails/delivery-results.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
 /** Whether emails of a campaign `c` may be sent now. */

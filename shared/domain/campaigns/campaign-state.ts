@@ -1,8 +1,8 @@
 import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
 

@@ -10,18 +10,18 @@ import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { recordPage, type RecordPage } from '../database/record-page.ts';
-import { likePattern } from '../database/sql.ts';
+import { recordPage, type RecordPage } from '../../database/record-page.ts';
+import { likePattern } from '../../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../database/em.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
-import { assertBelowLimit } from '../database/row-limit.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** The fields of a campaign that a caller sets; a PUT replaces all of them. */
 export interface CampaignInput {

@@ -1,6 +1,6 @@
 import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
-import type { Em } from '../database/em.ts';
-import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { audiencePredicate, consentPredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 

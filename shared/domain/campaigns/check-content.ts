@@ -1,6 +1,6 @@
-import { linksOf } from '../../platform/mail/tracked-html.ts';
-import { convertHtml } from '../../platform/mail/convert-html.ts';
-import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
+import { linksOf } from '../../sending/compose/tracked-html.ts';
+import { convertHtml } from '../../sending/compose/convert-html.ts';
+import { compileEmail, type EmailRenderInput } from '../../sending/compose/compiled-email.ts';
 import { createTurns, inTurns, pause } from '../../platform/turns.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';

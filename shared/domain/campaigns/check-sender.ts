@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import { readSendPolicy } from '../emails/send-budget.ts';
 

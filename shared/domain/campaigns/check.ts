@@ -4,10 +4,10 @@ import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status
 import { needsSubscription } from '../../pure/emails/email-types.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
-import type { LinkSigner } from '../../platform/links.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { LinkSigner } from '../../sending/compose/links.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
 import {

@@ -1,11 +1,11 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
-import type { Em } from '../database/em.ts';
-import { json, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { json, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 

@@ -1,7 +1,7 @@
 import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import { REMAINING_MS } from '../emails/delivery-results.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 
 export interface DeferredRound {
   /** The first recipient number of each page that is tried again, in order. */

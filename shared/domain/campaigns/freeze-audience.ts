@@ -1,9 +1,9 @@
 import { NIL } from 'uuid';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
-import { atCallersCost } from '../database/database-errors.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { atCallersCost } from '../../database/database-errors.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 

@@ -1,9 +1,9 @@
 import { badRequest } from '../../pure/app-error.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { EmailStatus } from '../../pure/emails/email-types.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 import { listEmails, type EmailPage, type EmailCursor, type ListedEmail } from '../emails/email-lists.ts';
 
 export interface RecipientQuery {

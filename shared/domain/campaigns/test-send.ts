@@ -2,15 +2,15 @@ import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Brand } from '../../pure/brand.ts';
 import { validationError } from '../../pure/app-error.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
-import type { LinkSigner } from '../../platform/links.ts';
-import { compileEmail, type CompiledEmail } from '../../platform/mail/compiled-email.ts';
-import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
+import type { LinkSigner } from '../../sending/compose/links.ts';
+import { compileEmail, type CompiledEmail } from '../../sending/compose/compiled-email.ts';
+import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { findCampaign } from './campaigns.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** Renders a test email. @throws AppError VALIDATION_ERROR when the email grows past the limits of rendering */
 function renderTest(

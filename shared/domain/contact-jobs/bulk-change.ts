@@ -1,8 +1,8 @@
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';

@@ -1,6 +1,6 @@
 import { readStanding } from '../../pure/contacts/subscription-columns.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
-import { isWireAddress } from '../../platform/smtp/wire-address.ts';
+import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';

@@ -10,7 +10,7 @@ import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
 import { pause } from '../../platform/turns.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { changeContacts } from './bulk-change.ts';
 import {
   beginJob,

@@ -5,7 +5,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, queryOne, sql } from '../database/sql.ts';
+import { json, query, queryOne, sql } from '../../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
 import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
 

@@ -2,8 +2,8 @@ import { tooLarge } from '../../pure/app-error.ts';
 import type { DataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { findCheckViolation } from '../database/database-errors.ts';
-import { json, sql, type SqlFragment } from '../database/sql.ts';
+import { findCheckViolation } from '../../database/database-errors.ts';
+import { json, sql, type SqlFragment } from '../../database/sql.ts';
 
 const TOO_MANY_FIELDS = `A project may have at most ${LIMITS.contactFieldsPerProject} fields of custom data`;
 export const DATA_TOO_LARGE = `A contact may have at most ${LIMITS.contactDataKeys} keys and ${LIMITS.contactDataBytes} bytes of custom data`;

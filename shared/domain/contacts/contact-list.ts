@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { RETURNED_COLUMNS, type UpsertedContact } from './contacts.ts';
 
 export interface ContactListQuery {

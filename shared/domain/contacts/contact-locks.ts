@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** The order in which contacts are locked and created, independent of the collation of the database. */
 export const IN_LOCK_ORDER = sql`order by email collate "C"`;

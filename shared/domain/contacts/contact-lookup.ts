@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 
 export interface AddressLookup {
   found: string[];

@@ -1,5 +1,5 @@
 import { MAX, NIL } from 'uuid';
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The condition for the contacts of a project whose ids are greater than `afterId`, in statements that `order by

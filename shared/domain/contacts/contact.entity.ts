@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 export const ContactEntity = defineEntity({
   name: 'Contact',

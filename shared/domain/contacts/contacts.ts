@@ -3,10 +3,10 @@ import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
-import { isUniqueViolation } from '../database/database-errors.ts';
+import { isUniqueViolation } from '../../database/database-errors.ts';
 import { recordSubscriptionEvents, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import {
   joinSql,
   json,
@@ -16,11 +16,11 @@ import {
   queryPrepared,
   sql,
   type SqlFragment,
-} from '../database/sql.ts';
+} from '../../database/sql.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { successorUpdate } from './successors.ts';
 
 export interface ContactUpsert {

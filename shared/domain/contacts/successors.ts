@@ -1,5 +1,5 @@
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The statement that stores which contact now has the address of an erased contact, so that links in old emails lead to

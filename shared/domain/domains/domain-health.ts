@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 import type { RecordPurpose } from './dns-records.ts';
 
 /** A sender domain that may send, but lacks something, as its last check found it. */

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 /** A domain that a project sends from. Its private key is not a property, so it is loaded only for signing. */
 export const SenderDomainEntity = defineEntity({

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { createDkimKeyring, type DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring, type DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { SenderDomainEntity } from './sender-domain.entity.ts';

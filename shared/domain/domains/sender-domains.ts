@@ -3,11 +3,11 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
-import { isUniqueViolation } from '../database/database-errors.ts';
-import type { Em } from '../database/em.ts';
+import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
+import { isUniqueViolation } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
 import { findProject } from '../projects/projects.ts';
-import { query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
 import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createDkimKeyring, DkimKeyError } from '../../platform/mail/dkim/key-pair.ts';
-import { createVerp } from '../../platform/mail/verp.ts';
+import { createDkimKeyring, DkimKeyError } from '../../sending/compose/dkim/key-pair.ts';
+import { createVerp } from '../../sending/compose/verp.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import { createSendingIdentities } from './sending-identities.ts';
 import { createSenderDomain } from './sender-domains.ts';
 

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { domainToASCII } from 'node:url';
-import { createDkimSigner, type DkimSigner } from '../../platform/mail/dkim/dkim-signer.ts';
-import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { createDkimSigner, type DkimSigner } from '../../sending/compose/dkim/dkim-signer.ts';
+import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { returnPathDomain } from '../../pure/emails/return-path.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 
 /** How email from a domain is signed, and where its bounces return. */
 export interface SendingIdentity {

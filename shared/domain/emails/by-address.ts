@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql, type SqlFragment } from '../../database/sql.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 
 /** How many contacts, the newest, a search for one address reads the emails of. */

@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** How often recipients at a provider reported emails of a project as spam, over the last seven UTC days. */
 export interface ComplaintRate {

@@ -2,10 +2,19 @@ import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
-import type { Em } from '../database/em.ts';
-import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment, storableText } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import {
+  isoText,
+  json,
+  joinSql,
+  literalList,
+  queryPrepared,
+  sql,
+  SqlFragment,
+  storableText,
+} from '../../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
 /** What became of one email. `skipped` and `suppressed` were never handed to a server. */

@@ -1,6 +1,6 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
-import type { Em } from '../database/em.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
 import { isWaitCurrent, type ProviderWait } from '../../pure/emails/provider-wait.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { EMAIL_COLUMNS, emailTables, type ListedEmail } from './email-lists.ts';
 
 /** A delivery attempt in which no server accepted the email. */

@@ -8,7 +8,7 @@ import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { finishCampaign } from '../campaigns/campaign-state.ts';
 import { requeueNextRecipients } from '../campaigns/resend.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
-import { query, sql, SqlFragment } from '../database/sql.ts';
+import { query, sql, SqlFragment } from '../../database/sql.ts';
 import { recordEngagements } from '../engagement/engagement.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';

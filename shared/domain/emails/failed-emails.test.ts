@@ -4,7 +4,7 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listActivity } from '../activity-feed/activity-feed.ts';
 import { claimCampaignPage, recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { closeRecipients } from '../campaigns/campaign-state.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordTransactionalResults } from './delivery-results.ts';
 import { abandonEmails, claimEmails } from './transactional-delivery.ts';

@@ -2,12 +2,21 @@ import { createHash } from 'node:crypto';
 import { emailStatusesBelow, REPORTABLE_STATUSES, type HandedOverStatus } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { isoText, json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import {
+  isoText,
+  json,
+  literalList,
+  query,
+  queryOne,
+  queryPrepared,
+  sql,
+  type SqlFragment,
+} from '../../database/sql.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { recipientProviderOf } from '../../pure/emails/recipient-provider.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
 import { countComplaint } from './complaint-rates.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 

@@ -1,7 +1,7 @@
-import type { RefusalKind } from '../../pure/emails/delivery-verdict/judge-refusal.ts';
+import type { RefusalKind } from '../../sending/verdict/judge-refusal.ts';
 import { endBouncedSubscriptions } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 
 /** Why an email was refused, as it is kept with the email. */

@@ -1,6 +1,6 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 
 /** How long an attempt may go on sending after its workflow ended. It learns of the end by its heartbeat. */
 export const ATTEMPT_ENDS_MS = 60_000;

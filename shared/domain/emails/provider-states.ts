@@ -4,11 +4,11 @@ import {
   UNTROUBLED,
   type ProviderHealth,
   type ProviderReport,
-} from '../../pure/emails/provider-health.ts';
-import { healthKey, partsOfKey } from '../../pure/emails/health-key.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+} from '../../sending/verdict/provider-health.ts';
+import { healthKey, partsOfKey } from '../../sending/verdict/health-key.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** The known states of providers and relays, by their keys; those without trouble are left out. */
 export interface ProviderStates {

@@ -16,7 +16,7 @@ import {
   type RenderMeter,
   type RenderScope,
 } from '../../pure/templates/template-language.ts';
-import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
+import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { inTurns } from '../../platform/turns.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedEmail } from './stored-email.ts';

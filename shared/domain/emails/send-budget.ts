@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 
 export interface SendPolicy {
   isDisabled: boolean;

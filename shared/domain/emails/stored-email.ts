@@ -1,8 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../database/em.ts';
-import { outboxInsert } from '../outbox/outbox.ts';
-import { textValue } from '../database/long-text.ts';
-import { json, query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { outboxInsert } from '../../durable/outbox/outbox.ts';
+import { textValue } from '../../database/long-text.ts';
+import { json, query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 
 export interface Mailbox {
   address: string;

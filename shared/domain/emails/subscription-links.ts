@@ -1,9 +1,9 @@
 import type { Brand } from '../../pure/brand.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { BRAND } from '../projects/brand.ts';
 
 /** The contact and the email that a link belongs to. */

@@ -1,7 +1,7 @@
 import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-types.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
-import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
+import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** An email as stored when it was queued, ready to be composed. */

@@ -2,8 +2,8 @@ import { badRequest, validationError, type FieldError } from '../../pure/app-err
 import type { Brand } from '../../pure/brand.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
-import type { LinkSigner } from '../../platform/links.ts';
-import type { EmailCompiler, EmailSource } from '../../platform/mail/compiled-email.ts';
+import type { LinkSigner } from '../../sending/compose/links.ts';
+import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { Gate } from '../../platform/turns.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Template } from '../templates/template.entity.ts';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { momentSchema } from '../../pure/filters/instant-schema.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
 

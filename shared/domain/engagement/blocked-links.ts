@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 
 /** What links are blocked by: a host with all names below it, or a project. */
 export interface BlockedLink {

@@ -1,7 +1,7 @@
 import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email-types.ts';
-import { isUniqueViolation } from '../database/database-errors.ts';
-import type { Em } from '../database/em.ts';
-import { isoText, literalList, lockTimeoutSelect, query, queryPrepared, sql } from '../database/sql.ts';
+import { isUniqueViolation } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
+import { isoText, literalList, lockTimeoutSelect, query, queryPrepared, sql } from '../../database/sql.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 
 /** An email was opened, or one of its links was followed. */

@@ -1,4 +1,4 @@
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
 /** Values that a statement knows for all its emails, so it does not look them up. */

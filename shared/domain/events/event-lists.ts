@@ -1,7 +1,7 @@
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { eventNames } from './event-names.ts';
 import type { Event } from './event.entity.ts';
 

@@ -1,4 +1,4 @@
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The names of a project's events, as a recursive query `names (name)`. It skips from name to name through the index on

@@ -2,9 +2,9 @@ import { v7 as uuidV7 } from 'uuid';
 import { tooLarge } from '../../pure/app-error.ts';
 import type { SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { findCheckViolation } from '../database/database-errors.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, sql } from '../database/sql.ts';
+import { findCheckViolation } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, sql } from '../../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
 /**

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordedEvents } from './recorded-events.ts';
 

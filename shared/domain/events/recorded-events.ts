@@ -1,4 +1,4 @@
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The common table expressions that record events. Every statement that records events has them, because an event

@@ -10,7 +10,7 @@ import {
   testId,
   type StoredContact,
 } from '../../../tests/support/filter-world.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import { compileFilter, type CompileFilterOptions } from './filter-compiler.ts';
 import type { SegmentForFilter } from './segment-references.ts';
 

@@ -1,7 +1,7 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Filter, FilterCondition, FilterGroup } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { SqlFragment } from '../database/sql.ts';
+import type { SqlFragment } from '../../database/sql.ts';
 import { createFilterParts, type FilterPart, type FilterParts } from './filter-part.ts';
 import {
   constantValue,

@@ -1,5 +1,5 @@
 import type { Filter } from '../../pure/filters/filter-condition.ts';
-import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
+import { joinSql, sql, type SqlFragment } from '../../database/sql.ts';
 import { dataValue, FALSE, jsonPredicate, TRUE } from './filter-predicates.ts';
 import { createSharedDocument, isLongPath, type SharedDocument } from './shared-document.ts';
 

@@ -1,6 +1,6 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
 import type { EmailActivity, StandardField } from '../../pure/filters/filter-target.ts';
-import { json, sql, SqlFragment, storableText } from '../database/sql.ts';
+import { json, sql, SqlFragment, storableText } from '../../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');

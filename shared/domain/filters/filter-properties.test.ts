@@ -18,7 +18,7 @@ import {
   storeProject,
   testId,
 } from '../../../tests/support/filter-world.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import { compileFilter } from './filter-compiler.ts';
 import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
 import type { SegmentForFilter } from './segment-references.ts';

@@ -4,7 +4,7 @@ import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, sql } from '../database/sql.ts';
+import { json, query, sql } from '../../database/sql.ts';
 import { countSegmentsAbove, loadReferencedSegments } from './segment-references.ts';
 import { segmentPredicate } from '../segments/segment-predicate.ts';
 

@@ -2,8 +2,8 @@ import { badRequest, tooLarge } from '../../pure/app-error.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** A segment that a filter refers to. */
 export interface SegmentForFilter {

@@ -1,4 +1,4 @@
-import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
+import { joinSql, sql, type SqlFragment } from '../../database/sql.ts';
 import { dataValue, trusted, withoutContainment, type JsonValue } from './filter-predicates.ts';
 
 /** A path of so few keys is read by an expression, a longer one by a function. */

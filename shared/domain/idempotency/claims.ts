@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
-import { createProjectWriter, type ProjectWriterDeps } from '../database/project-writer.ts';
+import { createProjectWriter, type ProjectWriterDeps } from '../../database/project-writer.ts';
 import {
   claimIdempotencyKeys,
   releaseIdempotencyKey,

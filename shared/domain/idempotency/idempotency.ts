@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../database/em.ts';
-import { lockTimeoutSelect, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { lockTimeoutSelect, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {

@@ -1,11 +1,11 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { assertBelowLimit } from '../database/row-limit.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 /** Kinds of jobs that complete a change already made; they are never refused. */

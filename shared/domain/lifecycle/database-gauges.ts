@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { healthLabels } from '../../platform/metrics/delivery-metrics.ts';
+import { healthLabels } from '../../sending/delivery-metrics.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
 import type { Figures } from './figures.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { deleteProject } from './delete-project.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
 const CHUNK = 5_000;

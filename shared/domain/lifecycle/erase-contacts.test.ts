@@ -8,7 +8,7 @@ import { changeSubscription } from '../emails/subscription-links.ts';
 import { recordEngagements } from '../engagement/engagement.ts';
 import { claimEmails } from '../emails/transactional-delivery.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
+import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 import { listSuppressions, removeSuppression } from '../suppressions/suppressions.ts';
 import { deleteContacts } from './delete-contacts.ts';
 import { eraseAtOnce, eraseNext, findNextErasure } from './erase-contacts.ts';

@@ -1,9 +1,9 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, literalList } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { hasKeyWithoutContact, wentWithoutContact } from '../emails/by-address.ts';
 
 /** Contacts, and rows of each kind, that one transaction erases; it takes about a second at most. */

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { restartAllWork, type RestartedWork } from './reconciliation.ts';
 
 /** A Temporal namespace. */

@@ -7,10 +7,10 @@ import { createMaintenanceActivities } from '../../../activities/maintenance/mai
 import { testConfig } from '../../../tests/support/config.ts';
 import { createJob, endJob } from '../jobs/jobs.ts';
 import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
-import { healthKey } from '../../pure/emails/health-key.ts';
+import { healthKey } from '../../sending/verdict/health-key.ts';
 import { exchangeProviderStates } from '../emails/provider-states.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql, SqlFragment } from '../database/sql.ts';
+import { query, sql, SqlFragment } from '../../database/sql.ts';
 
 let database: TestDatabase;
 let projectId: string;

@@ -2,9 +2,9 @@ import { NIL } from 'uuid';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
-import type { Em } from '../database/em.ts';
-import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** How many rows of each kind were removed. */
 export interface CleanUpReport {

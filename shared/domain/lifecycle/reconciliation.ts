@@ -13,8 +13,8 @@ import {
   redeliver,
   redeliverAll,
 } from '../emails/orphaned-deliveries.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 
 const ROW_KINDS = ['campaign', 'execution', 'job'] as const;
 type RowKind = (typeof ROW_KINDS)[number];

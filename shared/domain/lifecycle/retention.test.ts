@@ -7,7 +7,7 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { CLEAN_UP_CHUNK, cleanUpChunk, retentionOf, type CleanUpReport } from './maintenance.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
+import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

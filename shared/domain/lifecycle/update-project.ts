@@ -1,6 +1,6 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
-import type { Em } from '../database/em.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
 import type { Project } from '../projects/project.entity.ts';
 

@@ -1,4 +1,4 @@
-import { sql } from '../database/sql.ts';
+import { sql } from '../../database/sql.ts';
 
 /** The brand of a row `p` of the table project, as JSON. */
 export const BRAND = sql`

@@ -1,8 +1,8 @@
 import type { Brand } from '../../pure/brand.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryPrepared, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryPrepared, sql } from '../../database/sql.ts';
 import { BRAND } from './brand.ts';
 
 /** The columns of `KeyOwner` in a join of a table `w (lookup)` with the project `p`. */

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { LANGUAGES } from '../../pure/languages/languages.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { TRACKING_MODES } from '../../pure/project.ts';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 export const ProjectEntity = defineEntity({
   name: 'Project',

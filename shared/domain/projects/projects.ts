@@ -4,8 +4,8 @@ import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
-import { isDatabaseUnavailable, isTooSlow } from '../database/database-errors.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../../database/database-errors.ts';
 import { createOrm, type Orm } from './orm.ts';
-import type { SessionLimits } from '../database/session-limits.ts';
-import { limitStatements, query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { SessionLimits } from '../../database/session-limits.ts';
+import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 3;

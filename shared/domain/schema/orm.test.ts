@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBlankDatabase, type BlankDatabase } from '../../../tests/support/database.ts';
 import { migrateUp } from './migrate.ts';
 import { createOrm, isMigrated } from './orm.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 
 let database: BlankDatabase;
 beforeAll(async () => {

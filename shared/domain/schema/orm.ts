@@ -1,9 +1,9 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { releaseLostConnections } from '../database/lost-connections.ts';
-import { answerTimeoutMs, limitSession, type SessionLimits } from '../database/session-limits.ts';
-import { textLiteral } from '../database/text-literal.ts';
+import { releaseLostConnections } from '../../database/lost-connections.ts';
+import { answerTimeoutMs, limitSession, type SessionLimits } from '../../database/session-limits.ts';
+import { textLiteral } from '../../database/text-literal.ts';
 import { entities } from './entities.ts';
 import { MIGRATIONS, type SchemaMigration } from './migrations.ts';
 

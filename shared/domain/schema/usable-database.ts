@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { ConfigError } from '../../platform/config.ts';
-import { errorCodes, errorMessage, isDatabaseUnavailable } from '../database/database-errors.ts';
+import { errorCodes, errorMessage, isDatabaseUnavailable } from '../../database/database-errors.ts';
 
 const ANSWER_MS = 5_000;
 const VERSION_MIN = 150_000;

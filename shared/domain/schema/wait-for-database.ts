@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import { waitUntilThere } from '../../platform/wait.ts';
-import { unavailabilityReason } from '../database/database-errors.ts';
+import { unavailabilityReason } from '../../database/database-errors.ts';
 import { migrateUp } from './migrate.ts';
 import { databaseName, permanentFault } from './usable-database.ts';
 

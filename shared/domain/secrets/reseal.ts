@@ -1,8 +1,8 @@
-import { createDkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 import { createWebhookSecrets, type WebhookSecrets } from '../projects/webhook-secrets.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** The results for the values of one kind. */
 export interface ResealCount {

@@ -1,7 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
-import { isStatementTimeout } from '../database/database-errors.ts';
-import type { Em } from '../database/em.ts';
-import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../outbox/outbox.ts';
+import { isStatementTimeout } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
+import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../../durable/outbox/outbox.ts';
 import { assertComputable, computeMembership, type ComputedMembership } from './compute-membership.ts';
 
 /** A chunk of a segment of a million contacts takes less time. */

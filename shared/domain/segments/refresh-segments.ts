@@ -1,6 +1,6 @@
-import type { Em } from '../database/em.ts';
-import { limitStatements, query, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { limitStatements, query, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { countSegmentContacts } from './segment-contacts.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';

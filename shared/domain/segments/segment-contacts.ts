@@ -1,6 +1,6 @@
 import type { Contact } from '../contacts/contact.entity.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 

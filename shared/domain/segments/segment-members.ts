@@ -5,11 +5,11 @@ import { segmentEventName } from '../../pure/events/segment-events.ts';
 import { successorUpdate } from '../contacts/successors.ts';
 import { recordEvents } from '../events/events.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 /** Records the entry or exit of contacts, with the present name of the segment. */
 export async function recordMembershipEvents(

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import { query, sql, type SqlFragment } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { listSegmentContacts } from './segment-contacts.ts';
 import { SegmentEntity } from './segment.entity.ts';

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 export const SegmentEntity = defineEntity({
   name: 'Segment',

@@ -2,8 +2,8 @@ import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -15,7 +15,7 @@ import {
 } from '../filters/segment-references.ts';
 import { assertSegmentsAbove } from './segments-above.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction } from '../../database/transaction.ts';
 
 export interface NewSegment {
   name: string;

@@ -1,4 +1,4 @@
-import { sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * The key of `addressHash`, for a join in the statement that hashes addresses. The limit tells the planner that there

@@ -1,5 +1,5 @@
-import type { Em } from '../database/em.ts';
-import { joinSql, query, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
 

@@ -1,6 +1,6 @@
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
-import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** Why an address is suppressed: it gets no more email of any kind. */
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
-import { baseProperties } from '../database/base-properties.ts';
+import { baseProperties } from '../../database/base-properties.ts';
 
 /** The columns that templates and campaigns share: the content of an email and its sender. */
 export const contentProperties = {

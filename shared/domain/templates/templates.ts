@@ -4,10 +4,10 @@ import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../database/em.ts';
-import { recordPage, type RecordPage } from '../database/record-page.ts';
-import { assertBelowLimit } from '../database/row-limit.ts';
-import { likePattern, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { recordPage, type RecordPage } from '../../database/record-page.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { likePattern, queryOne, sql } from '../../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
 

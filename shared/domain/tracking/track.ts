@@ -5,14 +5,14 @@ import { jsonBytes } from '../../pure/json-bytes.ts';
 import { ruledPatch, type PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
-import type { Em } from '../database/em.ts';
-import { json, queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { json, queryOne, sql } from '../../database/sql.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Event } from '../events/event.entity.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { keepTracesOf } from '../outbox/trace-contexts.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
 
 export interface TrackedEvent {
   projectId: string;

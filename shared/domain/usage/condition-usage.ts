@@ -1,9 +1,9 @@
 import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { readLargeRows } from '../database/large-rows.ts';
-import { sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { readLargeRows } from '../../database/large-rows.ts';
+import { sql } from '../../database/sql.ts';
 
 export interface ConditionUsage {
   usedInSegments: { id: string; name: string }[];

@@ -1,7 +1,7 @@
 import { collectReferences } from '../../pure/filters/filter-target.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { Em } from '../database/em.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { queryOne, sql } from '../../database/sql.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 
 export interface EventUsage extends ConditionUsage {

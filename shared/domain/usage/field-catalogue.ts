@@ -9,11 +9,11 @@ import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences, isPathTooLong } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
+import type { Em } from '../../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 import { dataValue } from '../filters/filter-predicates.ts';
 import { findAutomationsOfSteps, type AutomationRef } from './step-usage.ts';
-import { isoText, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
 
 export interface CatalogueField {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../database/em.ts';
-import { readLargeRows } from '../database/large-rows.ts';
-import type { SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { readLargeRows } from '../../database/large-rows.ts';
+import type { SqlFragment } from '../../database/sql.ts';
 
 export interface AutomationRef {
   id: string;

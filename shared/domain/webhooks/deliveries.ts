@@ -1,10 +1,10 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
-import type { Em } from '../database/em.ts';
-import { joinSql, query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { outboxInsert } from '../outbox/outbox.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
 import { SOURCE_OF_EVENTS, TEST_SOURCE, type EventRef } from './hook-events.ts';
 

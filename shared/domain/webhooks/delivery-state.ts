@@ -1,8 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
-import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
 import type { EventRef } from './hook-events.ts';
 

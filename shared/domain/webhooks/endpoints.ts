@@ -3,11 +3,11 @@ import { AppError, validationError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
-import type { Em } from '../database/em.ts';
-import { assertBelowLimit } from '../database/row-limit.ts';
-import type { Tables } from '../database/tables.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
-import { outboxInsert } from '../outbox/outbox.ts';
+import type { Em } from '../../database/em.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import type { Tables } from '../../database/tables.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 
 /** A URL that receives events of a project, with its settings and state. */

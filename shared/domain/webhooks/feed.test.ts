@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
-import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
-import { inTransaction } from '../database/transaction.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { readFigures } from '../lifecycle/figures.ts';
 import { openEndpoint, wakeEndpoints } from './delivery-state.ts';
 import { pageBehind } from './hook-events.ts';

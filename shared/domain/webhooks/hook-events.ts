@@ -1,6 +1,6 @@
 import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
-import type { Em } from '../database/em.ts';
-import { joinSql, json, query, sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../../database/em.ts';
+import { joinSql, json, query, sql, type SqlFragment } from '../../database/sql.ts';
 
 /** The sources of the events that endpoints receive. Triggers write the index of a source into the feed. */
 const SOURCES = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scopeOf } from '../../../tests/support/templates.ts';
-import { htmlToText } from '../../platform/mail/html-to-text.ts';
+import { htmlToText } from '../../sending/compose/html-to-text.ts';
 import { compileMessageSteps, type CompiledMessageTemplate, type RenderedMessage } from './message-template.ts';
 import { TemplateLimitError, TemplateSyntaxError } from './template-language.ts';
 

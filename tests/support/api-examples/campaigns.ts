@@ -1,4 +1,4 @@
-import { query, sql } from '../../../shared/domain/database/sql.ts';
+import { query, sql } from '../../../shared/database/sql.ts';
 import { eventually } from '../eventually.ts';
 import type { TestStack } from '../stack.ts';
 import type { ExampleRecorder } from './recorder.ts';

@@ -1,0 +1,174 @@
+import type { Em } from '../../database/em.ts';
+import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
+
+export interface OutboxBatch {
+  /** Stays the same when the batch is started again, so a second start is recognised. */
+  batchId: string;
+  kind: OutboxKind;
+  projectId: string;
+  subjectIds: string[];
+  attempts: number;
+  /** Whether a closed workflow of the same id may be followed by another. */
+  isRestart: boolean;
+  /** Whether nobody has tried to start it before. */
+  isNew: boolean;
+}
+
+export interface ClaimSize {
+  /**
+   * Rows of one claim. The projects that have rows share it, with at least one row each. If there are more projects
+   * than rows, the next claim continues after the last project of this one.
+   */
+  claimRows: number;
+  /** Rows of one project that go into one start. */
+  batchRows: number;
+}
+
+interface OutboxRow {
+  project_id: string;
+  subject_id: string;
+  batch_id: string;
+  attempts: number;
+  is_restart: boolean;
+}
+
+const BEFORE_ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
+/** Other processes take over the batches of a process that died between claiming and starting them after this long. */
+const LEASE = '30 seconds';
+const RECOVERY_LOCK = 7_310_526;
+const RETRY_SECONDS_MAX = 60;
+
+function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[], isNew: boolean): OutboxBatch[] {
+  const batches = new Map<string, OutboxBatch>();
+  for (const row of rows) {
+    let batch = batches.get(row.batch_id);
+    if (!batch) {
+      batch = {
+        batchId: row.batch_id,
+        kind,
+        projectId: row.project_id,
+        subjectIds: [],
+        attempts: row.attempts,
+        isRestart: row.is_restart,
+        isNew,
+      };
+      batches.set(row.batch_id, batch);
+    }
+    batch.subjectIds.push(row.subject_id);
+  }
+  return [...batches.values()];
+}
+
+type ClaimedRow = { [Column in keyof OutboxRow]: OutboxRow[Column] | null } & {
+  turns: number;
+  last_project: string | null;
+};
+
+/** Claims the next new rows; resolves with no batches when none are due. */
+export type Claim = (em: Em) => Promise<OutboxBatch[]>;
+
+/**
+ * Creates a function that claims new rows of a kind. A claim commits which rows form a batch before anything is
+ * started, so a batch that is started again after a crash has the same id and the same rows. An email is queued once,
+ * so a batch of emails has the id of its first email. Other workflows may be woken many times, so their batches have
+ * the id of a row.
+ *
+ * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does
+ * not delay the others. A claim reads the rows it takes, not those that wait.
+ */
+export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
+  let afterProject = BEFORE_ALL_PROJECTS;
+  return async (em) => {
+    for (;;) {
+      const startedAfter = afterProject;
+      const rows = await queryPrepared<ClaimedRow>(
+        em,
+        sql`
+          select * from everpost_claim_outbox(${kind}, ${size.claimRows}, ${size.batchRows}, ${startedAfter}, ${LEASE})`,
+      );
+      const [first] = rows;
+      const isFull = first !== undefined && first.turns >= size.claimRows;
+      afterProject = (isFull ? first.last_project : null) ?? BEFORE_ALL_PROJECTS;
+      const claimed = rows.filter((row): row is ClaimedRow & OutboxRow => row.batch_id !== null);
+      // Nothing is due after the last project, so the next round begins at the first one.
+      if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed, true);
+    }
+  };
+}
+
+/**
+ * Takes over whole batches of a kind whose start failed or whose process died. Projects take turns here as well. One
+ * process at a time does this for a kind.
+ */
+export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: ClaimSize): Promise<OutboxBatch[]> {
+  return inTransaction(em, async (tx) => {
+    const lock = await queryOne<{ locked: boolean }>(
+      tx,
+      sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}::int, ${OUTBOX_KINDS.indexOf(kind)}::int) as locked`,
+    );
+    if (!lock?.locked) return [];
+    const rows = await query<OutboxRow>(
+      tx,
+      sql`select * from everpost_recover_outbox(${kind}, ${size.claimRows}, ${LEASE})`,
+    );
+    return groupIntoBatches(kind, rows, false);
+  });
+}
+
+/** Deletes the rows of batches that Temporal has accepted. */
+export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<void> {
+  await queryPrepared(em, sql`select everpost_finish_outbox(${batchIds}::uuid[])`);
+}
+
+/** Deletes the rows of a batch that Temporal has accepted, when it has refused others. */
+export async function shrinkOutboxBatch(
+  em: Em,
+  { batchId }: OutboxBatch,
+  refusedIds: readonly string[],
+): Promise<void> {
+  await query(
+    em,
+    sql`delete from outbox where batch_id = ${batchId} and subject_id <> all(${[...refusedIds]}::uuid[])`,
+  );
+}
+
+/** Makes a batch due again after its start failed, with a growing pause. */
+export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: string): Promise<void> {
+  const delaySeconds = Math.min(2 ** Math.min(batch.attempts, 6), RETRY_SECONDS_MAX);
+  await query(
+    em,
+    sql`
+      update outbox set available_at = now() + ${delaySeconds}::int * interval '1 second', last_error = ${error}
+      where batch_id = ${batch.batchId}`,
+  );
+}
+
+export interface DueKind {
+  kind: OutboxKind;
+  hasNew: boolean;
+  /** Some rows were started without success, or claimed by a process that died. */
+  hasLapsed: boolean;
+}
+
+/** The kinds with rows that are due. */
+export async function findDueKinds(em: Em): Promise<DueKind[]> {
+  return queryPrepared<DueKind>(
+    em,
+    sql`
+      select kind, has_new as "hasNew", has_lapsed as "hasLapsed"
+      from everpost_due_outbox(${[...OUTBOX_KINDS]}::text[])`,
+  );
+}
+
+/** Whether a row of a kind has been due for at least `waitMs`, and nobody has claimed it. */
+export async function hasWaitingRows(em: Em, kind: OutboxKind, waitMs: number): Promise<boolean> {
+  const rows = await queryPrepared(
+    em,
+    sql`
+      select from outbox where kind = ${kind} and batch_id is null
+        and available_at <= now() - ${waitMs}::float8 * interval '1 millisecond' limit 1`,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,109 @@
+import type { KeyObject } from 'node:crypto';
+import type { RawMessage } from '../../transport/data-content.ts';
+import { readMessage, relaxField, type RawField } from './canonical.ts';
+import { hashRelaxedBody } from './body-hash.ts';
+import { signingThreads } from './signing-threads.ts';
+
+/** The domain, selector and key of a signature; the public key is in DNS at `<selector>._domainkey.<domain>`. */
+export interface DkimIdentity {
+  /** In ASCII, with internationalised labels as A-labels (`xn--`). */
+  domain: string;
+  selector: string;
+  privateKey: KeyObject;
+}
+
+export interface DkimSigner {
+  /** Returns the message with a DKIM-Signature field in front. Line ends must be CRLF. */
+  sign: (message: RawMessage) => Promise<RawMessage>;
+}
+
+/**
+ * The fields that are signed if present: those that a reader sees, the MIME structure, and those that mail programs use
+ * to unsubscribe.
+ */
+const SIGNED_FIELDS = [
+  'from',
+  'to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+  'reply-to',
+  'list-id',
+  'feedback-id',
+  'auto-submitted',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+];
+/**
+ * Listed once more than it occurs, so that a second one added in transit breaks the signature (RFC 6376 section 8.15).
+ */
+const OVERSIGNED_FIELD = 'from';
+const SIGNATURE_LINE_LENGTH = 72;
+
+/**
+ * The fields to sign. Of several fields with one name, the last one in the message comes first (RFC 6376 section
+ * 5.4.2).
+ */
+function selectFields(fields: readonly RawField[]): RawField[] {
+  const selected: RawField[] = [];
+  for (const name of SIGNED_FIELDS) {
+    for (let index = fields.length - 1; index >= 0; index -= 1) {
+      const field = fields[index];
+      if (field?.name === name) selected.push(field);
+    }
+  }
+  return selected;
+}
+
+/**
+ * Creates the function that lists the names of the signed fields, folded. Nearly all emails of a sender have the same
+ * list, so the last one is kept.
+ */
+function createNameFolder(): (signed: readonly RawField[]) => string {
+  let latest = '';
+  let latestFolded = '';
+  return (signed) => {
+    let names = '';
+    for (const { name } of signed) names += `${name}:`;
+    names += OVERSIGNED_FIELD;
+    if (names !== latest) {
+      latest = names;
+      latestFolded = names.replace(/.{1,64}:/g, '$&\r\n  ');
+    }
+    return latestFolded;
+  };
+}
+
+function fold(base64: string): string {
+  let folded = base64.slice(0, SIGNATURE_LINE_LENGTH);
+  for (let at = SIGNATURE_LINE_LENGTH; at < base64.length; at += SIGNATURE_LINE_LENGTH) {
+    folded += `\r\n ${base64.slice(at, at + SIGNATURE_LINE_LENGTH)}`;
+  }
+  return folded;
+}
+
+/**
+ * Creates a signer of messages (RFC 6376: rsa-sha256, relaxed/relaxed). It signs in threads; several messages may be
+ * signed at the same time.
+ */
+export function createDkimSigner({ domain, selector, privateKey }: DkimIdentity, now = Date.now): DkimSigner {
+  const foldNames = createNameFolder();
+  return {
+    async sign(message) {
+      const { fields, bodyStart } = readMessage(message);
+      const signed = selectFields(fields);
+      const bodyHash = await hashRelaxedBody(message, bodyStart);
+      const unsigned =
+        `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=${domain}; s=${selector};\r\n` +
+        ` t=${Math.floor(now() / 1000)}; bh=${bodyHash};\r\n h=${foldNames(signed)};\r\n b=`;
+      let input = '';
+      for (const field of signed) input += `${relaxField(field)}\r\n`;
+      input += relaxField({ name: 'dkim-signature', text: unsigned });
+      const header = `${unsigned}${fold(await signingThreads().sign(input, privateKey))}\r\n`;
+      return typeof message === 'string' ? header + message : Buffer.concat([Buffer.from(header, 'latin1'), message]);
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RecipientUrls } from '../../pure/templates/render-scope.ts';
+import type { Config } from '../../platform/config.ts';
+import { deriveMacs } from '../../platform/mac.ts';
+import { createVerp } from './verp.ts';
+import { appSecretsOf, type AppSecrets } from '../../platform/sealed-values.ts';
+import { bytesToUuid, UUID_BYTES, uuidsToBytes } from '../../platform/uuid-bytes.ts';
+
+const RECIPIENT_SIGNATURE_BYTES = 16;
+/**
+ * Together with the id of the email 30 bytes: a whole number of base64url characters, so no bit of a token is unused.
+ */
+const TRACKING_SIGNATURE_BYTES = 14;
+const TRACKING_TOKEN_LENGTH = 40;
+/**
+ * Begins the mark of a project in a click token: the last 6 bytes of its id. A target begins with a letter, because a
+ * URL begins with one, so tokens without a mark are still read.
+ */
+const PROJECT_MARK = /^-([\w-]{8})/;
+const PROJECT_MARK_LENGTH = 9;
+/** The last part of Feedback-ID: Gmail accepts 5 to 15 characters. */
+const INSTANCE_ID_LENGTH = 12;
+
+export interface RecipientRef {
+  contactId: string;
+  emailId: string;
+}
+
+/** The recipient of an email that a project sends. */
+interface SentTo extends RecipientRef {
+  /** The links to pages elsewhere end with this project; without it they can only be blocked by their host. */
+  projectId?: string;
+}
+
+/** The links and addresses in one email that lead to this installation. */
+export interface EmailLinks extends RecipientUrls {
+  /** The URL of the image whose request records an open. */
+  readonly openUrl: string;
+  /** The address to which a mail program may write to unsubscribe its user; undefined without INBOUND_DOMAIN. */
+  readonly unsubscribeAddress: string | undefined;
+  /** Names this installation to mailbox providers, which count complaints by it; the same for all its email. */
+  readonly instanceId: string;
+  /** The link that records a click and redirects to a target made by `encodeClickTarget`. */
+  clickUrl: (target: ClickTarget) => string;
+  /** Whether a URL is one of these links. A click on such a link is not recorded. */
+  isOwnLink: (url: string) => boolean;
+}
+
+/** The URL that a click redirects to, encoded for a token. */
+export type ClickTarget = string & { readonly brand: 'click target' };
+
+/** What a click token says. */
+export interface Click {
+  /** The email that contained the link. */
+  emailId: string;
+  /** Where the link leads. */
+  url: string;
+  /** The last 12 digits of the project's id; undefined in tokens made before they had it. */
+  projectMark: string | undefined;
+}
+
+export interface LinkSigner {
+  /** The links in one email to one contact. They never expire: the unsubscribe link of an old email must work. */
+  recipientUrls: (recipient: SentTo) => EmailLinks;
+  /** The contact and the email of a token; undefined when the token was not made here or was altered. */
+  readRecipientToken: (token: string) => RecipientRef | undefined;
+  /** The email of an image URL; undefined as above. */
+  readOpenToken: (token: string) => string | undefined;
+  /** The content of a click token; undefined as above. */
+  readClickToken: (token: string) => Click | undefined;
+}
+
+/**
+ * Encodes a URL for tokens. Do this once per content: for each recipient only 49 characters are added.
+ *
+ * The token contains the URL itself, not the key of a row. So a link costs no row, even where each recipient has a URL
+ * of its own; following it takes no query; and it works when the email has been deleted. The price is length: a link is
+ * longer than its URL by a third of it and 49 characters.
+ */
+export function encodeClickTarget(url: string): ClickTarget {
+  return Buffer.from(url).toString('base64url') as ClickTarget;
+}
+
+function instanceIdOf(publicUrl: string): string {
+  return createHash('sha256').update(new URL(publicUrl).hostname).digest('hex').slice(0, INSTANCE_ID_LENGTH);
+}
+
+/** Creates the link signer of this installation. */
+export function linkSignerOf(
+  config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl' | 'INBOUND_DOMAIN'>,
+): LinkSigner {
+  const { publicUrl, INBOUND_DOMAIN: inboundDomain } = config;
+  return createLinkSigner({ ...appSecretsOf(config), publicUrl, inboundDomain });
+}
+
+export interface LinkSignerOptions extends AppSecrets {
+  publicUrl: string;
+  /** INBOUND_DOMAIN. */
+  inboundDomain?: string | undefined;
+}
+
+/** Signs and reads the tokens of opens and clicks. @param macs the first one signs */
+function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
+  /** An open is signed as a click with an empty target, which no link has. */
+  function trackingToken(emailId: Buffer, target: string, mac = macs[0]): string {
+    const signature = mac(target === '' ? emailId : Buffer.concat([emailId, Buffer.from(target)]));
+    return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');
+  }
+
+  function readTrackingToken(token: string, target: string): string | undefined {
+    if (token.length !== TRACKING_TOKEN_LENGTH || !/^[\w-]+$/.test(token)) return undefined;
+    const emailId = Buffer.from(token, 'base64url').subarray(0, UUID_BYTES);
+    const isOurs = macs.some((mac) =>
+      timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target, mac))),
+    );
+    return isOurs ? bytesToUuid(emailId) : undefined;
+  }
+
+  return { trackingToken, readTrackingToken };
+}
+
+/**
+ * Creates a signer for the links in email. It signs with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256,
+ * truncated). It also reads links that were signed with an earlier value of APP_SECRET.
+ */
+export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkSignerOptions): LinkSigner {
+  const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
+  const recipientMacs = deriveMacs(secrets, 'everpost recipient links');
+  const trackingMacs = deriveMacs(secrets, 'everpost tracking links');
+  const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
+  const instanceId = instanceIdOf(publicUrl);
+  const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
+  const { trackingToken, readTrackingToken } = createTrackingTokens(trackingMacs);
+
+  function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
+    return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
+  }
+
+  return {
+    recipientUrls({ contactId, emailId, projectId }) {
+      const payload = uuidsToBytes(contactId + emailId);
+      const emailBytes = payload.subarray(UUID_BYTES);
+      let token: string | undefined;
+      let mark: string | undefined;
+      const link = (page: string): string => {
+        token ??= Buffer.concat([payload, signRecipient(payload)]).toString('base64url');
+        return `${publicUrl}/${page}/${token}`;
+      };
+      return {
+        get unsubscribeUrl() {
+          return link('unsubscribe');
+        },
+        get subscribeUrl() {
+          return link('subscribe');
+        },
+        get manageUrl() {
+          return link('manage');
+        },
+        get openUrl() {
+          return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
+        },
+        get unsubscribeAddress() {
+          return verp?.unsubscribeAddress(emailId);
+        },
+        instanceId,
+        clickUrl(target) {
+          mark ??= projectId === undefined ? '' : `-${Buffer.from(projectId.slice(-12), 'hex').toString('base64url')}`;
+          return `${publicUrl}/t/c/${trackingToken(emailBytes, mark + target)}${mark}${target}`;
+        },
+        isOwnLink,
+      };
+    },
+    readRecipientToken(token) {
+      if (!/^[\w-]{64}$/.test(token)) return undefined;
+      const bytes = Buffer.from(token, 'base64url');
+      const payload = bytes.subarray(0, 2 * UUID_BYTES);
+      const signature = bytes.subarray(2 * UUID_BYTES);
+      if (!recipientMacs.some((mac) => timingSafeEqual(signRecipient(payload, mac), signature))) return undefined;
+      return {
+        contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)),
+        emailId: bytesToUuid(payload.subarray(UUID_BYTES)),
+      };
+    },
+    readOpenToken: (token) => readTrackingToken(token, ''),
+    readClickToken(token) {
+      const target = token.slice(TRACKING_TOKEN_LENGTH);
+      if (target === '') return undefined;
+      const emailId = readTrackingToken(token.slice(0, TRACKING_TOKEN_LENGTH), target);
+      if (emailId === undefined) return undefined;
+      const mark = PROJECT_MARK.exec(target)?.[1];
+      const url = mark === undefined ? target : target.slice(PROJECT_MARK_LENGTH);
+      return {
+        emailId,
+        url: Buffer.from(url, 'base64url').toString(),
+        projectMark: mark && Buffer.from(mark, 'base64url').toString('hex'),
+      };
+    },
+  };
+}

@@ -1,0 +1,398 @@
+import { openSmtpConnection } from './connect.ts';
+import { ConnectionShare } from './connection-share.ts';
+import { Conversation } from './conversation.ts';
+import type { RawMessage } from './data-content.ts';
+import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
+import { IdleSessions } from './idle-sessions.ts';
+import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
+import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
+import { Openings } from './openings.ts';
+import { timeoutsOf } from './reply-timeouts.ts';
+import { ServerHealth, type PoolServer } from './server-health.ts';
+import { printableReply } from './smtp-reply.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+import type { MessageState } from './transaction.ts';
+import { toWireEnvelope } from './wire-envelope.ts';
+import type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+
+/** A connection of the pool. */
+interface Session {
+  readonly conversation: Conversation<QueuedMessage>;
+  readonly server: PoolServer;
+  /** The urgency of the messages on it; undefined while it is idle. */
+  carries: SmtpUrgency | undefined;
+  /** The time at which the server could begin with the message that it decides next. */
+  sinceMs: number;
+}
+
+const MESSAGES_PER_CONNECTION = 500;
+const IDLE_TIMEOUT_MS = 10_000;
+const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
+
+function cut(): ConnectionFault {
+  return new ConnectionFault('EABORTED', 'the connection was cut because the sender shuts down');
+}
+
+function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome {
+  const words = fault.response === undefined ? fault.message : printableReply(fault.response);
+  const where = state.hasContentStarted ? 'after the content' : `at ${COMMANDS[state.stage]}`;
+  const { stage, mayHaveBeenAccepted } = state;
+  return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
+}
+
+/** Holds the connections and the waiting messages, and decides which message goes over which connection. */
+export class Pool {
+  readonly #options: SmtpPoolOptions;
+  readonly #now: () => number;
+  readonly #health: ServerHealth;
+  readonly #share: ConnectionShare;
+  readonly #queue = new MessageQueue();
+  /** Every session that can still carry a message. */
+  readonly #sessions = new Set<Session>();
+  readonly #quitting = new Set<Session>();
+  readonly #idle: IdleSessions<Session>;
+  readonly #openings = new Openings((server) => this.#lookAgain(server));
+  #sending = 0;
+  #latestFailure: SmtpUnavailableError | undefined;
+  #isPumpDue = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: SmtpPoolOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    const servers = options.urls.map((url) => ({
+      ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
+      ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
+      ...(options.ehloName !== undefined && { name: options.ehloName }),
+      ...parseSmtpUrl(url),
+    }));
+    this.#health = new ServerHealth(servers, options.logger);
+    this.#share = new ConnectionShare(options.maxConnections, this.#health);
+    this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
+  }
+
+  usage() {
+    return { connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size };
+  }
+
+  relays(): RelayState[] {
+    return this.#health.servers.map(({ options, connections, failures, isInClear, outcomes }) => ({
+      label: options.label,
+      connections,
+      isDown: failures > 0,
+      isInClear: isInClear === true,
+      outcomes,
+    }));
+  }
+
+  send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
+    const { signal, urgency = 'transactional', isAlone = false, avoid } = options;
+    return new Promise((resolve, reject) => {
+      if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
+      signal?.throwIfAborted();
+      const wireEnvelope = toWireEnvelope(envelope);
+      if ('kind' in wireEnvelope) {
+        resolve(wireEnvelope);
+        return;
+      }
+      this.#queue.add({
+        envelope: wireEnvelope,
+        raw,
+        urgency,
+        isAlone,
+        avoid,
+        isRetry: false,
+        signal,
+        resolve,
+        reject,
+      });
+      this.#pump();
+    });
+  }
+
+  isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    // Set before draining starts, because draining releases sessions, which read it.
+    this.#closing ??= Promise.resolve().then(() => this.#drain(timeoutMs));
+    return this.#closing;
+  }
+
+  /** Assigns waiting messages to idle sessions, and opens sessions for the others within the limits. */
+  #pump(): void {
+    if (this.#closing || this.#queue.size === 0) return;
+    // One after another: what one session takes is gone for the next, and may use up the share of its urgency.
+    for (const session of this.#idle.newestFirst()) {
+      if (this.#nextUrgency(session) === undefined) continue;
+      this.#idle.remove(session);
+      session.conversation.wake();
+    }
+    this.#endAvoidedIdle();
+    const free = this.#options.maxConnections - this.#health.connections;
+    for (let wanted = Math.min(this.#connectionsWanted(), free); wanted > 0; wanted -= 1) {
+      const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
+      if (!server) break;
+      void this.#open(server);
+    }
+    this.#refuseStranded();
+  }
+
+  /**
+   * Ends idle connections to servers that the waiting messages avoid, if these messages need the connections elsewhere.
+   */
+  #endAvoidedIdle(): void {
+    if (!this.#queue.hasAvoiding) return;
+    let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
+    for (const session of this.#idle.newestFirst()) {
+      if (missing <= 0) return;
+      if (this.#queue.isWaitingFor(session.server.options.label)) continue;
+      this.#idle.remove(session);
+      this.#retire(session);
+      missing -= 1;
+    }
+  }
+
+  /** Rejects messages for which no connection will be opened. */
+  #refuseStranded(): void {
+    if (this.#queue.hasAvoiding) {
+      this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
+    }
+    if (this.#health.connections === 0) {
+      this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
+    } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
+      this.#queue.demoteRetries();
+      this.#pumpSoon();
+    }
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    queueMicrotask(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
+  }
+
+  #openingCount(): number {
+    return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
+  }
+
+  /** The number of connections to open for the waiting messages, beyond those being opened. */
+  #connectionsWanted(): number {
+    const useful = (urgency: SmtpUrgency) =>
+      Math.min(this.#queue.waiting(urgency), this.#share.freeConnections(urgency));
+    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.freeConnections('automation'));
+    return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#openingCount();
+  }
+
+  async #open(server: PoolServer): Promise<void> {
+    this.#health.opening(server);
+    const opening = this.#openings.begin(server);
+    try {
+      const connection = await openSmtpConnection(server.options, opening.signal);
+      this.#health.opened(server, connection.isInClear);
+      this.#openings.opened(server, opening);
+      const timeouts = timeoutsOf(server.options.replyTimeoutMs);
+      const session: Session = {
+        conversation: new Conversation<QueuedMessage>(connection, timeouts, {
+          next: (behind) => (behind ? this.#nextBehind(session, behind) : this.#next(session)),
+          done: (message, outcome) => this.#onDone(session, message, outcome),
+          failed: (message, fault, state) => this.#onFailed(session, message, fault, state),
+          idle: () => this.#release(session),
+          ended: () => this.#onEnded(session),
+        }),
+        server,
+        carries: undefined,
+        sinceMs: 0,
+      };
+      this.#sessions.add(session);
+      session.conversation.wake();
+    } catch (error) {
+      this.#health.openingEnded(server);
+      this.#openings.end(server, opening);
+      if (this.#closing) this.#checkDrained();
+      else if (opening.isGivenUp) this.#pumpSoon();
+      else this.#onOpeningFailed(server, error as SmtpUnavailableError);
+    }
+  }
+
+  /** Tries a fresh connection to a server that is silent on those being opened, if it has no other and is needed. */
+  #lookAgain(server: PoolServer): void {
+    if (this.#closing || server.connections > server.openings) return;
+    if (!this.#queue.isWaitingFor(server.options.label)) return;
+    if (this.#health.connections >= this.#options.maxConnections) this.#openings.makeRoom(server);
+    void this.#open(server);
+  }
+
+  #onOpeningFailed(server: PoolServer, error: SmtpUnavailableError): void {
+    this.#latestFailure = error;
+    // The oldest was silent for as long as RFC 5321 allows. Messages must not wait for those that were tried beside it.
+    if (error.code === 'ETIMEDOUT' && server.connections === server.openings) this.#openings.giveUp(server);
+    this.#health.openingFailed(server, error);
+    this.#pump();
+  }
+
+  /** The highest urgency of the waiting messages that a session may carry next. */
+  #nextUrgency(session: Session): SmtpUrgency | undefined {
+    const { server, carries } = session;
+    return URGENCIES.find(
+      (urgency) =>
+        this.#queue.waiting(urgency, server.options.label) > 0 && this.#share.mayCarry(server, urgency, carries),
+    );
+  }
+
+  #isSpent(session: Session): boolean {
+    const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
+    if (this.#closing !== undefined || session.conversation.messageCount >= messagesMax) return true;
+    return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
+  }
+
+  /**
+   * Whether its connection is needed at another server: messages wait that avoid this server, and the other one has no
+   * connection.
+   */
+  #isNeededElsewhere({ server }: Session): boolean {
+    if (this.#health.connections < this.#options.maxConnections) return false;
+    if (!this.#queue.isAvoided(server.options.label)) return false;
+    return this.#health.servers.some(
+      (other) => other.connections === 0 && this.#health.isUp(other) && this.#queue.isWaitingFor(other.options.label),
+    );
+  }
+
+  #next(session: Session): QueuedMessage | undefined {
+    if (this.#isSpent(session)) return undefined;
+    const isFresh = session.conversation.messageCount === 0;
+    const urgency = this.#nextUrgency(session);
+    const { label } = session.server.options;
+    const message =
+      (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
+    this.#carry(session, message?.urgency);
+    session.sinceMs = this.#now();
+    if (message) this.#sending += 1;
+    return message;
+  }
+
+  /**
+   * The message to announce behind another: one of the same urgency, if it would not be sent sooner over another
+   * connection.
+   */
+  #nextBehind(session: Session, { urgency }: QueuedMessage): QueuedMessage | undefined {
+    if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
+    if (urgency === 'campaign' && this.#share.isCrowded(session.server)) return undefined;
+    const { label } = session.server.options;
+    if (URGENCIES.find((each) => this.#queue.waiting(each, label) > 0) !== urgency) return undefined;
+    if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
+    this.#sending += 1;
+    return this.#queue.take(urgency, label);
+  }
+
+  /** Whether messages of an urgency will soon have one more connection. */
+  #canGrow(urgency: SmtpUrgency): boolean {
+    if (this.#share.freeConnections(urgency) <= 0) return false;
+    const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
+    if (this.#openingCount() > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
+    return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;
+  }
+
+  #carry(session: Session, urgency: SmtpUrgency | undefined): void {
+    if (session.carries === urgency) return;
+    this.#share.changed(session.server, session.carries, urgency);
+    session.carries = urgency;
+    // An idle connection may now carry a message that it might not carry before.
+    if (this.#queue.size > 0 && this.#idle.size > 0) this.#pumpSoon();
+  }
+
+  /** Keeps a session without a message for later, or retires it. */
+  #release(session: Session): void {
+    if (this.#isSpent(session)) {
+      this.#retire(session);
+      this.#pumpSoon();
+      return;
+    }
+    this.#idle.add(session);
+  }
+
+  /** Ends the connection of a session without a message. */
+  #retire(session: Session): void {
+    this.#leave(session);
+    this.#quitting.add(session);
+    session.conversation.quit();
+  }
+
+  #leave(session: Session): void {
+    if (!this.#sessions.delete(session)) return;
+    this.#carry(session, undefined);
+    this.#health.ended(session.server);
+  }
+
+  #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
+    this.#sending -= 1;
+    this.#health.decided(session.server, outcome.kind);
+    const nowMs = this.#now();
+    if (message.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
+    session.sinceMs = nowMs;
+    const { host: server, label: relay } = session.server.options;
+    message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
+  }
+
+  #onFailed(session: Session, message: QueuedMessage, fault: ConnectionFault, state: MessageState): void {
+    // If the server had closed an idle connection, or ends it because of a message before, it breaks at once. A message
+    // that broke a connection before is its own cause, once the server has taken its MAIL.
+    const isOwn = message.isAlone && state.stage !== 'mail';
+    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT' && !isOwn;
+    const mayGoAgain = state.isBystander || ((wasClosed || state.deferral !== undefined) && !message.isRetry);
+    if (!mayGoAgain && state.deferral) {
+      this.#onDone(session, message, state.deferral);
+      return;
+    }
+    this.#sending -= 1;
+    if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
+      if (this.#closing) message.reject(new SmtpUnavailableError('The SMTP pool is closed'));
+      else if (state.isBystander) {
+        this.#queue.putBack(message);
+        this.#pumpSoon();
+      } else {
+        // Other idle connections to this server are probably closed as well.
+        for (const other of this.#idle.takeAll((each) => each.server === session.server)) this.#retire(other);
+        this.#queue.addRetry(message);
+      }
+      return;
+    }
+    const { stage, mayHaveBeenAccepted } = state;
+    this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
+    message.resolve({ ...interruption(fault, state), relay: session.server.options.label });
+  }
+
+  #onEnded(session: Session): void {
+    this.#quitting.delete(session);
+    this.#idle.remove(session);
+    this.#leave(session);
+    this.#pumpSoon();
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#quitting.size === 0 && this.#health.connections === 0) this.#onDrained?.();
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#queue.refuse(new SmtpUnavailableError('The SMTP pool is closed'));
+    this.#openings.abort();
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+    for (const session of this.#idle.takeAll(() => true)) this.#retire(session);
+    for (const session of this.#sessions) session.conversation.finish();
+    this.#checkDrained();
+    const timer = setTimeout(() => {
+      for (const session of [...this.#sessions, ...this.#quitting]) session.conversation.fail(cut());
+      this.#onDrained?.();
+    }, timeoutMs);
+    await drained;
+    clearTimeout(timer);
+  }
+}

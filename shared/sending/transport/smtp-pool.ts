@@ -1,0 +1,56 @@
+import type { RawMessage } from './data-content.ts';
+import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
+import { Pool } from './pool.ts';
+import type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+
+export { NoOtherServerError, SmtpUnavailableError } from './errors.ts';
+export type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
+export type { SmtpUrgency } from './message-queue.ts';
+export { MESSAGE_MS_MAX } from './reply-timeouts.ts';
+
+export interface SmtpPool {
+  /** The number of concurrent calls of `send` with which no connection ever waits for a message. */
+  readonly capacity: number;
+  /** For metrics: open connections, messages on the wire, messages waiting for a connection. */
+  usage(): { connections: number; sending: number; queued: number };
+  /** For metrics: the state of each server, and its messages by outcome. */
+  relays(): RelayState[];
+  /**
+   * Sends one message over a connection. When the connections are busy, messages wait, the more urgent first. Each
+   * message has its own outcome, whatever happens to its connection: a message under which a fresh connection broke is
+   * `interrupted`; a message that did not cause the break is sent over another connection.
+   *
+   * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
+   * @throws NoOtherServerError (as a rejection) when only servers that the message avoids can be connected to
+   */
+  send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
+  /** Rejects waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the others. */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Whether the pool was closed and sends nothing any more. */
+  isClosed(): boolean;
+}
+
+/** The message whose content is under way, the one announced behind it, and the one after that. */
+const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/**
+ * Creates a pool of SMTP connections. Connections are opened when messages need them, reused, and replaced after a
+ * number of messages. After a failed connection the server is not tried for 250 ms to 5 s, while the others work on.
+ * When no server is left, messages fail at once with an SmtpUnavailableError. A share of the connections is reserved
+ * for more urgent messages, see {@link ConnectionShare}.
+ *
+ * @throws Error when a URL is not an SMTP URL
+ */
+export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
+  const pool = new Pool(options);
+  return {
+    capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
+    usage: () => pool.usage(),
+    relays: () => pool.relays(),
+    send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
+    close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => pool.close(timeoutMs),
+    isClosed: () => pool.isClosed(),
+  };
+}
