@@ -30,7 +30,7 @@ try {
   await migrateUp(databaseUrl);
   const orm = await createOrm({ databaseUrl, poolSize: 2, applicationName: 'everpost-schema' });
   writeFileSync(path.join(projectRoot, 'docs', 'schema.sql'), await describeSchema(orm.em.fork()));
-  writeFileSync(path.join(projectRoot, 'shared', 'domain', 'database', 'tables.ts'), await describeRows(orm.em.fork()));
+  writeFileSync(path.join(projectRoot, 'shared', 'database', 'tables.ts'), await describeRows(orm.em.fork()));
   await orm.close();
 } finally {
   await stopInOrder([postgres.child]);
