@@ -6,9 +6,10 @@ import { createErasureActivities } from './contacts/erasure-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
-import { createProviderExchange } from './emails/provider-exchange.ts';
-import { createProviderGuard } from './emails/provider-guard.ts';
-import { createSendTally } from './emails/send-tally.ts';
+import { createProviderExchange } from '../shared/sending/permit/provider-exchange.ts';
+import { createProviderGuard } from '../shared/sending/permit/provider-guard.ts';
+import { createPermitStore } from '../shared/domain/emails/permit-store.ts';
+import { createSendTally } from '../shared/sending/permit/send-tally.ts';
 import { createResultSpool } from './emails/result-spool.ts';
 import { createSandbox } from './emails/sandbox.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
@@ -25,9 +26,10 @@ export function createActivities(deps: ActivityDeps) {
     () => deps.orm.em.fork(),
     createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
   );
+  const store = createPermitStore(() => deps.orm.em.fork());
   const guard = createProviderGuard(
-    createProviderExchange({ ...deps, em: () => deps.orm.em.fork() }),
-    createSendTally({ ...deps, em: () => deps.orm.em.fork() }),
+    createProviderExchange({ ...deps, store }),
+    createSendTally({ ...deps, store }),
     deps.smtp.capacity,
   );
   const sandbox = createSandbox(deps);

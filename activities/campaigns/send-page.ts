@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
-import { ALL } from '../../shared/sending/verdict/health-key.ts';
+import { ALL } from '../../shared/sending/permit/health-key.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import {
@@ -27,12 +27,12 @@ import type { ActivityDeps } from '../deps.ts';
 import { complaintHoldFailure, isSmtpUnavailable, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat, type Pulse } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
-import type { ProviderGuard } from '../emails/provider-guard.ts';
+import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import { carryResults, recordCarried } from '../emails/carried-results.ts';
 import { pageScope, type ResultSpool } from '../emails/result-spool.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
-import { holdFor } from '../emails/relay-choice.ts';
+import { holdFor } from '../../shared/sending/permit/relay-choice.ts';
 import { traceSome, type SmtpTrace } from '../emails/smtp-trace.ts';
 import { reserveNextAttempt, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';

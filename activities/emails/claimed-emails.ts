@@ -5,7 +5,7 @@ import type { SmtpUrgency } from '../../shared/sending/transport/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { memoryBusyFailure } from '../failures.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
-import type { ProviderGuard } from './provider-guard.ts';
+import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { sendEmails, type UnmadeMessages } from './send-loop.ts';

@@ -22,7 +22,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat, type Pulse } from '../heartbeat.ts';
 import { createClaimedEmailSender, type ClaimedEmailSender } from './claimed-emails.ts';
-import type { ProviderGuard } from './provider-guard.ts';
+import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import { carryResults, recordCarried } from './carried-results.ts';
 import { deliveryScope, type ResultSpool } from './result-spool.ts';

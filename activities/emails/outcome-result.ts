@@ -1,27 +1,8 @@
 import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
-import { judgeRefusal, type RefusalVerdict } from '../../shared/sending/verdict/judge-refusal.ts';
+import { judgeRefusal } from '../../shared/sending/verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import type { AttemptLedger, Hold, OutcomeAssessment } from '../../shared/sending/ports.ts';
 import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
-
-/** The earlier attempts of an email. */
-export interface AttemptLedger {
-  emailId: string;
-  subject: string | null;
-  deferrals: number;
-  uncertainAttempts: number;
-  /** The time since which its provider has held it up; null when it has not. */
-  heldAt: Date | null;
-}
-
-/** Why an email is not sent now, and for how many milliseconds. */
-export type Hold = Required<DeliveryResult>['held'];
-
-/** Further facts about an outcome. */
-export interface OutcomeAssessment {
-  verdict?: RefusalVerdict;
-  /** The email waits without a counted attempt: the server limits the speed, or refuses all our emails. */
-  hold?: Hold;
-}
 
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
 

@@ -5,7 +5,8 @@ import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-link
 import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { resultOf, type AttemptLedger } from './outcome-result.ts';
+import { resultOf } from './outcome-result.ts';
+import type { AttemptLedger } from '../../shared/sending/ports.ts';
 
 /** Answers emails to sandbox addresses without a server, so that users can test every outcome of an email. */
 export interface Sandbox {

@@ -7,7 +7,7 @@ import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts'
 import { createSmtpPool, type SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
 import { recipientProviderOf } from '../../shared/sending/verdict/recipient-provider.ts';
-import type { ProviderGuard } from './provider-guard.ts';
+import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import { sendEmails, type EmailToSend, type PreparedEmail, type UnmadeMessages } from './send-loop.ts';
 

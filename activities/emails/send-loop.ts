@@ -13,8 +13,9 @@ import {
 import type { RawMessage } from '../../shared/sending/transport/data-content.ts';
 import { UnsendableAddressError } from '../../shared/sending/transport/wire-address.ts';
 import { isFaultOfWork, isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
-import { heldResult, resultOf, type AttemptLedger } from './outcome-result.ts';
-import type { Admission, ProviderGuard } from './provider-guard.ts';
+import { heldResult, resultOf } from './outcome-result.ts';
+import type { AttemptLedger } from '../../shared/sending/ports.ts';
+import type { Admission, ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';

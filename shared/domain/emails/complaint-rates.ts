@@ -1,3 +1,4 @@
+import type { SentCount } from '../../sending/ports.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 
@@ -14,13 +15,6 @@ export interface ComplaintLimit {
   rateMax: number;
   /** Rates of fewer emails are ignored. */
   emailsMin: number;
-}
-
-/** Emails of a project that were handed over. */
-export interface SentCount {
-  projectId: string;
-  provider: string;
-  count: number;
 }
 
 const WINDOW_DAYS = 7;

@@ -1,6 +1,6 @@
 import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
-import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Hold } from '../../sending/ports.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import {
@@ -30,7 +30,7 @@ export interface DeliveryResult {
   /** The server that did not accept it; empty when unknown, missing when no server was asked. */
   server?: string | undefined;
   /** Set for an email that is held: the reason, and the duration in milliseconds. */
-  held?: { wait: ProviderWait; ms: number };
+  held?: Hold;
 }
 
 /** The verdicts of emails that are tried again. */

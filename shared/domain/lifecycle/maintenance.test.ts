@@ -7,8 +7,8 @@ import { createMaintenanceActivities } from '../../../activities/maintenance/mai
 import { testConfig } from '../../../tests/support/config.ts';
 import { createJob, endJob } from '../jobs/jobs.ts';
 import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
-import { healthKey } from '../../sending/verdict/health-key.ts';
-import { exchangeProviderStates } from '../emails/provider-states.ts';
+import { healthKey } from '../../sending/permit/health-key.ts';
+import { createPermitStore } from '../emails/permit-store.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql, SqlFragment } from '../../database/sql.ts';
 
@@ -176,7 +176,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   };
   const providers = ['now.test', 'today.test', 'gone.test'];
   const keys = providers.map((provider) => healthKey('relay:25', provider));
-  await exchangeProviderStates(em(), ['relay:25'], new Map(keys.map((key) => [key, report])));
+  await createPermitStore(em).exchange(['relay:25'], new Map(keys.map((key) => [key, report])));
   const makeOlder = (provider: string, hours: number) =>
     query(
       em(),
@@ -188,7 +188,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   await makeOlder('today.test', 23);
   await makeOlder('gone.test', 25);
   expect(await cleanUp()).toMatchObject({ providerStates: 1 });
-  const { states } = await exchangeProviderStates(em(), ['relay:25'], new Map());
+  const { states } = await createPermitStore(em).exchange(['relay:25'], new Map());
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });
 

@@ -1,7 +1,7 @@
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, sql, type SqlFragment } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import type { ProviderHealth } from '../../sending/verdict/provider-health.ts';
+import type { ProviderHealth } from '../../sending/permit/provider-health.ts';
 
 /** What waits in one project, by kind. */
 export interface WaitingItems {

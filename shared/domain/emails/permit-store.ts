@@ -4,20 +4,13 @@ import {
   UNTROUBLED,
   type ProviderHealth,
   type ProviderReport,
-} from '../../sending/verdict/provider-health.ts';
-import { healthKey, partsOfKey } from '../../sending/verdict/health-key.ts';
+} from '../../sending/permit/provider-health.ts';
+import type { PermitStore, ProviderStates } from '../../sending/ports.ts';
+import { healthKey, partsOfKey } from '../../sending/permit/health-key.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
-
-/** The known states of providers and relays, by their keys; those without trouble are left out. */
-export interface ProviderStates {
-  /** The time of the database, which the times in the states refer to. */
-  nowMs: number;
-  states: Map<string, ProviderHealth>;
-  /** The state of each key of the reports, before and after this call. */
-  changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
-}
+import { countSent } from './complaint-rates.ts';
 
 interface StateRow {
   relay: string;
@@ -25,13 +18,8 @@ interface StateRow {
   state: ProviderHealth;
 }
 
-/**
- * Applies the reports of a worker to the states, and reads the states that all workers have written. One worker at a
- * time changes the state of a key.
- * @param relays the relays whose states are read
- * @param reports by `healthKey`
- */
-export async function exchangeProviderStates(
+/** Applies the reports of a worker. One worker at a time changes the state of a key. */
+async function exchange(
   em: Em,
   relays: readonly string[],
   reports: ReadonlyMap<string, ProviderReport>,
@@ -101,4 +89,12 @@ async function readStates(
     provider ? [[healthKey(relay, provider), state] as const] : [],
   );
   return { nowMs: rows[0]?.now.getTime() ?? Date.now(), states: new Map(states), changes };
+}
+
+/** Creates the store of the permits, over PostgreSQL. */
+export function createPermitStore(em: () => Em): PermitStore {
+  return {
+    exchange: (relays, reports) => exchange(em(), relays, reports),
+    countSent: (counts) => countSent(em(), counts),
+  };
 }

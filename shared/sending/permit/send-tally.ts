@@ -1,7 +1,6 @@
-import { countSent, type SentCount } from '../../shared/domain/emails/complaint-rates.ts';
-import type { Em } from '../../shared/database/em.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
+import type { PermitStore, SentCount } from '../ports.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { SmtpPool } from '../transport/smtp-pool.ts';
 
 /** Counts the emails that servers accepted, by project and provider. */
 export interface SendTally {
@@ -13,7 +12,7 @@ const EVERY_MS = 500;
 const COUNTS_MAX = 100_000;
 
 export interface SendTallyOptions {
-  em: () => Em;
+  store: Pick<PermitStore, 'countSent'>;
   logger: Logger;
   /** The pool is closed before the database connection. */
   smtp: Pick<SmtpPool, 'isClosed'>;
@@ -23,7 +22,7 @@ export interface SendTallyOptions {
  * Creates the tally of a worker process. It is stored twice a second, so that sending does not wait for counters that
  * all workers share. A process that is killed loses half a second of it.
  */
-export function createSendTally({ em, logger, smtp }: SendTallyOptions): SendTally {
+export function createSendTally({ store, logger, smtp }: SendTallyOptions): SendTally {
   let counts = new Map<string, SentCount>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -40,7 +39,7 @@ export function createSendTally({ em, logger, smtp }: SendTallyOptions): SendTal
     const written = [...counts.values()];
     counts = new Map();
     try {
-      await countSent(em(), written);
+      await store.countSent(written);
       timer = undefined;
       if (counts.size > 0) timer = setTimeout(() => void write(), EVERY_MS).unref();
     } catch (error) {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
-import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { eventually } from '../../tests/support/eventually.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createDeliveryMetrics } from '../delivery-metrics.ts';
+import type { SmtpOutcome } from '../transport/smtp-pool.ts';
+import { createPermitStore } from '../../domain/emails/permit-store.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { createProviderExchange, type ProviderExchange } from './provider-exchange.ts';
 import { createProviderGuard, type ProviderGuard } from './provider-guard.ts';
 
@@ -38,7 +39,10 @@ const logs: string[] = [];
 
 function createExchange(...relays: string[]): ProviderExchange {
   return createProviderExchange({
-    ...{ em: () => database.orm.em.fork(), smtp: { isClosed: () => isOver, relays: () => relays.map(relayNamed) } },
+    ...{
+      store: createPermitStore(() => database.orm.em.fork()),
+      smtp: { isClosed: () => isOver, relays: () => relays.map(relayNamed) },
+    },
     metrics,
     logger: createLogger({ level: 'warn', name: 'test' }, { write: (line) => logs.push(line) }),
   });

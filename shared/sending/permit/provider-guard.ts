@@ -1,9 +1,9 @@
-import { ALL, contentKey, healthKey } from '../../shared/sending/verdict/health-key.ts';
-import { recipientProviderOf } from '../../shared/sending/verdict/recipient-provider.ts';
-import { judgeRefusal, type RefusalVerdict } from '../../shared/sending/verdict/judge-refusal.ts';
-import { signsOf } from '../../shared/sending/verdict/refusal-signs.ts';
-import type { SmtpEnvelope, SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
-import type { Hold, OutcomeAssessment } from './outcome-result.ts';
+import { ALL, contentKey, healthKey } from './health-key.ts';
+import { recipientProviderOf } from '../verdict/recipient-provider.ts';
+import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
+import { signsOf } from '../verdict/refusal-signs.ts';
+import type { SmtpEnvelope, SmtpOutcome } from '../transport/smtp-pool.ts';
+import type { Hold, OutcomeAssessment } from '../ports.ts';
 import { createProviderLedger, type LedgerEmail, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
 import {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { exchangeProviderStates, type ProviderStates } from '../../shared/domain/emails/provider-states.ts';
-import type { Em } from '../../shared/database/em.ts';
-import { ALL, isWholeRelay, partsOfKey } from '../../shared/sending/verdict/health-key.ts';
-import type { ProviderHealth } from '../../shared/sending/verdict/provider-health.ts';
-import type { DeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
+import type { PermitStore, ProviderStates } from '../ports.ts';
+import { ALL, isWholeRelay, partsOfKey } from './health-key.ts';
+import type { ProviderHealth } from './provider-health.ts';
+import type { DeliveryMetrics } from '../delivery-metrics.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { SmtpPool } from '../transport/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
 
 /** The health of providers by the results of all workers, at most about a second old while this process sends. */
@@ -31,7 +30,7 @@ export interface ProviderExchange {
 }
 
 export interface ProviderExchangeOptions {
-  em: () => Em;
+  store: Pick<PermitStore, 'exchange'>;
   /** The pool with the relays of this worker. The exchange ends once it is closed. */
   smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
   logger: Logger;
@@ -129,7 +128,7 @@ function whileUsed(work: () => void, isEnded: () => boolean): { use: () => void;
 
 /** Creates the exchange of a worker process. While the database cannot be reached, the last known states apply. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
-  const { em, logger, smtp } = options;
+  const { store, logger, smtp } = options;
   const relays = [...new Set(smtp.relays().map(({ label }) => label))];
   const workerId = randomUUID();
   const reportChange = createChangeReporter(options);
@@ -153,7 +152,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
     if (!ledger || smtp.isClosed()) return;
     const reports = ledger.takeReports(new Set(states.keys()), wanted);
     try {
-      const answer = await exchangeProviderStates(em(), [...relays, ALL], reports);
+      const answer = await store.exchange([...relays, ALL], reports);
       exchangedAt = performance.now();
       aheadMs = answer.nowMs - Date.now();
       states = answer.states;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { signsOf } from '../../shared/sending/verdict/refusal-signs.ts';
+import { signsOf } from '../verdict/refusal-signs.ts';
 import { createProviderLedger } from './provider-ledger.ts';
 
 const PROVIDER = 'mail.test';

@@ -7,10 +7,10 @@ import {
   type ProjectCounts,
   type ProviderReport,
   type Spread,
-} from '../../shared/sending/verdict/provider-health.ts';
-import { isWholeRelay } from '../../shared/sending/verdict/health-key.ts';
-import { recipientProviderOf } from '../../shared/sending/verdict/recipient-provider.ts';
-import type { RefusalSigns } from '../../shared/sending/verdict/refusal-signs.ts';
+} from './provider-health.ts';
+import { isWholeRelay } from './health-key.ts';
+import { recipientProviderOf } from '../verdict/recipient-provider.ts';
+import type { RefusalSigns } from '../verdict/refusal-signs.ts';
 
 /** The results of this process since its last report, by keys of providers and relays. */
 export interface ProviderLedger {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ALL, healthKey, isWholeRelay } from '../../shared/sending/verdict/health-key.ts';
-import type { ProviderPause } from '../../shared/sending/verdict/provider-health.ts';
-import type { Hold } from './outcome-result.ts';
+import { ALL, healthKey, isWholeRelay } from './health-key.ts';
+import type { ProviderPause } from './provider-health.ts';
+import type { Hold } from '../ports.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
 import { createProviderTurns } from './provider-turns.ts';
 
