@@ -1,8 +1,8 @@
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
-import { needsSubscription } from '../../shared/pure/emails/email-types.ts';
 import { isEmailTracked } from '../../shared/pure/project.ts';
 import { TemplateLimitError } from '../../shared/pure/templates/template-language.ts';
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import { purposeOf, refusalOf } from '../../shared/domain/consent/consent.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
@@ -13,12 +13,13 @@ import { createMessageComposer } from '../../shared/sending/compose/mime/compose
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from '../emails/send-loop.ts';
 
-type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
+/** The result of a recipient who gets no email. */
+type WithoutEmail = Pick<DeliveryResult, 'verdict' | 'error'>;
 
 /** Makes the messages of one campaign. */
 export interface CampaignComposer {
   /** Why a recipient gets no email; undefined if it gets one. */
-  refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
+  withoutEmail: (recipient: PendingRecipient) => WithoutEmail | undefined;
   /** Prepares the emails of recipients, and renders each when it is needed. */
   prepareAll: (recipients: PendingRecipient[]) => Generator<EmailToSend>;
 }
@@ -55,9 +56,9 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
 
     function prepare(recipient: PendingRecipient): EmailToSend {
       const { emailId, toAddress, contactId, subscribed, data } = recipient;
-      const refusal = refusalOf(campaign, recipient);
-      if (refusal) return { emailId, subject: null, ...refusal };
-      // `refusalOf` has excluded these cases.
+      const without = withoutEmail(campaign, recipient);
+      if (without) return { emailId, subject: null, ...without };
+      // `withoutEmail` has excluded these cases.
       if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
       const urls = deps.links.recipientUrls({ contactId, emailId, projectId: campaign.projectId });
       const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });
@@ -79,7 +80,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
     }
 
     return {
-      refusalOf: (recipient) => refusalOf(campaign, recipient),
+      withoutEmail: (recipient) => withoutEmail(campaign, recipient),
       *prepareAll(recipients) {
         for (const recipient of recipients) {
           try {
@@ -99,14 +100,12 @@ function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt }: PendingReci
   return { emailId, deferrals, uncertainAttempts, heldAt };
 }
 
-function refusalOf(campaign: CampaignContent, recipient: PendingRecipient): Refusal | undefined {
-  const { toAddress, contactId, subscribed, data, suppression } = recipient;
-  if (suppression !== null) return { verdict: 'suppressed', error: suppression };
+function withoutEmail({ type }: CampaignContent, recipient: PendingRecipient): WithoutEmail | undefined {
+  const refusal = refusalOf(purposeOf(type), recipient);
+  if (refusal === 'suppressed') return { verdict: 'suppressed', error: recipient.suppression ?? refusal };
+  const { toAddress, contactId, subscribed, data } = recipient;
   if (toAddress === null || contactId === null || subscribed === null || data === null) {
     return { verdict: 'skipped', error: 'the contact has been deleted' };
   }
-  if (needsSubscription(campaign.type) && !subscribed) {
-    return { verdict: 'skipped', error: 'the contact has unsubscribed' };
-  }
-  return undefined;
+  return refusal && { verdict: 'skipped', error: 'the contact has unsubscribed' };
 }

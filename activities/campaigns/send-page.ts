@@ -151,7 +151,7 @@ async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<A
   for await (const recipients of loadPendingRecipients(sender.em, attempt.page, sliceSize(ratePerSecond))) {
     const count = recipients.filter(
       (recipient) =>
-        !attempt.composer.refusalOf(recipient) && !sender.deps.guard.isPaused(recipient.toAddress ?? '', projectId),
+        !attempt.composer.withoutEmail(recipient) && !sender.deps.guard.isPaused(recipient.toAddress ?? '', projectId),
     ).length;
     await sendAll(sender, attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
     const left = (recipients[0]?.leftCount ?? 0) - recipients.length;

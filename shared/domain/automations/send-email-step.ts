@@ -6,13 +6,13 @@ import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-addres
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { sizeOf } from '../../pure/emails/encoded-size.ts';
-import { needsSubscription } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import { compileTemplate } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler } from '../../sending/compose/compiled-email.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
+import { purposeOf, refusalOf } from '../consent/consent.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
 import { keepTraceContexts } from '../../durable/outbox/trace-contexts.ts';
@@ -107,7 +107,7 @@ export async function sendEmailStep(
   const template = await readTemplate(tx, state.projectId, step.templateId);
   const recipient = await resolveRecipient(tx, state, step, contact);
   const output = { templateId: template.id };
-  if (needsSubscription(template.type) && !recipient.subscribed) {
+  if (refusalOf(purposeOf(template.type), recipient)) {
     return { isSkipped: true, output: { ...output, skipped: 'unsubscribed' } };
   }
   await assertSenderDomain(tx, state.projectId, template.from);

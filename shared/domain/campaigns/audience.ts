@@ -1,7 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
-import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Em } from '../../database/em.ts';
+import { hasConsented, purposeOf } from '../consent/consent.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -30,11 +30,6 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   return undefined;
 }
 
-/** Whether a contact `c` may get email of a type. */
-export function consentPredicate(type: EmailType): SqlFragment {
-  return needsSubscription(type) ? sql`c.subscribed` : sql`true`;
-}
-
 /** No email can go to an address with other than ASCII characters before the @. Contacts from earlier may have one. */
 const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
 
@@ -44,7 +39,7 @@ const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
 export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
-  return sql`${consentPredicate(campaign.type)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
+  return sql`${hasConsented(purposeOf(campaign.type))} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
 /** As `audiencePredicate`, with the contacts who have not consented, and without those no email can go to. @throws AppError BAD_REQUEST */

@@ -1,8 +1,9 @@
 import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
 import type { Em } from '../../database/em.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { hasConsented, purposeOf } from '../consent/consent.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
-import { audiencePredicate, consentPredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
+import { audiencePredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 
 export interface AudienceCounts {
   /** Contacts that match the audience, with or without consent. */
@@ -27,7 +28,7 @@ export async function readClock(em: Em): Promise<Date> {
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
 export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date): Promise<AudienceCounts> {
-  const consents = consentPredicate(campaign.type);
+  const consents = hasConsented(purposeOf(campaign.type));
   const counts = await queryOne<Omit<AudienceCounts, 'receiving' | 'unsubscribed'>>(
     em,
     sql`

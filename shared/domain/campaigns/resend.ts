@@ -1,13 +1,13 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { ResendableState } from '../../pure/campaigns/campaign-status.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import { mayReceive, purposeOf } from '../consent/consent.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
-import { consentPredicate } from './audience.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 import { assertActiveCampaignLimit, findCampaign, lockCampaignAndPages } from './campaigns.ts';
@@ -25,7 +25,7 @@ function resendable(
   return sql`
     from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
     where e.campaign_id = ${id} and e.status = any(${[...states]}::text[]) and e.to_address is not null
-      and s.reason is null and ${consentPredicate(type)}`;
+      and ${mayReceive(purposeOf(type))}`;
 }
 
 async function assertResendable(em: Em, campaign: Campaign, states: readonly ResendableState[]): Promise<void> {

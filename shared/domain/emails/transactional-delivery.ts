@@ -2,6 +2,7 @@ import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-t
 import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { mayReceive } from '../consent/consent.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** An email as stored when it was queued, ready to be composed. */
@@ -75,7 +76,7 @@ export async function claimEmails(
           select w.id, s.reason,
             case when w.to_address is null or w.contact_id is not null and c.id is null
                 or not exists (select from email_content b where b.email_id = w.id) then 'cancelled'
-              when s.reason is null then 'claimed' else 'suppressed' end as verdict
+              when ${mayReceive('transactional')} then 'claimed' else 'suppressed' end as verdict
           from email w left join contact c on c.id = w.contact_id
             ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
           where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w

@@ -1,10 +1,11 @@
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
-import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { Gate } from '../../platform/turns.ts';
+import { purposeOf, refusalOf } from '../consent/consent.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Template } from '../templates/template.entity.ts';
 import type { EmailAttachment, Mailbox } from './stored-email.ts';
@@ -99,8 +100,8 @@ export function resolveContent(
 
 /** The addresses of the contacts who withdrew consent to email of that type. */
 export function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
-  if (!needsSubscription(type)) return [];
-  return contacts.filter((contact) => contact.optedOutAt !== null).map((contact) => contact.email);
+  const purpose = purposeOf(type, true);
+  return contacts.filter((contact) => refusalOf(purpose, contact)).map((contact) => contact.email);
 }
 
 /**
