@@ -20,6 +20,8 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
+  // Tests that run beside each other mostly wait.
+  maxConcurrency: 20,
   // The tests of whole processes mostly wait, so three files at a time suit two cores. Each may take 2 GB of memory.
   maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2) + 1),
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.

@@ -14,7 +14,6 @@ delete env['TEMPORAL_DEBUG'];
 const [, , ...args] = process.argv;
 const config = args.includes('--config') ? [] : ['--config', path.join(projectRoot, 'jest.config.js')];
 
-process.stderr.write('Starting PostgreSQL and Temporal for the tests\n');
 const child = spawn(process.execPath, [jest, ...config, ...args], { cwd: projectRoot, env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

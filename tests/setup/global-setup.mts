@@ -23,6 +23,7 @@ const templateDatabase = 'everpost_template';
 /** Starts the servers that all tests share, and writes their addresses to a file. */
 export default async function globalSetup(): Promise<void> {
   const startedAt = Date.now();
+  process.stderr.write('Starting PostgreSQL and Temporal for the tests\n');
   const folder = mkdtempSync(path.join(tmpdir(), 'everpost-test-'));
   // PostgreSQL of a root shell runs as another user and must be able to enter.
   chmodSync(folder, 0o755);

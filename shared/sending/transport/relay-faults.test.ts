@@ -1,5 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
-import { useCleanUps } from '../../../tests/support/clean-ups.ts';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
 import {
   createFaultyRelay,
@@ -13,10 +12,16 @@ import { createSmtpPool, SmtpUnavailableError, type SmtpOutcome, type SmtpPool }
 const FROM = 'news@example.com';
 const POISON = 'poison@example.org';
 const RAW = 'Subject: Test\r\n\r\nHello\r\n';
-const REPLY_TIMEOUT_MS = 300;
+/** Longer than the busy event loop of many tests at once takes. */
+const REPLY_TIMEOUT_MS = 1_000;
 const CONNECTIONS = 3;
 
-const cleanUp = useCleanUps();
+/** The tests mostly wait, so they run beside each other, and what they have started ends after all of them. */
+const cleanUps: (() => Promise<unknown>)[] = [];
+const cleanUp = (ending: () => Promise<unknown>) => void cleanUps.push(ending);
+afterAll(async () => {
+  for (const ending of cleanUps.reverse()) await ending();
+});
 
 async function startRelay(options: FaultyRelayOptions): Promise<FaultyRelay> {
   const relay = await createFaultyRelay(options);
@@ -78,7 +83,7 @@ function expectedOf(step: RelayStep, fault: RelayFault): { kind: string; mayHave
 }
 
 describe.each([true, false])('a relay that goes wrong at one message, pipelining %s', (pipelining) => {
-  it.each(across(['mail', 'rcpt', 'data', 'content', 'end']))(
+  it.concurrent.each(across(['mail', 'rcpt', 'data', 'content', 'end']))(
     'at %s with %s takes every other message once',
     async (step, fault) => {
       // MAIL differs by the envelope sender only.
@@ -113,7 +118,7 @@ describe('a relay that goes wrong before the first message', () => {
   ];
   const url = (relay: FaultyRelay) => `smtp://user:secret@127.0.0.1:${relay.port}?tls.rejectUnauthorized=false`;
 
-  it.each(across(['greeting', 'ehlo', 'starttls', 'auth']))(
+  it.concurrent.each(across(['greeting', 'ehlo', 'starttls', 'auth']))(
     'at %s with %s stops no other relay, and alone fails all messages in time',
     async (step, fault) => {
       const bad = await startRelay({ extensions, fault: (moment) => (moment.step === step ? fault : undefined) });
@@ -135,7 +140,7 @@ describe('a relay that goes wrong before the first message', () => {
 });
 
 describe('a relay that is silent on the connections that it took first', () => {
-  it.each([1, CONNECTIONS])(
+  it.concurrent.each([1, CONNECTIONS])(
     'gets all messages over fresh connections, %s at a time, and the silent ones are given up',
     async (maxConnections) => {
       const relay = await startRelay({
@@ -153,19 +158,23 @@ describe('a relay that is silent on the connections that it took first', () => {
     20_000,
   );
 
-  it('gets the time that it needs when it greets late', async () => {
-    const relay = await startRelay({ greetingMs: 8_000 });
-    const pool = createSmtpPool({ urls: [relay.url], maxConnections: 1, logger: { warn: () => undefined } });
-    cleanUp(() => pool.close({ timeoutMs: 1_000 }));
-    expect((await sendAll(pool, batch)).map((result) => 'kind' in result && result.kind)).toEqual(
-      batch.map(() => 'accepted'),
-    );
-    expect(relay.connectionCount()).toBeLessThanOrEqual(2);
-  }, 30_000);
+  it.concurrent(
+    'gets the time that it needs when it greets late',
+    async () => {
+      const relay = await startRelay({ greetingMs: 8_000 });
+      const pool = createSmtpPool({ urls: [relay.url], maxConnections: 1, logger: { warn: () => undefined } });
+      cleanUp(() => pool.close({ timeoutMs: 1_000 }));
+      expect((await sendAll(pool, batch)).map((result) => 'kind' in result && result.kind)).toEqual(
+        batch.map(() => 'accepted'),
+      );
+      expect(relay.connectionCount()).toBeLessThanOrEqual(2);
+    },
+    30_000,
+  );
 });
 
 describe('a relay that goes wrong between messages', () => {
-  it.each(FAULTS)(
+  it.concurrent.each(FAULTS)(
     'at RSET with %s takes every other message once',
     async (fault) => {
       const relay = await startRelay({
@@ -180,7 +189,7 @@ describe('a relay that goes wrong between messages', () => {
     20_000,
   );
 
-  it.each(FAULTS)('at QUIT with %s does not prevent closing', async (fault) => {
+  it.concurrent.each(FAULTS)('at QUIT with %s does not prevent closing', async (fault) => {
     const relay = await startRelay({ fault: ({ step }) => (step === 'quit' ? fault : undefined) });
     const pool = startPool(relay.url);
     await sendAll(pool, batch);
@@ -190,7 +199,7 @@ describe('a relay that goes wrong between messages', () => {
 });
 
 describe('a relay that does not answer to the content of one message', () => {
-  it('gets the message that was announced behind it over another connection', async () => {
+  it.concurrent('gets the message that was announced behind it over another connection', async () => {
     const relay = await startRelay({
       fault: ({ step, to }) => (step === 'end' && to === POISON ? 'silence' : undefined),
     });
@@ -209,7 +218,7 @@ describe('a relay that does not answer to the content of one message', () => {
 });
 
 describe('a relay that changes', () => {
-  it('is asked for its extensions on each connection', async () => {
+  it.concurrent('is asked for its extensions on each connection', async () => {
     const relay = await startRelay({
       extensions: (connection) => (connection % 2 === 0 ? [] : ['PIPELINING', 'SIZE 1000']),
       fault: ({ step, to, connection }) => (step === 'rcpt' && to === POISON && connection < 4 ? 'close' : undefined),
@@ -220,7 +229,7 @@ describe('a relay that changes', () => {
     await closesClean(pool, relay);
   });
 
-  it('gets a message command by command when its pipelining does not work', async () => {
+  it.concurrent('gets a message command by command when its pipelining does not work', async () => {
     const relay = await startRelay({
       // Commands in one packet with MAIL are lost: the first RCPT on each connection gets no reply.
       fault: ({ step, connection }) => (step === 'rcpt' && connection <= CONNECTIONS ? 'silence' : undefined),
