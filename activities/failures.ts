@@ -5,7 +5,7 @@ import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
 import { databaseFaultReason, isCallersCost, isDatabaseFault } from '../shared/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
-import type { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
+import { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';
@@ -66,8 +66,9 @@ export function complaintHoldFailure(campaignId: string, pauseMs: number): Appli
 
 const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 
-/** No SMTP server can be connected to. The email waits until one can. */
-export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
+/** Turns the error that no SMTP server can be connected to into a failure, after which the email waits; keeps others. */
+export function orSmtpUnavailable(error: unknown, pauseSeconds: number): unknown {
+  if (!(error instanceof SmtpUnavailableError)) return error;
   return ApplicationFailure.create({
     type: SMTP_UNAVAILABLE,
     message:
@@ -76,11 +77,6 @@ export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds
     nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });
-}
-
-/** Whether an attempt ended because no SMTP server could be connected to. */
-export function isSmtpUnavailable(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === SMTP_UNAVAILABLE;
 }
 
 const SECRET_UNREADABLE = 'SecretUnreadable';
@@ -217,20 +213,20 @@ export function outliveAttempt(): void {
   if (faults > 0) remember({ faults: faults - 1 });
 }
 
-/** Whether the activity is given up if this attempt ends in an unexpected error. */
-export function isLastAttempt(): boolean {
-  return (attemptMemory().faults ?? 0) >= FAULTS_MAX;
+/**
+ * Call this at the beginning of an attempt, because progress makes earlier faults forgotten.
+ * @returns a function that tells whether the activity is given up if the attempt ends in an error. Errors of the
+ *   database and secrets to come never end it.
+ */
+export function lastAttempt(): (error: unknown) => boolean {
+  const isLast = (attemptMemory().faults ?? 0) >= FAULTS_MAX;
+  return (error) => isLast && isUnexpected(toFailure(error));
 }
 
 /** Why an attempt waits for PostgreSQL; undefined when it ended for another reason. */
 export function databaseWaitReason(failure: unknown): string | undefined {
   const isWait = failure instanceof ApplicationFailure && failure.type === DATABASE_UNAVAILABLE;
   return isWait ? failure.message : undefined;
-}
-
-/** Whether an error may be the fault of the email that met it; errors of the database and secrets to come are not. */
-export function isFaultOfWork(error: unknown): boolean {
-  return isUnexpected(toFailure(error));
 }
 
 /**

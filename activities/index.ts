@@ -1,3 +1,4 @@
+import { createEmailSpool } from '../shared/domain/campaigns/result-sink.ts';
 import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
@@ -10,7 +11,6 @@ import { createProviderExchange } from '../shared/sending/permit/provider-exchan
 import { createProviderGuard } from '../shared/sending/permit/provider-guard.ts';
 import { createPermitStore } from '../shared/domain/emails/permit-store.ts';
 import { createSendTally } from '../shared/sending/permit/send-tally.ts';
-import { createResultSpool } from './emails/result-spool.ts';
 import { createSandbox } from './emails/sandbox.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
@@ -33,7 +33,7 @@ export function createActivities(deps: ActivityDeps) {
     deps.smtp.capacity,
   );
   const sandbox = createSandbox(deps);
-  const spool = createResultSpool(deps);
+  const spool = createEmailSpool(deps);
   return {
     ...createEmailActivities({ ...deps, identities, guard, sandbox, spool }),
     ...createCampaignActivities({ ...deps, identities, guard, sandbox, spool }),

@@ -4,7 +4,8 @@ import { createExecutionEngine, type ExecutionEngine } from '../shared/domain/au
 import { failExecution } from '../shared/domain/automations/fail-execution.ts';
 import { retryChunk } from '../shared/domain/automations/retry-executions.ts';
 import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
-import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
+import { recordTransactionalResults } from '../shared/domain/emails/delivery-results.ts';
+import type { DeliveryResult } from '../shared/sending/ports.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../shared/domain/emails/subscription-links.ts';
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';

@@ -1,7 +1,7 @@
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
-import { createResultSpool } from '../activities/emails/result-spool.ts';
-import { spoolFault } from '../activities/emails/spool-folder.ts';
+import { createEmailSpool } from '../shared/domain/campaigns/result-sink.ts';
+import { spoolFault } from '../shared/sending/results/spool-folder.ts';
 import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
@@ -65,7 +65,7 @@ async function recordKeptResults(config: Config, orm: Orm, logger: Logger): Prom
     const effect = 'results are kept in memory only when the worker stops while PostgreSQL is away';
     logger.warn({ reason }, `RESULTS_FOLDER cannot be written: ${effect}`);
   }
-  createResultSpool({ config, orm, logger }).recordAll();
+  createEmailSpool({ config, orm, logger }).recordAll();
 }
 
 /** Sets the logger and the metrics of the Temporal SDK, which exist once per process. */

@@ -4,14 +4,14 @@ import { TemplateLimitError } from '../../shared/pure/templates/template-languag
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { purposeOf, refusalOf } from '../../shared/domain/consent/consent.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import type { DeliveryResult } from '../../shared/sending/ports.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { createMessageHeaders } from '../../shared/sending/compose/message-headers.ts';
 import { createEnvelopes } from '../../shared/sending/compose/envelopes.ts';
 import { messageIdsOf } from '../../shared/sending/compose/message-id.ts';
 import { createMessageComposer } from '../../shared/sending/compose/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { EmailToSend } from '../emails/send-loop.ts';
+import type { EmailToSend } from '../../shared/sending/ports.ts';
 
 /** The result of a recipient who gets no email. */
 type WithoutEmail = Pick<DeliveryResult, 'verdict' | 'error'>;

@@ -20,18 +20,21 @@ import { markCampaignCancelled } from '../../shared/domain/campaigns/campaign-st
 import type { Em } from '../../shared/database/em.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { findExcessiveRate } from '../../shared/domain/emails/complaint-rates.ts';
-import { isPutOff, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import type { DeliveryResult } from '../../shared/sending/ports.ts';
+import { isPutOff } from '../../shared/sending/verdict/delivery-result.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import type { EmailClaim } from '../../shared/domain/campaigns/result-sink.ts';
+import { SmtpUnavailableError } from '../../shared/sending/transport/smtp-pool.ts';
 import { annotate } from '../../shared/platform/tracing/spans.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { complaintHoldFailure, isSmtpUnavailable, projectDisabledFailure } from '../failures.ts';
+import { complaintHoldFailure, lastAttempt, orSmtpUnavailable, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat, type Pulse } from '../heartbeat.ts';
-import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
+import { createResultBuffer, type ResultBuffer } from '../../shared/sending/results/result-buffer.ts';
 import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
 import { carryResults, recordCarried } from '../emails/carried-results.ts';
-import { pageScope, type ResultSpool } from '../emails/result-spool.ts';
+import type { ResultSpool } from '../../shared/sending/results/result-spool.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
-import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
+import { SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../../shared/sending/loop.ts';
 import { holdFor } from '../../shared/sending/permit/relay-choice.ts';
 import { traceSome, type SmtpTrace } from '../emails/smtp-trace.ts';
 import { reserveNextAttempt, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
@@ -46,6 +49,9 @@ export interface PageResult {
   /** Why emails of the page wait, if some do. */
   waiting?: ProviderWait;
 }
+
+/** Names the recipients of a page, which are claimed together. */
+const scopeOf = ({ campaignId, firstSeq }: CampaignPage): string => `${campaignId}-${firstSeq}`;
 
 const NO_SERVER = 'No mail server answers';
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
@@ -62,7 +68,7 @@ const RESULTS_AGE_MS = 100;
 
 /** The resources that the pages of this process share. */
 interface PageSender {
-  deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox; spool: ResultSpool };
+  deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox; spool: ResultSpool<EmailClaim> };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
   /** Pages under way. They share the connections: further messages in flight would only wait in memory. */
@@ -121,7 +127,7 @@ async function sendAll(
     buffer: attempt.buffer,
     unmade: attempt.unmade,
     concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
-    config: deps.config,
+    retrySeconds: deps.config.DELIVERY_RETRY_SECONDS,
     mailCount: recipients.length,
     signal: attempt.signal,
     shouldStop: () => attempt.result.isStopped,
@@ -179,7 +185,7 @@ async function sendAndRecord(
     signal,
     onWait(error, ended) {
       wait(error);
-      spool.hold(pageScope(page), ended);
+      spool.hold(scopeOf(page), ended);
     },
     async record(results) {
       const { mayContinue } = await attempt.record(results);
@@ -193,7 +199,8 @@ async function sendAndRecord(
     },
     async keep(results) {
       carryResults(page.claimToken, results);
-      await spool.keep({ claim: { page }, results });
+      const { claimToken, projectId } = page;
+      await spool.keep({ claim: { scope: scopeOf(page), claimToken, projectId, page }, results });
     },
   });
   const running: RunningAttempt = { ...attempt, buffer, signal };
@@ -231,12 +238,12 @@ async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignCon
  * @throws the error
  */
 async function noteUnavailable({ em, deps }: PageSender, campaignId: string, error: unknown): Promise<never> {
-  if (isSmtpUnavailable(error)) {
+  if (error instanceof SmtpUnavailableError) {
     const relays = deps.smtp.relays().map(({ label }) => label);
     const { wait } = holdFor({ provider: ALL, relays, reason: NO_SERVER }, deps.config.DELIVERY_PAUSE_SECONDS * 1_000);
     await noteWait(em(), campaignId, { ...wait, isUnreachable: true });
   }
-  throw error;
+  throw orSmtpUnavailable(error, deps.config.DELIVERY_PAUSE_SECONDS);
 }
 
 /** Records what earlier attempts could not, and claims the page, also from an attempt that was thought dead. */
@@ -251,7 +258,7 @@ async function claimPage(
   const claimed: ClaimedPage = { ...page, claimToken: randomUUID(), projectId, heading: { from, subject } };
   const record = (claim: ClaimedPage, results: DeliveryResult[]) =>
     recordCampaignResults(em(), claim, results, deps.config.DELIVERY_RETRY_SECONDS);
-  await deps.spool.settle(pageScope(page));
+  await deps.spool.settle(scopeOf(page));
   await recordCarried((claimToken, results) => record({ ...claimed, claimToken }, results));
   await claimCampaignPage(em(), page, claimed.claimToken);
   return {
@@ -261,7 +268,7 @@ async function claimPage(
     composer,
     record: (results) => record(claimed, results),
     result: { sent: 0, deferred: 0, isStopped: false },
-    unmade: createUnmade(),
+    unmade: { isLastAttempt: lastAttempt(), causes: [] },
     trace: traceSome(),
   };
 }

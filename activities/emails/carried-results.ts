@@ -1,4 +1,4 @@
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import type { DeliveryResult } from '../../shared/sending/ports.ts';
 import { attemptMemory, remember } from '../attempt.ts';
 
 /**

@@ -6,9 +6,9 @@ import type { ActivityDeps } from '../deps.ts';
 import { memoryBusyFailure } from '../failures.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
 import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
-import type { ResultBuffer } from './result-buffer.ts';
+import type { ResultBuffer } from '../../shared/sending/results/result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
-import { sendEmails, type UnmadeMessages } from './send-loop.ts';
+import { sendEmails, type UnmadeMessages } from '../../shared/sending/loop.ts';
 import { reserveNextAttempt, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
 import type { SmtpTrace } from './smtp-trace.ts';
 import { createStoredEmailComposer } from './stored-email-composer.ts';
@@ -89,7 +89,7 @@ export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
       buffer,
       unmade,
       concurrency,
-      config: deps.config,
+      retrySeconds: deps.config.DELIVERY_RETRY_SECONDS,
       mailCount: emails.length,
       signal,
       shouldStop: () => false,

@@ -5,7 +5,9 @@ import { nextRoundMs } from '../../shared/pure/emails/delivery-retry.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { isPutOff, recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
+import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
+import type { EmailClaim } from '../../shared/domain/campaigns/result-sink.ts';
+import { isPutOff } from '../../shared/sending/verdict/delivery-result.ts';
 import { readSendPolicy, type SendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
   abandonEmails,
@@ -19,16 +21,16 @@ import type { SendingIdentities } from '../../shared/domain/domains/sending-iden
 import type { DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
 import type { SmtpUrgency } from '../../shared/sending/transport/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
+import { lastAttempt, orSmtpUnavailable, projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat, type Pulse } from '../heartbeat.ts';
 import { createClaimedEmailSender, type ClaimedEmailSender } from './claimed-emails.ts';
 import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
-import { createResultBuffer } from './result-buffer.ts';
+import { createResultBuffer } from '../../shared/sending/results/result-buffer.ts';
 import { carryResults, recordCarried } from './carried-results.ts';
-import { deliveryScope, type ResultSpool } from './result-spool.ts';
+import type { ResultSpool } from '../../shared/sending/results/result-spool.ts';
 import type { Sandbox } from './sandbox.ts';
 import { sendAndLetJoin } from './send-and-let-join.ts';
-import { createUnmade, SEND_STALL_MS } from './send-loop.ts';
+import { SEND_STALL_MS, type UnmadeMessages } from '../../shared/sending/loop.ts';
 import { traceEmails } from './smtp-trace.ts';
 
 export interface DeliverEmailsInput {
@@ -52,7 +54,7 @@ type EmailDeps = ActivityDeps & {
   identities: SendingIdentities;
   guard: ProviderGuard;
   sandbox: Sandbox;
-  spool: ResultSpool;
+  spool: ResultSpool<EmailClaim>;
 };
 
 /** A delivery under way. */
@@ -111,11 +113,11 @@ async function claimAndSend(
   { signal, advance, wait, ratePerSecond, onClaimed }: AttemptOptions,
 ): Promise<boolean> {
   const em = () => deps.orm.em.fork();
-  await deps.spool.settle(deliveryScope(deliveryId));
+  await deps.spool.settle(deliveryId);
   const claimToken = randomUUID();
   const claimed = await claimEmails(em(), emailIds, { deliveryId, claimToken });
   onClaimed();
-  const unmade = createUnmade();
+  const unmade: UnmadeMessages = { isLastAttempt: lastAttempt(), causes: [] };
   let recordedCount = 0;
   let keptCount = 0;
   let putOffCount = 0;
@@ -126,7 +128,7 @@ async function claimAndSend(
     signal,
     onWait(error, ended) {
       wait(error);
-      deps.spool.hold(deliveryScope(deliveryId), ended);
+      deps.spool.hold(deliveryId, ended);
     },
     async record(results) {
       await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
@@ -138,7 +140,7 @@ async function claimAndSend(
     async keep(results) {
       keptCount += results.length;
       carryResults(claimToken, results);
-      await deps.spool.keep({ claim: { deliveryId, projectId, claimToken }, results });
+      await deps.spool.keep({ claim: { scope: deliveryId, projectId, claimToken }, results });
     },
   });
   let again: ApplicationFailure | undefined;
@@ -194,7 +196,9 @@ async function sendEmailsOf(
     });
   };
   // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-  return withHeartbeat(deps, work, { stallMs: SEND_STALL_MS });
+  return withHeartbeat(deps, work, { stallMs: SEND_STALL_MS }).catch((error: unknown) => {
+    throw orSmtpUnavailable(error, deps.config.DELIVERY_PAUSE_SECONDS);
+  });
 }
 
 /** Activities for transactional email. */

@@ -1,12 +1,11 @@
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { isDatabaseFault } from '../../shared/database/database-errors.ts';
 import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
 import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { resultOf } from './outcome-result.ts';
-import type { AttemptLedger } from '../../shared/sending/ports.ts';
+import type { AttemptLedger, DeliveryResult } from '../../shared/sending/ports.ts';
+import { resultOf } from '../../shared/sending/verdict/delivery-result.ts';
 
 /** Answers emails to sandbox addresses without a server, so that users can test every outcome of an email. */
 export interface Sandbox {

@@ -6,7 +6,7 @@ import { messageIdOf } from '../../shared/sending/compose/message-id.ts';
 import { composeSteps } from '../../shared/sending/compose/mime/compose.ts';
 import { inTurns } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { EmailToSend } from './send-loop.ts';
+import type { EmailToSend } from '../../shared/sending/ports.ts';
 
 /** Creates the function that prepares emails that were rendered when they were queued. */
 export function createStoredEmailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {

@@ -1,6 +1,9 @@
+import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
 import type { ProviderWait } from '../pure/emails/provider-wait.ts';
-import type { RefusalVerdict } from './verdict/judge-refusal.ts';
 import type { ProviderHealth, ProviderReport } from './permit/provider-health.ts';
+import type { RawMessage } from './transport/data-content.ts';
+import type { SmtpEnvelope } from './transport/message.ts';
+import type { RefusalKind, RefusalVerdict } from './verdict/judge-refusal.ts';
 
 /** The earlier attempts of an email. */
 export interface AttemptLedger {
@@ -16,6 +19,31 @@ export interface AttemptLedger {
 export interface Hold {
   wait: ProviderWait;
   ms: number;
+}
+
+/** Why an email was refused, as it is kept with the email. */
+export interface RecordedRefusal {
+  kind: RefusalKind;
+  /** The id of the rule that decided. */
+  rule: string;
+  /** The server that refused: the relay, or the server named in a report; missing when unknown. */
+  server?: string | undefined;
+}
+
+/** What became of one email. `skipped` and `suppressed` were never handed to a server. */
+export interface DeliveryResult {
+  emailId: string;
+  verdict: DeliveryVerdict | 'skipped' | 'suppressed';
+  /** The subject as the recipient saw it; null when it is the campaign's own. */
+  subject: string | null;
+  /** The words of the server, or Everpost's own. */
+  error: string | null;
+  /** Set for an email that a server refused and that is not tried again. */
+  refusal?: RecordedRefusal;
+  /** The server that did not accept it; empty when unknown, missing when no server was asked. */
+  server?: string | undefined;
+  /** Set for an email that is held. */
+  held?: Hold;
 }
 
 /** Further facts about an outcome. */
@@ -51,4 +79,44 @@ export interface PermitStore {
   exchange: (relays: readonly string[], reports: ReadonlyMap<string, ProviderReport>) => Promise<ProviderStates>;
   /** Counts emails that were handed over; each project and provider occurs once in the input. */
   countSent: (counts: readonly SentCount[]) => Promise<void>;
+}
+
+/** An email to be sent. It is composed at the last moment, so that memory holds only messages in flight. */
+export interface PreparedEmail extends AttemptLedger {
+  envelope: SmtpEnvelope;
+  /** The time of the request; missing for campaigns. */
+  queuedAt?: Date;
+  /** @throws UnsendableAddressError */
+  compose: () => RawMessage | Promise<RawMessage>;
+}
+
+/** An email whose message cannot be composed because of an unexpected error. */
+export interface UnpreparedEmail extends AttemptLedger {
+  cause: unknown;
+}
+
+/** An email to be sent, or one that has its result already. */
+export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
+
+/** Answers emails to some addresses in place of a server. */
+export interface AnswerPort {
+  /** The result of an email; undefined when a server must take it. */
+  answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
+}
+
+/** The right to record the results of messages that are claimed together. A later claim of the same scope ends it. */
+export interface Claim {
+  /** Names the messages, such as those of one delivery or of one page. It becomes part of the name of a file. */
+  scope: string;
+  claimToken: string;
+  projectId: string;
+}
+
+/** Stores results for good. */
+export interface ResultSink<C extends Claim> {
+  /**
+   * Records results, as long as the claim counts. To record the same results again changes nothing.
+   * @returns whether more messages of the claim may be sent
+   */
+  record: (claim: C, results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
 }

@@ -11,7 +11,7 @@ import {
   recordCampaignResults,
   type PendingRecipient,
 } from './campaign-delivery.ts';
-import type { DeliveryResult } from '../emails/delivery-results.ts';
+import type { DeliveryResult } from '../../sending/ports.ts';
 
 let projectId: string;
 const { em } = useTestDatabase();

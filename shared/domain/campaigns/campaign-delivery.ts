@@ -6,13 +6,13 @@ import { applyHardBounces } from '../emails/hard-bounces.ts';
 import {
   bouncedAmong,
   lockBounced,
-  PUT_OFF,
   resultColumns,
   resultEvents,
   resultTable,
-  type DeliveryResult,
   type RecordedResult,
 } from '../emails/delivery-results.ts';
+import type { DeliveryResult } from '../../sending/ports.ts';
+import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import type { Em } from '../../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';

@@ -1,6 +1,4 @@
-import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
-import type { Hold } from '../../sending/ports.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import {
@@ -15,31 +13,9 @@ import {
 } from '../../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
-
-/** What became of one email. `skipped` and `suppressed` were never handed to a server. */
-export interface DeliveryResult {
-  emailId: string;
-  verdict: DeliveryVerdict | 'skipped' | 'suppressed';
-  /** The subject as the recipient saw it; null when it is the campaign's own. */
-  subject: string | null;
-  /** The words of the server, or Everpost's own. */
-  error: string | null;
-  /** Set for an email that a server refused and that is not tried again. */
-  refusal?: RecordedRefusal;
-  /** The server that did not accept it; empty when unknown, missing when no server was asked. */
-  server?: string | undefined;
-  /** Set for an email that is held: the reason, and the duration in milliseconds. */
-  held?: Hold;
-}
-
-/** The verdicts of emails that are tried again. */
-export const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
-
-/** Whether an email is tried again. */
-export function isPutOff({ verdict }: DeliveryResult): boolean {
-  return PUT_OFF.includes(verdict);
-}
+import type { DeliveryResult } from '../../sending/ports.ts';
+import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
+import { applyHardBounces, type BouncedEmail } from './hard-bounces.ts';
 
 export interface RecordedResult {
   email_id: string;

@@ -14,7 +14,8 @@ import { deleteContacts } from '../lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
 import { createProject } from '../projects/projects.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { recordTransactionalResults, type DeliveryResult } from './delivery-results.ts';
+import type { DeliveryResult } from '../../sending/ports.ts';
+import { recordTransactionalResults } from './delivery-results.ts';
 import {
   recordComplaint,
   recordDeliveries,

@@ -18,7 +18,8 @@ import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
 import { countComplaint } from './complaint-rates.ts';
-import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
+import type { RecordedRefusal } from '../../sending/ports.ts';
+import { applyHardBounces } from './hard-bounces.ts';
 
 /** What the report of a mail server or a mailbox provider changes in an email. */
 interface StatusChange {

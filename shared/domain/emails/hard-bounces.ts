@@ -1,17 +1,7 @@
-import type { RefusalKind } from '../../sending/verdict/judge-refusal.ts';
 import { endBouncedSubscriptions } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-
-/** Why an email was refused, as it is kept with the email. */
-export interface RecordedRefusal {
-  kind: RefusalKind;
-  /** The id of the rule that decided. */
-  rule: string;
-  /** The server that refused: the relay, or the server named in a report; missing when unknown. */
-  server?: string | undefined;
-}
 
 /** An email that bounced hard, and the contact that it was for. */
 export interface BouncedEmail {

@@ -1,5 +1,5 @@
-import { isDatabaseFault, isRefusedValue } from '../../shared/database/database-errors.ts';
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { isDatabaseFault, isRefusedValue } from '../../database/database-errors.ts';
+import type { DeliveryResult } from '../ports.ts';
 
 const UNSTORABLE = 'The answer of the server cannot be stored.';
 

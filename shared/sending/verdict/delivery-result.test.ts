@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
-import { resultOf } from './outcome-result.ts';
+import type { SmtpOutcome } from '../transport/smtp-pool.ts';
+import { resultOf } from './delivery-result.ts';
 
 const RETRY_SECONDS = [1, 1, 1, 1];
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseFault } from '../../shared/database/database-errors.ts';
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { isDatabaseFault } from '../../database/database-errors.ts';
+import type { DeliveryResult } from '../ports.ts';
 import { recordInParts } from './record-in-parts.ts';
 
 export interface ResultBuffer {

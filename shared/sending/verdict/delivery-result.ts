@@ -1,8 +1,15 @@
-import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
-import { judgeRefusal } from '../../shared/sending/verdict/judge-refusal.ts';
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import type { AttemptLedger, Hold, OutcomeAssessment } from '../../shared/sending/ports.ts';
-import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
+import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../pure/emails/delivery-retry.ts';
+import type { AttemptLedger, DeliveryResult, Hold, OutcomeAssessment } from '../ports.ts';
+import type { SmtpOutcome } from '../transport/smtp-pool.ts';
+import { judgeRefusal } from './judge-refusal.ts';
+
+/** The verdicts of emails that are tried again. */
+export const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
+
+/** Whether an email is tried again. */
+export function isPutOff({ verdict }: DeliveryResult): boolean {
+  return PUT_OFF.includes(verdict);
+}
 
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
 

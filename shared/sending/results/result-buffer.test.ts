@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/database/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { eventually } from '../../tests/support/eventually.ts';
+import { query, sql } from '../../database/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
 
 let database: TestDatabase;

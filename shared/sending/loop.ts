@@ -1,55 +1,27 @@
-import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import type { DeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
+import type { DeliveryMetrics } from './delivery-metrics.ts';
+import type { Admission, ProviderGuard } from './permit/provider-guard.ts';
+import type { AnswerPort, AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail } from './ports.ts';
+import type { ResultBuffer } from './results/result-buffer.ts';
+import type { RawMessage } from './transport/data-content.ts';
 import {
   MESSAGE_MS_MAX,
   NoOtherServerError,
   SmtpUnavailableError,
-  type SmtpEnvelope,
   type SmtpOutcome,
   type SmtpPool,
   type SmtpUrgency,
-} from '../../shared/sending/transport/smtp-pool.ts';
-import type { RawMessage } from '../../shared/sending/transport/data-content.ts';
-import { UnsendableAddressError } from '../../shared/sending/transport/wire-address.ts';
-import { isFaultOfWork, isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
-import { heldResult, resultOf } from './outcome-result.ts';
-import type { AttemptLedger } from '../../shared/sending/ports.ts';
-import type { Admission, ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
-import type { ResultBuffer } from './result-buffer.ts';
-import type { Sandbox } from './sandbox.ts';
-import type { Pace } from './send-throttle.ts';
-import type { SmtpTrace } from './smtp-trace.ts';
-
-/** An email to be sent. It is composed at the last moment, so that memory holds only messages in flight. */
-export interface PreparedEmail extends AttemptLedger {
-  envelope: SmtpEnvelope;
-  /** The time of the request; missing for campaigns. */
-  queuedAt?: Date;
-  /** @throws UnsendableAddressError */
-  compose: () => RawMessage | Promise<RawMessage>;
-}
-
-/** An email whose message cannot be composed because of an unexpected error. */
-export interface UnpreparedEmail extends AttemptLedger {
-  cause: unknown;
-}
-
-/** An email to be sent, or one that has its result already. */
-export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
+} from './transport/smtp-pool.ts';
+import { UnsendableAddressError } from './transport/wire-address.ts';
+import { heldResult, resultOf } from './verdict/delivery-result.ts';
 
 /**
  * The messages of an attempt that could not be composed. They do not delay others: at its end the attempt throws the
  * first cause and is repeated, and the last attempt marks these emails as failed.
  */
 export interface UnmadeMessages {
-  isLastAttempt: boolean;
+  /** Whether no attempt follows this one because of the cause. */
+  isLastAttempt: (cause: unknown) => boolean;
   causes: unknown[];
-}
-
-/** Creates the list for the attempt that is under way. */
-export function createUnmade(): UnmadeMessages {
-  return { isLastAttempt: isLastAttempt(), causes: [] };
 }
 
 export interface SendLoopOptions {
@@ -58,7 +30,7 @@ export interface SendLoopOptions {
   /** Holds emails that relays or providers refuse. */
   guard: ProviderGuard;
   /** Answers emails to sandbox addresses in place of a server. */
-  sandbox: Pick<Sandbox, 'answer'>;
+  sandbox: AnswerPort;
   urgency: SmtpUrgency;
   /** The project that the emails belong to. */
   projectId: string;
@@ -66,17 +38,17 @@ export interface SendLoopOptions {
   buffer: ResultBuffer;
   /** Emails in flight at the same time. */
   concurrency: number;
-  /** The pauses after deferrals, and the pause after no server answered. */
-  config: Pick<Config, 'DELIVERY_RETRY_SECONDS' | 'DELIVERY_PAUSE_SECONDS'>;
+  /** The pauses after deferrals. */
+  retrySeconds: readonly number[];
   /** The largest number of emails. */
   mailCount: number;
   signal: AbortSignal;
   /** Whether no more email may be sent. */
   shouldStop: () => boolean;
   /** Awaited before each email of a throttled project. */
-  pace?: Pace | undefined;
+  pace?: (() => Promise<void>) | undefined;
   /** Adds a span for the conversation with the server, if the email is traced. */
-  trace: SmtpTrace;
+  trace: (emailId: string, send: () => Promise<SmtpOutcome>) => Promise<SmtpOutcome>;
 }
 
 /**
@@ -125,21 +97,11 @@ function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
 }
 
 /**
- * Counts that no server could be connected to.
- * @returns the failure for Temporal
- */
-function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailableError): Error {
-  metrics.relayUnavailable();
-  return smtpUnavailableFailure(error, config.DELIVERY_PAUSE_SECONDS);
-}
-
-/**
  * Notes that the message of an email could not be composed: a later attempt tries again; after the last one the email
  * is FAILED.
  */
 function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
-  if (unmade.isLastAttempt && isFaultOfWork(cause))
-    buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
+  if (unmade.isLastAttempt(cause)) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
   else unmade.causes.push(cause);
 }
 
@@ -166,11 +128,11 @@ function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SendLoopOptions[
 /**
  * Sends emails through the pool, a bounded number at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
- * @throws when no server can be connected to, or connections broke under several emails in a row; emails in flight have
- *   been decided by then
+ * @throws SmtpUnavailableError when no server can be connected to, or connections broke under several emails in a row;
+ *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
-  const { buffer, pool, guard, signal, config, urgency } = options;
+  const { buffer, pool, guard, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
   const iterator = answerSandbox(emails, options.sandbox);
@@ -193,7 +155,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
       if (isServerAtFault(outcome, admission.provider)) {
         broken ??= new SmtpUnavailableError(`connections broke under ${INTERRUPTIONS_MAX} messages in a row`);
       }
-      settle(email, resultOf(email, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
+      settle(email, resultOf(email, outcome, retrySeconds, assessment));
     } catch (error) {
       if (error instanceof NoOtherServerError) settle(email, heldResult(email, guard.unreachable(admission)));
       else if (error instanceof UnsendableAddressError) {
@@ -238,6 +200,6 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
   }
 
   await Promise.all(Array.from({ length: Math.min(options.concurrency, options.mailCount) }, lane));
-  if (broken instanceof SmtpUnavailableError) throw unavailable(options, broken);
+  if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;
 }

@@ -1,34 +1,26 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import {
-  recordCampaignResults,
-  type CampaignPage,
-  type ClaimedPage,
-} from '../../shared/domain/campaigns/campaign-delivery.ts';
-import { isDatabaseFault } from '../../shared/database/database-errors.ts';
-import { queryOne, sql } from '../../shared/database/sql.ts';
-import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import { describeError } from '../../shared/platform/log-error.ts';
-import type { ActivityDeps } from '../deps.ts';
+import { isDatabaseFault } from '../../database/database-errors.ts';
+import { describeError } from '../../platform/log-error.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Claim, ResultSink } from '../ports.ts';
+import type { DeliveryResult } from '../ports.ts';
 import { recordInParts } from './record-in-parts.ts';
 import { keptFiles, readKept, rejectKept, removeKept, writeKept } from './spool-folder.ts';
 
 /** Results of an attempt that has ended, and the claim under which it may record them. */
-export interface KeptResults {
-  claim: { deliveryId: string; projectId: string; claimToken: string } | { page: ClaimedPage };
+export interface KeptResults<C extends Claim> {
+  claim: C;
   results: DeliveryResult[];
 }
 
 /** Keeps results that PostgreSQL cannot record now. */
-export interface ResultSpool {
+export interface ResultSpool<C extends Claim> {
   /** Keeps the results of an ended attempt in a file, or in memory without one, and records them when it can. */
-  keep: (kept: KeptResults) => Promise<void>;
+  keep: (kept: KeptResults<C>) => Promise<void>;
   /** Makes claims of the scope wait for an attempt that is still trying to record its results. */
   hold: (scope: string, recorded: Promise<void>) => void;
   /**
-   * Records what this process, and others with the same folder, have kept. Call it before you claim the emails of a
-   * scope (see `deliveryScope` and `pageScope`): a new claim makes the kept results worthless, and the emails would be
-   * sent again.
+   * Records what this process, and others with the same folder, have kept. Call it before you claim a scope: a new claim
+   * makes the kept results worthless, and the messages would be sent again.
    * @param scope everything when left out
    * @throws the error of PostgreSQL while it cannot serve
    */
@@ -37,47 +29,28 @@ export interface ResultSpool {
   recordAll: () => void;
 }
 
-type SpoolDeps = Pick<ActivityDeps, 'config' | 'orm' | 'logger'>;
-
-/** The emails of a delivery, which are claimed together. */
-export const deliveryScope = (deliveryId: string): string => deliveryId;
-/** The recipients of a page, which are claimed together. */
-export const pageScope = ({ campaignId, firstSeq }: CampaignPage): string => `${campaignId}-${firstSeq}`;
-
-const scopeOf = ({ claim }: KeptResults): string =>
-  'page' in claim ? pageScope(claim.page) : deliveryScope(claim.deliveryId);
+export interface SpoolOptions<C extends Claim> {
+  sink: ResultSink<C>;
+  /** The folder of the files, which belongs to one database. */
+  folder: () => Promise<string>;
+  logger: Logger;
+}
 
 const RETRY_MS = 1_000;
-
-/** The folder of a database, which keeps its name and the time of its first migration through a restore. */
-async function folderOf({ config, orm }: SpoolDeps): Promise<string> {
-  const row = await queryOne<{ identity: string }>(
-    orm.em.fork(),
-    sql`select current_database() || ' ' || min(executed_at)::text as identity from mikro_orm_migrations`,
-  );
-  const name = createHash('sha256').update(String(row?.identity));
-  return join(config.RESULTS_FOLDER, name.digest('hex').slice(0, 16));
-}
 
 /**
  * Records kept results.
  * @param reject puts results aside that every repetition would fail to record
  * @returns how many were recorded
  */
-async function recordKept(
-  { config, orm, logger }: SpoolDeps,
-  read: () => KeptResults,
+async function recordKept<C extends Claim>(
+  { sink, logger }: SpoolOptions<C>,
+  read: () => KeptResults<C>,
   reject: () => Promise<void>,
 ): Promise<number> {
-  const retrySeconds = config.DELIVERY_RETRY_SECONDS;
   try {
     const { claim, results } = read();
-    const em = orm.em.fork();
-    await recordInParts(results, (part) =>
-      'page' in claim
-        ? recordCampaignResults(em, claim.page, part, retrySeconds)
-        : recordTransactionalResults(em, claim.projectId, claim.claimToken, part, retrySeconds),
-    );
+    await recordInParts(results, (part) => sink.record(claim, part));
     return results.length;
   } catch (error) {
     if (isDatabaseFault(error)) throw error;
@@ -87,10 +60,10 @@ async function recordKept(
   }
 }
 
-/** Creates the spool of a process. Its files are in a folder of their own for each database. */
-export function createResultSpool(deps: SpoolDeps): ResultSpool {
-  const { logger } = deps;
-  const inMemory = new Set<KeptResults>();
+/** Creates the spool of a process. */
+export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): ResultSpool<C> {
+  const { logger } = options;
+  const inMemory = new Set<KeptResults<C>>();
   const holds = new Map<string, Set<Promise<void>>>();
   let folder: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -99,17 +72,17 @@ export function createResultSpool(deps: SpoolDeps): ResultSpool {
     const text = await readKept(path);
     if (text === undefined) return 0;
     const count = await recordKept(
-      deps,
-      () => JSON.parse(text) as KeptResults,
+      options,
+      () => JSON.parse(text) as KeptResults<C>,
       () => rejectKept(path),
     );
     await removeKept(path);
     return count;
   }
 
-  async function recordMemory(kept: KeptResults): Promise<number> {
+  async function recordMemory(kept: KeptResults<C>): Promise<number> {
     const count = await recordKept(
-      deps,
+      options,
       () => kept,
       () => Promise.resolve(),
     );
@@ -119,8 +92,8 @@ export function createResultSpool(deps: SpoolDeps): ResultSpool {
 
   async function settle(scope?: string): Promise<void> {
     if (scope !== undefined) await Promise.all([...(holds.get(scope) ?? [])]);
-    const kept = [...inMemory].filter((each) => scope === undefined || scopeOf(each) === scope);
-    const files = await keptFiles((folder ??= await folderOf(deps)), scope);
+    const kept = [...inMemory].filter((each) => scope === undefined || each.claim.scope === scope);
+    const files = await keptFiles((folder ??= await options.folder()), scope);
     const work = [...kept.map(recordMemory), ...files.map(recordFile)];
     const done = await Promise.allSettled(work);
     const count = done.reduce((sum, each) => sum + (each.status === 'fulfilled' ? each.value : 0), 0);
@@ -154,7 +127,7 @@ export function createResultSpool(deps: SpoolDeps): ResultSpool {
       const count = kept.results.length;
       try {
         if (folder === undefined) throw new Error('the database is not known yet');
-        await writeKept(folder, scopeOf(kept), JSON.stringify(kept));
+        await writeKept(folder, kept.claim.scope, JSON.stringify(kept));
         logger.warn({ count, folder }, 'results of sent mail are kept in a file until PostgreSQL can record them');
       } catch (error) {
         inMemory.add(kept);
