@@ -5,7 +5,7 @@ import { openRaw, statusOf, type RawConnection } from './support/raw-http.ts';
 
 const CONNECTIONS_MAX = 40;
 /** Connections of one address without a key. */
-const STRANGERS_MAX = 10;
+const GUESTS_MAX = 10;
 
 let app: HostileApi;
 beforeAll(async () => {
@@ -22,12 +22,12 @@ describe('more connections than API_CONNECTIONS_MAX', () => {
     const ask = () => caller.socket.write(`GET /contacts?limit=1 HTTP/1.1\r\nHost: a\r\n${authorization}\r\n\r\n`);
     ask();
     await answered(1);
-    const strangers = await Promise.all(Array.from({ length: 2 * CONNECTIONS_MAX }, () => openRaw(app.url)));
-    await strangers[0]?.ended;
+    const guests = await Promise.all(Array.from({ length: 2 * CONNECTIONS_MAX }, () => openRaw(app.url)));
+    await guests[0]?.ended;
     expect((await app.neighbour.api('GET', '/contacts?limit=1')).status).toBe(200);
     ask();
     await answered(2);
-    for (const { socket } of [caller, ...strangers]) socket.destroy();
+    for (const { socket } of [caller, ...guests]) socket.destroy();
   });
 });
 
@@ -41,10 +41,10 @@ describe('connections of one address without a key', () => {
       await eventually(() => Promise.resolve(statusOf(caller.received()) === 200));
       callers.push(caller);
     }
-    const strangers = await Promise.all(Array.from({ length: CONNECTIONS_MAX / 2 }, () => openRaw(app.url)));
-    const closed = () => strangers.filter(({ socket }) => socket.readyState === 'closed').length;
-    await eventually(() => Promise.resolve(closed() === CONNECTIONS_MAX / 2 - STRANGERS_MAX));
+    const guests = await Promise.all(Array.from({ length: CONNECTIONS_MAX / 2 }, () => openRaw(app.url)));
+    const closed = () => guests.filter(({ socket }) => socket.readyState === 'closed').length;
+    await eventually(() => Promise.resolve(closed() === CONNECTIONS_MAX / 2 - GUESTS_MAX));
     expect(callers.filter(({ socket }) => socket.readyState !== 'open')).toEqual([]);
-    for (const { socket } of [...callers, ...strangers]) socket.destroy();
+    for (const { socket } of [...callers, ...guests]) socket.destroy();
   });
 });

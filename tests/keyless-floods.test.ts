@@ -121,14 +121,14 @@ describe('a caller with a key', () => {
     expect(await statusesOf(client, 20, caller)).toEqual(Array(20).fill(200));
   });
 
-  it('does not use up the allowance of its address', async () => {
+  it('does not use up the units of its address', async () => {
     const client = '203.0.113.8';
     const caller = authorized(app.neighbour.keys.secretKey);
     expect(await statusesOf(client, 5 * PER_SECOND, caller)).toEqual(Array(5 * PER_SECOND).fill(200));
     expect(await statusesOf(client, PER_SECOND / 2)).toEqual(Array(PER_SECOND / 2).fill(401));
   });
 
-  it('far beyond its own limit is refused as cheaply as a stranger, and other projects are not', async () => {
+  it('far beyond its own limit is refused as cheaply as a guest, and other projects are not', async () => {
     const client = '203.0.113.9';
     const caller = authorized(app.attacker.keys.secretKey);
     // In parts, because a project may have only a few requests waiting at a time.
@@ -197,7 +197,7 @@ describe('those who follow a link in an email', () => {
   const hops = (client: string) => ({ 'X-Forwarded-For': `10.0.0.9, ${client}` });
   const body = `[${'0,'.repeat(30_000)}0]`;
 
-  /** A request that costs 15 units, so that few of them a second use up those of all strangers. */
+  /** A request that costs 15 units, so that few of them a second use up those of all guests. */
   async function askMuch(client: string): Promise<boolean> {
     const headers = { 'content-type': 'application/json' };
     return (await ask(client, { method: 'POST', headers, body })).status === 429;

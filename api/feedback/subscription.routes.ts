@@ -9,7 +9,6 @@ import type { Em } from '../../shared/database/em.ts';
 import type { LinkSigner, RecipientRef } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
-import { spareRequest } from '../http/strangers.ts';
 import { pagePolicyOf, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
 /** After an hour, one of the subscriptions of the last 24 hours may no longer count. */
@@ -104,8 +103,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
   /** The contact of a link. @returns undefined when the token is not valid; a 404 has been answered then */
   function ownerOf(token: string, req: Request, res: Response): RecipientRef | undefined {
     const owner = links.readRecipientToken(token);
-    if (owner) spareRequest(req, 'token');
-    else sendNotFound(req, res);
+    if (!owner) sendNotFound(req, res);
     return owner;
   }
 

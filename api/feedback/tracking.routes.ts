@@ -2,17 +2,19 @@ import type { Express, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { readClosedLinks } from '../../shared/domain/engagement/blocked-links.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
+import { createGuests } from '../../shared/platform/guests.ts';
 import type { ApiDeps } from '../http/context.ts';
-import { spareRequest } from '../http/strangers.ts';
+import { clientOfRequest } from '../http/guests.ts';
 import { isMachineRequest } from './machine-request.ts';
 import { sendClosedLink } from './subscription.routes.ts';
 import { createClosedLinks } from './closed-links.ts';
-import { createEngagementLimit } from './engagement-limit.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 /** The longest that an answer waits until the engagement is recorded; a slower one is recorded later. */
 const RECORDING_WAIT_MS = 500;
+/** Engagements of one client with one email that count. No reader and no scanner needs more. */
+const ENGAGEMENTS = { units: 60, refillMs: 60_000 };
 
 function notFound(): AppError {
   return new AppError('RESOURCE_NOT_FOUND', { message: 'This link was not issued by this server' });
@@ -30,13 +32,12 @@ function forbidCaching(res: Response): void {
  * client that asks for the same link again and again still gets the answer but is no longer counted.
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
-  const engagements = createEngagementLimit();
+  const engagements = createGuests(ENGAGEMENTS);
   const isClosed = createClosedLinks(() => readClosedLinks(deps.orm.em.fork()), deps.logger);
 
   async function count(req: Request, engagement: { emailId: string; url: string | null }): Promise<void> {
-    spareRequest(req, 'token');
     if (isMachineRequest(req, engagement.url === null ? 'open' : 'click')) return;
-    if (!engagements.take(req.socket.remoteAddress ?? '', engagement.emailId)) return;
+    if (!engagements.spend(`${clientOfRequest(req) ?? ''} ${engagement.emailId}`, 1)) return;
     const recorded = deps.engagements.add(engagement);
     let timer: NodeJS.Timeout | undefined;
     const waitIsOver = new Promise<void>((resolve) => {
@@ -63,7 +64,6 @@ export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): v
     if (!click) throw notFound();
     forbidCaching(res);
     if (await isClosed(click)) {
-      spareRequest(req, 'token');
       sendClosedLink(req, res);
       return;
     }

@@ -5,7 +5,7 @@ import { proveConnection } from './connections.ts';
 import type { Endpoint } from './endpoint.ts';
 import { toAppError } from './error-envelope.ts';
 import type { RateState } from './rate-limit.ts';
-import { clientOfRequest, spareRequest } from './strangers.ts';
+import { clientOfRequest, giveBackUnits } from './guests.ts';
 
 function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): void {
   res.setHeader('RateLimit-Limit', String(rate.limit));
@@ -29,7 +29,7 @@ function assertMayCall(caller: Caller, res: Response): void {
   }
 }
 
-/** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a stranger's. */
+/** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a guest's. */
 async function authenticate(
   definition: Pick<Endpoint, 'key' | 'path'>,
   req: Request,
@@ -41,7 +41,7 @@ async function authenticate(
     return await authenticator.authenticate(request, definition.key, definition.path);
   } catch (error) {
     const { code, details } = toAppError(error);
-    if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') spareRequest(req, 'doubt');
+    if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') giveBackUnits(req, 'doubt');
     if (code === 'RATE_LIMIT_EXCEEDED') {
       const [limit, resetSeconds] = [Number(details?.['limit']), Number(details?.['retryAfter'])];
       setRateHeaders(res, { limit, remaining: 0, resetSeconds });
@@ -65,6 +65,6 @@ export async function admit(
   const caller = await authenticate(definition, req, res, authenticator);
   proveConnection(req.socket);
   assertMayCall(caller, res);
-  spareRequest(req, 'key');
+  giveBackUnits(req, 'key');
   return caller;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRankedConnections, RANKS, type Rank, type RankedConnections } from './ranked-connections.ts';
-import { countDropped, type Strangers } from './strangers.ts';
+import { countDropped, type HttpGuests } from './guests.ts';
 
 /** The state of a connection. */
 interface Connection {
@@ -10,30 +10,32 @@ interface Connection {
   /** Those of them that have the token of a link. */
   linkRequests: number;
   lastResponse: ServerResponse | undefined;
+  /** Starts the requests that came while others were open, in their order. */
+  waiting: (() => void)[];
   /** Whether a request on it had a valid key. */
-  isProven: boolean;
+  isProved: boolean;
   /** Whether it waits for the refusal of a request. */
   isRefused: boolean;
   /** All connections. */
   all: RankedConnections;
   /** The connections of its client that have shown no valid key; undefined for a proxy, which has many clients. */
-  ofStranger: RankedConnections | undefined;
+  ofGuest: RankedConnections | undefined;
 }
 
 export interface ConnectionLimits {
   /** Connections of the process. */
   connectionsMax: number;
   /** How long a connection without a valid key may be idle between requests, in milliseconds. */
-  strangerIdleMs: number;
-  strangers: Strangers;
+  guestIdleMs: number;
+  guests: HttpGuests;
 }
 
 /** Unanswered requests on one connection; a client that sends more of them ahead is disconnected. */
 const PIPELINED_MAX = 8;
 /** The share of all connections that one client may have without a valid key. */
-const STRANGER_PART = 0.1;
+const GUEST_PART = 0.1;
 /** One client may always have this many. */
-const STRANGER_CONNECTIONS_MIN = 10;
+const GUEST_CONNECTIONS_MIN = 10;
 /** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
 /** How slowly an answer may be read: the grace is for every answer, the speed for large ones. */
@@ -42,11 +44,11 @@ const ANSWER_BYTES_PER_MS = 50;
 
 const connections = new WeakMap<Socket, Connection>();
 
-function rankOf({ isProven, linkRequests, openRequests, isRefused }: Connection): Rank {
-  if (linkRequests > 0) return RANKS.known;
-  if (isProven) return openRequests > 0 ? RANKS.known : RANKS.idleKnown;
+function rankOf({ isProved, linkRequests, openRequests, isRefused }: Connection): Rank {
+  if (linkRequests > 0) return RANKS.proved;
+  if (isProved) return openRequests > 0 ? RANKS.proved : RANKS.idleProved;
   if (isRefused) return RANKS.refused;
-  return openRequests > 0 ? RANKS.stranger : RANKS.idleStranger;
+  return openRequests > 0 ? RANKS.guest : RANKS.idleGuest;
 }
 
 /** Notes what has changed about a connection. */
@@ -57,13 +59,13 @@ function change(socket: Socket, changes: (connection: Connection) => void): void
   if (socket.destroyed) return;
   const rank = rankOf(connection);
   connection.all.put(socket, rank);
-  if (connection.isProven) connection.ofStranger?.delete(socket);
-  else connection.ofStranger?.put(socket, rank);
+  if (connection.isProved) connection.ofGuest?.delete(socket);
+  else connection.ofGuest?.put(socket, rank);
 }
 
-/** Notes that a request with a valid key came over a connection. Strangers are clients that have shown none. */
+/** Notes that a request with a valid key came over a connection, so it is no guest's. */
 export function proveConnection(socket: Socket): void {
-  change(socket, (connection) => (connection.isProven = true));
+  change(socket, (connection) => (connection.isProved = true));
 }
 
 /** Keeps a connection open for a request with the token of a link. */
@@ -75,6 +77,16 @@ export function keepForLink(socket: Socket, res: ServerResponse): void {
 /** Notes whether a connection waits for the refusal of a request, after which it is closed. */
 export function setRefused(socket: Socket, isRefused: boolean): void {
   change(socket, (connection) => (connection.isRefused = isRefused));
+}
+
+/**
+ * Starts a request when the requests before it on its connection have been answered. Node would start all of those that
+ * a client sends without waiting for answers (pipelining, RFC 9112 section 9.3.2) in one turn of the event loop.
+ */
+export function startInOrder({ socket }: IncomingMessage, start: () => void): void {
+  const connection = connections.get(socket);
+  if (connection && connection.openRequests > 1) connection.waiting.push(start);
+  else start();
 }
 
 /** Whether an answer can be written to a connection without mixing with another answer. */
@@ -133,14 +145,14 @@ function makeRoom(connectionsOf: RankedConnections, max: number): boolean {
 function forget(socket: Socket): void {
   const connection = connections.get(socket);
   connection?.all.delete(socket);
-  connection?.ofStranger?.delete(socket);
+  connection?.ofGuest?.delete(socket);
 }
 
 /** Creates the function that finds the connections of a new one's client, which have shown no valid key. */
-function createStrangerConnections(strangers: Strangers) {
+function createGuestConnections(guests: HttpGuests) {
   const byClient = new Map<string, RankedConnections>();
   return (socket: Socket): RankedConnections | undefined => {
-    const client = strangers.clientBehind(socket);
+    const client = guests.clientBehind(socket);
     if (client === undefined) return undefined;
     const own = byClient.get(client) ?? createRankedConnections();
     byClient.set(client, own);
@@ -154,20 +166,20 @@ function createStrangerConnections(strangers: Strangers) {
 
 /**
  * Bounds what connections can cost. When there are too many, of all clients or of one without a valid key, those that
- * are wanted least are closed. So strangers keep out neither callers with a key nor those who follow a link.
+ * are wanted least are closed. So guests keep out neither callers with a key nor those who follow a link.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
-  const { connectionsMax, strangers } = limits;
-  const perStrangerMax = Math.max(STRANGER_CONNECTIONS_MIN, Math.floor(connectionsMax * STRANGER_PART));
+  const { connectionsMax, guests } = limits;
+  const perGuestMax = Math.max(GUEST_CONNECTIONS_MIN, Math.floor(connectionsMax * GUEST_PART));
   const all = createRankedConnections();
-  const strangerConnectionsOf = createStrangerConnections(strangers);
+  const guestConnectionsOf = createGuestConnections(guests);
 
   function admit(socket: Socket): boolean {
-    const ofStranger = strangerConnectionsOf(socket);
-    if (ofStranger && !makeRoom(ofStranger, perStrangerMax)) return false;
+    const ofGuest = guestConnectionsOf(socket);
+    if (ofGuest && !makeRoom(ofGuest, perGuestMax)) return false;
     if (!makeRoom(all, connectionsMax)) return false;
-    const nothingYet = { openRequests: 0, linkRequests: 0, lastResponse: undefined, isProven: false, isRefused: false };
-    connections.set(socket, { ...nothingYet, all, ofStranger });
+    const noRequests = { openRequests: 0, linkRequests: 0, lastResponse: undefined, waiting: [] };
+    connections.set(socket, { ...noRequests, isProved: false, isRefused: false, all, ofGuest });
     change(socket, () => undefined);
     socket.once('close', () => forget(socket));
     return true;
@@ -193,8 +205,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     }
     res.once('close', () => {
       change(socket, () => (connection.openRequests -= 1));
+      const next = connection.waiting.shift();
+      // In a turn of its own, because an answer may be there at once.
+      if (next) setImmediate(next);
       const isIdle = connection.openRequests === 0 && !socket.destroyed;
-      if (isIdle && !connection.isProven) socket.setTimeout(limits.strangerIdleMs);
+      if (isIdle && !connection.isProved) socket.setTimeout(limits.guestIdleMs);
     });
     limitAnswer(socket, res);
     limitRest(socket, req, res);

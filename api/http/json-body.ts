@@ -5,7 +5,7 @@ import { contentCodingOf, createBodyReader, type BodyReader, type Patience } fro
 import { parseJson } from './json-parser.ts';
 import { createJsonScanner } from './json-scanner.ts';
 import { createOctets } from './octets.ts';
-import { countParsed } from './strangers.ts';
+import { countParsed } from './guests.ts';
 
 /** The most that is read before the key is checked. It bounds what a client without a key can cost. */
 export const EARLY_BYTES_MAX = 64 * 1024;

@@ -37,10 +37,10 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
   const publicLimit = publicLimitOf(limitPerMinute);
   const minutes = new Map<string, Minute>();
   /** Those of keys that may not exist. They make none of the others forgotten. */
-  const unproven = new Map<string, Minute>();
+  const unlearned = new Map<string, Minute>();
 
   function minuteOf(publicKey: string): Minute {
-    const map = minutes.has(publicKey) ? minutes : unproven;
+    const map = minutes.has(publicKey) ? minutes : unlearned;
     const known = map.get(publicKey);
     if (known && known.endsAtMs > now()) return known;
     const begun = { endsAtMs: now() + MINUTE_MS, publicUsed: 0, byClient: new Map<string, number>() };
@@ -64,7 +64,7 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
       if (endsAtMs > minute.endsAtMs + ROUNDING_MS) minute = { endsAtMs, publicUsed, byClient: new Map() };
       minute.endsAtMs = Math.min(minute.endsAtMs, endsAtMs);
       minute.publicUsed = Math.max(minute.publicUsed, publicUsed);
-      unproven.delete(publicKey);
+      unlearned.delete(publicKey);
       setLast(minutes, KEYS_MAX, publicKey, minute);
     },
   };

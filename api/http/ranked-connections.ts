@@ -5,12 +5,12 @@ export const RANKS = {
   /** It waits for the refusal of a request that is one too many. */
   refused: 0,
   /** It has shown no valid key, and no request is under way. */
-  idleStranger: 1,
-  stranger: 2,
+  idleGuest: 1,
+  guest: 2,
   /** It has shown a valid key, and no request is under way. */
-  idleKnown: 3,
+  idleProved: 3,
   /** A request with a valid key, or with the token of a link, is under way. */
-  known: 4,
+  proved: 4,
 } as const;
 export type Rank = (typeof RANKS)[keyof typeof RANKS];
 
@@ -46,7 +46,7 @@ export function createRankedConnections(): RankedConnections {
     },
     delete: remove,
     leastWanted() {
-      for (const sockets of byRank.slice(0, RANKS.known)) {
+      for (const sockets of byRank.slice(0, RANKS.proved)) {
         const [first] = sockets;
         if (first) return first;
       }

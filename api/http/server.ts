@@ -13,11 +13,9 @@ import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createLinkReader } from '../feedback/link-requests.ts';
-import { isAnswerable, keepForLink, limitConnections, setRefused } from './connections.ts';
+import { isAnswerable, keepForLink, limitConnections, setRefused, startInOrder } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
-import { createPipelining } from './pipelining.ts';
-import { createStrangerTurns } from './stranger-turns.ts';
-import { createStrangers, type StrangerLimits } from './strangers.ts';
+import { createGuestTurns, createHttpGuests, type HttpGuestOptions } from './guests.ts';
 
 /** Request line and headers together. */
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -28,7 +26,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_MS = 1_000;
 /** Longer than load balancers keep idle connections, so that we never close one on which a request is arriving. */
 const KEEP_ALIVE_MS = 65_000;
-const STRANGER_IDLE_MS = 5_000;
+const GUEST_IDLE_MS = 5_000;
 /** How long a request of a flood waits for its refusal, which slows down a client that waits for answers. */
 const REFUSAL_DELAY_MS = 500;
 const RETRY_AFTER_SECONDS = 1;
@@ -38,15 +36,15 @@ const NEVER_REFUSED = new Set(['/health', '/ready']);
 export interface ServerLimits {
   /** The most connections that the process accepts. */
   connectionsMax: number;
-  strangers: StrangerLimits;
+  guests: HttpGuestOptions;
 }
 
 /** The limits that operators have set, and the links that are not counted against them. */
 export function serverLimitsOf(config: Config, logger: Logger): ServerLimits {
   return {
     connectionsMax: config.API_CONNECTIONS_MAX,
-    strangers: {
-      perSecond: config.API_KEYLESS_RATE_PER_SECOND,
+    guests: {
+      unitsPerSecond: config.API_KEYLESS_RATE_PER_SECOND,
       proxySources: config.API_PROXY_SOURCES,
       emailOfLink: createLinkReader(linkSignerOf(config)),
       onUnnamedProxy: (address) =>
@@ -85,7 +83,7 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Refuses a request of a client that has used up the units of a stranger, and closes its connection. */
+/** Refuses a request of a guest that has no units left, and closes its connection. */
 function refuseRequest(res: ServerResponse): void {
   const fault = new AppError('RATE_LIMIT_EXCEEDED', {
     message: 'Too many requests without a valid API key from this address',
@@ -119,18 +117,17 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
     requireHostHeader: false,
   });
   server.maxHeadersCount = HEADERS_COUNT_MAX;
-  const strangers = createStrangers(limits.strangers);
-  limitConnections(server, { connectionsMax: limits.connectionsMax, strangerIdleMs: STRANGER_IDLE_MS, strangers });
-
-  const inStrangersTurn = createStrangerTurns();
+  const guests = createHttpGuests(limits.guests);
+  limitConnections(server, { connectionsMax: limits.connectionsMax, guestIdleMs: GUEST_IDLE_MS, guests });
+  const inGuestsTurn = createGuestTurns();
 
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
-    const pass = strangers.passOf(req);
-    if (pass === 'link') keepForLink(req.socket, res);
+    const proof = guests.proofOf(req);
+    if (proof === 'link') keepForLink(req.socket, res);
     const start = (): void => {
       // Nobody reads the answer when the connection has ended while the request waited.
       if (req.socket.destroyed) return;
-      if (strangers.accept(req, res, pass)) {
+      if (guests.accept(req, res, proof)) {
         setRefused(req.socket, false);
         app(req, res);
       } else if (!isSecondTry) {
@@ -139,17 +136,16 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
       } else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
       else refuseRequest(res);
     };
-    if (pass !== undefined) start();
-    else inStrangersTurn(start);
+    if (proof !== undefined) start();
+    else inGuestsTurn(start);
   };
-  const inOrder = createPipelining();
-  server.on('request', (req, res) => inOrder(req, res, () => handle(req, res)));
+  server.on('request', (req, res) => startInOrder(req, () => handle(req, res)));
   // The body reader writes `100 Continue`; other expectations need not be met (RFC 9110 section 10.1.1).
   for (const name of ['checkContinue', 'checkExpectation'] as const) {
     server.on(name, (req, res) => server.emit('request', req, res));
   }
   server.on('clientError', (error, socket) => {
-    if (socket instanceof Socket && strangers.acceptFault(socket)) refuseSocket(error, socket);
+    if (socket instanceof Socket && guests.acceptFault(socket)) refuseSocket(error, socket);
     else socket.destroy();
   });
   return server;

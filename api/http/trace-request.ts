@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api';
 import type { Request, Response } from 'express';
 import { parseTraceParent } from '../../shared/pure/trace-parent.ts';
 import { markFailed, startSpan, within } from '../../shared/platform/tracing/spans.ts';
-import { mayContinueTrace } from './strangers.ts';
+import { mayContinueTrace } from './guests.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**

@@ -170,9 +170,9 @@ const brokenMessages: Attack = {
   },
 };
 
-/** A line of 100 Mbit/s. One stranger has no more, and on the same machine a faster sender would itself be the load. */
+/** A line of 100 Mbit/s. One guest has no more, and on the same machine a faster sender would itself be the load. */
 const LINE_BYTES_PER_MS = 12_500;
-const STRANGER_CONNECTIONS = 50;
+const GUEST_CONNECTIONS = 50;
 
 async function postWithoutKey(stack: BenchStack, body: Buffer, headers: Record<string, string> = {}): Promise<void> {
   const response = await fetch(`${stack.apiUrl}/v1/send`, {
@@ -215,7 +215,7 @@ const keylessRequests: Attack = {
       () => postWithoutKey(stack, Buffer.from(`[${'[],'.repeat(20_000)}0]`)),
     ];
     let count = 0;
-    return async () => inLoops(STRANGER_CONNECTIONS, async () => requests[count++ % requests.length]?.());
+    return async () => inLoops(GUEST_CONNECTIONS, async () => requests[count++ % requests.length]?.());
   },
 };
 

@@ -27,7 +27,7 @@ function post(path: string, body: Buffer | string, headers: Record<string, strin
 const arrays = Buffer.from(`[${'[],'.repeat(19_700_000)}0]`);
 const digits = Buffer.from(`[${'0,'.repeat(29_500_000)}0]`);
 
-describe('a stranger', () => {
+describe('a guest', () => {
   it.each([
     ['gzip', gzipSync(arrays)],
     ['gzip', gzipSync(digits)],
