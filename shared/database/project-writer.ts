@@ -1,5 +1,5 @@
 import { AppError } from '../pure/app-error.ts';
-import { createGroupWriter } from '../platform/group-writer.ts';
+import { Gather, gatherByOwner } from '../platform/gather.ts';
 import { isUndoneByServer } from './database-errors.ts';
 import type { Em } from './em.ts';
 
@@ -17,7 +17,7 @@ export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
   write: (em: Em, items: Item[], lockMs: number | undefined) => Promise<Result[]>;
   itemsMax: number;
   /** How many groups of a project are written at the same time when further groups are full. Default 1. */
-  fullGroupsMax?: number;
+  parallel?: number;
   octetsOf: (item: Item) => number;
   /** What an item changes. Items that change the same are not in one group. */
   keysOf: (item: Item) => readonly string[];
@@ -27,10 +27,13 @@ const OCTETS_MAX = 262_144;
 /** The longest wait of a group for a lock. After it, items are written alone, so only those that need the lock wait. */
 export const GROUP_LOCK_MS = 50;
 
-/** Whether nothing of a group was stored and its items may succeed alone. */
-function isUndone(error: unknown): boolean {
-  if (error instanceof AppError) return error.statusCode < 500 && error.code !== 'RATE_LIMIT_EXCEEDED';
-  return isUndoneByServer(error);
+/** After an error that means that nothing of a group was stored, its items may succeed alone. */
+function afterFault(error: unknown): 'split' | 'fail' {
+  const isUndone =
+    error instanceof AppError
+      ? error.statusCode < 500 && error.code !== 'RATE_LIMIT_EXCEEDED'
+      : isUndoneByServer(error);
+  return isUndone ? 'split' : 'fail';
 }
 
 /**
@@ -40,29 +43,20 @@ function isUndone(error: unknown): boolean {
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { em, takeTurn, itemsMax, fullGroupsMax, octetsOf, keysOf } = options;
+  const { em, takeTurn, itemsMax, parallel = 1, octetsOf, keysOf } = options;
 
-  async function write(items: Item[], lockMs?: number): Promise<Result[]> {
+  async function write(items: Item[], isFirst: boolean): Promise<Result[]> {
     const endTurn = await takeTurn(items[0]?.projectId ?? '');
     try {
-      return await options.write(em(), items, lockMs);
+      return await options.write(em(), items, isFirst ? GROUP_LOCK_MS : undefined);
     } finally {
       endTurn();
     }
   }
 
-  return createGroupWriter<Item, Result>({
-    ...(fullGroupsMax !== undefined && { fullGroupsMax }),
-    itemsMax,
-    octetsMax: OCTETS_MAX,
-    octetsOf,
-    keysOf,
-    isUndone,
-    ownerOf: ({ projectId }) => projectId,
-    write: (items) => write(items, GROUP_LOCK_MS),
-    async writeAlone(item) {
-      const [result] = await write([item]);
-      return result as Result;
-    },
-  });
+  const groups = { write, itemsMax, octets: { max: OCTETS_MAX, of: octetsOf }, parallel, keysOf, afterFault };
+  return gatherByOwner(
+    ({ projectId }) => projectId,
+    () => new Gather<Item, Result>(groups),
+  );
 }

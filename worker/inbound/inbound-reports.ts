@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/emails/feedback.ts';
 import { isUndoneByServer } from '../../shared/database/database-errors.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { createGroupWriter } from '../../shared/platform/group-writer.ts';
+import { Gather } from '../../shared/platform/gather.ts';
 import type { DsnRecipient } from '../../shared/sending/reports/dsn.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { Verp } from '../../shared/sending/compose/verp.ts';
@@ -75,15 +75,15 @@ async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
  */
 export function createReportRecorder(em: () => Em) {
   // A relay returns the receipts of a campaign over many connections at once, so they share statements.
-  const recordInGroup = createGroupWriter({
-    write: (emailIds: string[]) => recordDeliveries(em(), emailIds),
-    // The receipts of a group may be of several projects, and one may wait for the lock of another.
-    async writeAlone(emailId) {
-      await recordDelivery(em(), emailId);
-      return true;
+  const deliveries = new Gather<string, boolean>({
+    async write(emailIds, isFirst) {
+      if (isFirst) return recordDeliveries(em(), emailIds);
+      await Promise.all(emailIds.map((emailId) => recordDelivery(em(), emailId)));
+      return emailIds.map(() => true);
     },
-    isUndone: isUndoneByServer,
     itemsMax: RECEIPTS_MAX,
+    // The receipts of a group may be of several projects, and one may wait for the lock of another.
+    afterFault: (error) => (isUndoneByServer(error) ? 'split' : 'fail'),
   });
 
   return async (emailId: string, reportId: string, recipients: DsnRecipient[]): Promise<string> => {
@@ -101,7 +101,7 @@ export function createReportRecorder(em: () => Em) {
       return `${kind === 'hard' ? 'hard' : 'soft'} bounce ${failed.status} ${rule}`;
     }
     if (recipients.some((each) => DELIVERED_ACTIONS.has(each.action))) {
-      if (!(await recordInGroup(emailId))) await recordDelivery(em(), emailId);
+      if (!(await deliveries.add(emailId))) await recordDelivery(em(), emailId);
       return DELIVERED;
     }
     return 'nothing yet';

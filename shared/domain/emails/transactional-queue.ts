@@ -82,7 +82,7 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
     em: deps.em,
     takeTurn: deps.takeTurn,
     itemsMax: REQUESTS_MAX,
-    fullGroupsMax: 2,
+    parallel: 2,
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
     octetsOf: ({ request }) => bodyLength(request) * request.to.length + json(request.data ?? null).length,
     keysOf: ({ request }) => request.to.map(({ address }) => address),
