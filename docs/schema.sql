@@ -67,7 +67,6 @@ CREATE UNIQUE INDEX automation_execution_active ON automation_execution USING bt
 CREATE INDEX automation_execution_by_completion ON automation_execution USING btree (project_id, completed_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_by_contact ON automation_execution USING btree (contact_id, automation_id, started_at);
 CREATE INDEX automation_execution_by_creation ON automation_execution USING btree (automation_id, created_at, id);
-CREATE INDEX automation_execution_by_end ON automation_execution USING btree (project_id, updated_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_by_project ON automation_execution USING btree (project_id, started_at);
 CREATE INDEX automation_execution_by_status ON automation_execution USING btree (automation_id, status, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_due ON automation_execution USING btree (resume_at) WHERE (status = 'WAITING'::text);
@@ -349,7 +348,7 @@ create table event (
   name text not null,
   data jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null,
-  recorded_at timestamp with time zone default now(),
+  recorded_at timestamp with time zone not null default now(),
   constraint event_pkey PRIMARY KEY (id)
 );
 CREATE INDEX event_by_contact ON event USING btree (contact_id, name, created_at);
@@ -383,7 +382,7 @@ create table former_address (
   contact_id uuid not null,
   project_id uuid not null,
   address_hash bytea not null,
-  address_key bigint,
+  address_key bigint not null,
   constraint former_address_pkey PRIMARY KEY (contact_id, address_hash)
 );
 CREATE INDEX former_address_by_hash ON former_address USING btree (project_id, address_hash, contact_id);
@@ -773,10 +772,8 @@ CREATE OR REPLACE FUNCTION everpost_check_contact_data()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  before jsonb := case when tg_op = 'UPDATE' then old.data end;
 begin
-  if everpost_contact_data_fits(new.data, before) then
+  if everpost_contact_data_fits(new.data) then
     return new;
   end if;
   raise exception 'the data of a contact is too large'
@@ -810,21 +807,23 @@ AS $function$
 #variable_conflict use_column
 begin
   return query
-
-    with recursive step (project_id, n) as (
-      (select head.project_id, 1 from (
-    select o.project_id from outbox o
-    where o.kind = p_kind and o.batch_id is null and o.project_id > p_after and o.available_at <= now()
-    order by o.project_id limit 1) head)
-      union all
-      select (
-    select o.project_id from outbox o
-    where o.kind = p_kind and o.batch_id is null and o.project_id > step.project_id and o.available_at <= now()
-    order by o.project_id limit 1), step.n + 1 from step where step.project_id is not null and step.n < p_rows
-    ),
-    turn as materialized (
-      select step.project_id, step.n, count(*) over () as sharers from step where step.project_id is not null
-    ),
+  with recursive step (project_id, n) as (
+    (
+      select o.project_id, 1 from outbox o
+      where o.kind = p_kind and o.batch_id is null and o.project_id > p_after and o.available_at <= now()
+      order by o.project_id limit 1
+    )
+    union all
+    select (
+      select o.project_id from outbox o
+      where o.kind = p_kind and o.batch_id is null and o.project_id > step.project_id and o.available_at <= now()
+      order by o.project_id limit 1
+    ), step.n + 1
+    from step where step.project_id is not null and step.n < p_rows
+  ),
+  turn as materialized (
+    select step.project_id, step.n, count(*) over () as sharers from step where step.project_id is not null
+  ),
   due as (
     select o.* from turn cross join lateral (
       select id, project_id, subject_id, is_restart from outbox
@@ -852,23 +851,15 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION everpost_contact_data_fits(data jsonb, before jsonb)
+CREATE OR REPLACE FUNCTION everpost_contact_data_fits(data jsonb)
  RETURNS boolean
- LANGUAGE plpgsql
+ LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-declare
-  bytes integer := octet_length(data::text);
-begin
-  if (select count(*) from jsonb_object_keys(data)) > 500
-    and (before is null
-      or (select count(*) from jsonb_object_keys(data)) > (select count(*) from jsonb_object_keys(before))) then
-    return false;
-  end if;
-  return bytes <= 65536
-    or (bytes <= 65536 * 3 / 2 and everpost_json_bytes(data) <= 65536)
-    or (before is not null and bytes <= octet_length(before::text));
-end
+  select (select count(*) from jsonb_object_keys(data)) <= 500 and (
+    octet_length(data::text) <= 65536
+    or octet_length(data::text) <= 65536 * 3 / 2 and everpost_json_bytes(data) <= 65536
+  )
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_count_ended_executions()
@@ -1187,21 +1178,24 @@ AS $function$
 #variable_conflict use_column
 begin
   return query
-
-    with recursive step (project_id, n) as (
-      (select head.project_id, 1 from (
-    select o.project_id from outbox o
-    where o.kind = p_kind and o.batch_id is not null and o.project_id > '00000000-0000-0000-0000-000000000000'::uuid and o.available_at <= now()
-    order by o.project_id limit 1) head)
-      union all
-      select (
-    select o.project_id from outbox o
-    where o.kind = p_kind and o.batch_id is not null and o.project_id > step.project_id and o.available_at <= now()
-    order by o.project_id limit 1), step.n + 1 from step where step.project_id is not null and step.n < p_rows
-    ),
-    turn as materialized (
-      select step.project_id, step.n, count(*) over () as sharers from step where step.project_id is not null
+  with recursive step (project_id, n) as (
+    (
+      select o.project_id, 1 from outbox o
+      where o.kind = p_kind and o.batch_id is not null and o.project_id > '00000000-0000-0000-0000-000000000000'::uuid
+        and o.available_at <= now()
+      order by o.project_id limit 1
     )
+    union all
+    select (
+      select o.project_id from outbox o
+      where o.kind = p_kind and o.batch_id is not null and o.project_id > step.project_id and o.available_at <= now()
+      order by o.project_id limit 1
+    ), step.n + 1
+    from step where step.project_id is not null and step.n < p_rows
+  ),
+  turn as materialized (
+    select step.project_id, step.n, count(*) over () as sharers from step where step.project_id is not null
+  )
   update outbox set available_at = now() + p_lease, attempts = attempts + 1
   where batch_id = any(array(
     select o.batch_id from turn cross join lateral (

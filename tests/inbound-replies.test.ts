@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ReplyAddressesMigration } from '../shared/domain/schema/migrations/20261122070700-reply-addresses.ts';
 import { createProject } from '../shared/domain/projects/projects.ts';
 import { findReplyAddressOwner, withReplyAddress } from '../shared/domain/emails/reply-addresses.ts';
-import { query, sql, SqlFragment } from '../shared/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { answer, dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './support/inbound.ts';
 
 let inbound: TestInbound;
@@ -160,48 +159,5 @@ describe('withReplyAddress', () => {
       errors: [expect.objectContaining({ field: 'replyTo', code: 'too_big' })],
     });
     expect(await withReplyAddress(em(), use(project.id, `collected-1@${INBOUND_DOMAIN}`), done)).toBe('done');
-  });
-});
-
-describe('the migration that gives addresses owners', () => {
-  it('gives each address that is in use to the project that used it first', async () => {
-    const { orm } = inbound.database;
-    const [address, mailed] = [`first@${INBOUND_DOMAIN}`, `mailed@${INBOUND_DOMAIN}`];
-    const mail = await inbound.sentMail({ projectId: otherId });
-    const unit = em();
-    await unit.begin();
-    await query(unit, sql`drop table reply_address`);
-    await query(unit, sql`drop index template_by_reply_to, campaign_by_reply_to`);
-    await query(unit, sql`create index email_content_by_reply_to on email_content (lower(reply_to))`);
-    for (const [projectId, days] of [
-      [otherId, 1],
-      [inbound.projectId, 2],
-    ] as const) {
-      await query(
-        unit,
-        sql`
-          insert into template (id, project_id, name, subject, body, from_address, reply_to, created_at, updated_at)
-          values (gen_random_uuid(), ${projectId}, 'N', 'S', 'B', 'a@b.test', upper(${address}::text),
-            now() - ${days}::int * interval '1 day', now())`,
-      );
-    }
-    await query(
-      unit,
-      sql`
-        insert into email_content (email_id, from_address, reply_to, html, body_text, created_at)
-        values (${mail.emailId}, 'a@b.test', ${mailed}, '', '', now())`,
-    );
-    const migration = new ReplyAddressesMigration(orm.em.getDriver(), orm.config);
-    migration.up();
-    for (const text of migration.getQueries() as string[]) await query(unit, new SqlFragment(text));
-    const owners = await query<{ address: string; owner: string }>(
-      unit,
-      sql`select address, project_id as owner from reply_address where address in (${address}, ${mailed}) order by 1`,
-    );
-    await unit.rollback();
-    expect(owners).toEqual([
-      { address, owner: inbound.projectId },
-      { address: mailed, owner: otherId },
-    ]);
   });
 });

@@ -195,4 +195,12 @@ describe('the API on an unsuitable database', () => {
     );
     await run(stack.database.url, "delete from mikro_orm_migrations where name = '29991231000000-later'");
   });
+
+  it('ends with a sentence when a version before 0.1.0 made the database', async () => {
+    await run(stack.database.url, "insert into mikro_orm_migrations (name) values ('20261121000000-initial')");
+    expect(await faultOf(stack.database.url)).toMatch(
+      /was made by a version of Everpost before 0\.1\.0, and its schema cannot be brought up to date\. Start with a new, empty database/,
+    );
+    await run(stack.database.url, "delete from mikro_orm_migrations where name = '20261121000000-initial'");
+  });
 });

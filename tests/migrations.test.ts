@@ -4,7 +4,6 @@ import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { migrateUp, type MigrationReport } from '../shared/domain/schema/migrate.ts';
 import { MIGRATIONS, type SchemaMigration } from '../shared/domain/schema/migrations.ts';
-import { createOrm } from '../shared/domain/schema/orm.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -88,17 +87,4 @@ describe('a migration of large tables', () => {
       ),
     ).toEqual({ isValid: true });
   }, 180_000);
-
-  it('is refused while processes run that must have ended before it, and names them', async () => {
-    const stopping: SchemaMigration = { name: '29990101000002-stopping', class: NewColumn, needsStop: true };
-    const worker = await createOrm({ databaseUrl: stack.database.url, applicationName: 'everpost-worker' });
-    try {
-      await query(worker.em.fork(), sql`select 1`);
-      await expect(migrateUp(stack.database.url, [...MIGRATIONS, ...NEWER, stopping])).rejects.toThrow(
-        /29990101000002-stopping needs API and workers of the version before to be stopped.*: everpost-worker\. Stop them/,
-      );
-    } finally {
-      await worker.close();
-    }
-  });
 });

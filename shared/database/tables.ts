@@ -233,7 +233,7 @@ export interface Tables {
     name: string;
     data: unknown;
     createdAt: Date;
-    recordedAt: Date | null;
+    recordedAt: Date;
   };
   event_name: {
     projectId: string;
@@ -252,7 +252,7 @@ export interface Tables {
     contactId: string;
     projectId: string;
     addressHash: Buffer;
-    addressKey: number | null;
+    addressKey: number;
   };
   former_failure: {
     executionId: string;

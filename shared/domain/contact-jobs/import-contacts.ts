@@ -96,10 +96,10 @@ export async function importContacts(
       ), upserted as (
         insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
         select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()
-        from imported where ${dataFits(sql`data`, sql`null`)}
+        from imported where ${dataFits(sql`data`)}
         on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now(),
             opted_out_at = coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)
-          where ${dataFits(sql`(contact.data || excluded.data)`, sql`contact.data`)}
+          where ${dataFits(sql`(contact.data || excluded.data)`)}
         returning id, email, subscribed, bounced_email_id, (xmax = 0) as is_new
       )
       select count(*) filter (where is_new) as created,

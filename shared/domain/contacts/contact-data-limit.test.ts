@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { json, queryOne, sql } from '../../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
 import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
 
@@ -34,21 +33,6 @@ async function upsert(email: string, data: Data): Promise<{ id: string; data: Da
     data,
   });
   return contact!;
-}
-
-/** Creates a contact with data beyond the limit, as it may have been stored before there was a limit. */
-async function createOversized(data: Data): Promise<string> {
-  const id = uuidV7();
-  await em().transactional(async (tx) => {
-    await query(tx, sql`set local session_replication_role = replica`);
-    await query(
-      tx,
-      sql`
-        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-        values (${id}, ${projectId}, ${`${id}@x.test`}, true, ${json(data)}::jsonb, now(), now())`,
-    );
-  });
-  return id;
 }
 
 describe('the data of a contact', () => {
@@ -88,20 +72,6 @@ describe('the data of a contact', () => {
       ]);
       expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
     }
-  });
-
-  it('stays readable beyond the limit, and may then shrink but not grow', async () => {
-    const id = await createOversized({ ...dataOf(100_000), ...keys(600) });
-    expect(Object.keys((await findContact(em(), projectId, id)).data)).toHaveLength(601);
-    const patch = (data: Data) => patchContact(em(), projectId, id, { data }, CAUSE);
-    await patchContact(em(), projectId, id, { subscribed: false }, CAUSE);
-    await patch({ k1: null });
-    await patch({ k2: 2 });
-    await expect(patch({ more: 1 })).rejects.toMatchObject(REFUSED);
-    await expect(patch({ k2: 'longer' })).rejects.toMatchObject(REFUSED);
-    await patch({ a: null });
-    await patch({ k2: 'longer' });
-    await expect(patch({ more: 1 })).rejects.toMatchObject(REFUSED);
   });
 });
 

@@ -37,6 +37,6 @@ export function throwDataTooLarge(error: unknown): never {
  * The condition of the trigger, for a statement that skips contacts with too much data. Small data is not measured,
  * because its binary size shows that it fits.
  */
-export function dataFits(data: SqlFragment, before: SqlFragment): SqlFragment {
-  return sql`(pg_column_size(${data}) <= 4000 or everpost_contact_data_fits(${data}, ${before}))`;
+export function dataFits(data: SqlFragment): SqlFragment {
+  return sql`(pg_column_size(${data}) <= 4000 or everpost_contact_data_fits(${data}))`;
 }

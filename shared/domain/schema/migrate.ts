@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { ConfigError } from '../../platform/config.ts';
 import { errorMessage, isConflict, isTooSlow } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
@@ -76,8 +75,6 @@ async function runMigrations(databaseUrl: string, migrations: readonly SchemaMig
       await takeMigrationLock(em);
       const pending = await pendingMigrations(em, migrations);
       const olderProcesses = await findProcesses(em);
-      const stopping = migrations.find(({ name, needsStop }) => needsStop && pending.includes(name));
-      if (stopping && olderProcesses.length > 0) throw mustStop(databaseUrl, stopping.name, olderProcesses);
       for (const name of pending) await apply(orm, name);
       return { applied: pending, olderProcesses };
     });
@@ -104,13 +101,6 @@ async function findProcesses(em: Em): Promise<string[]> {
       where datname = current_database() and application_name ~ '^everpost-(api|worker)' order by 1`,
   );
   return rows.map(({ name }) => name);
-}
-
-function mustStop(databaseUrl: string, migration: string, processes: string[]): ConfigError {
-  return new ConfigError(
-    `${databaseName(databaseUrl)}: the migration ${migration} needs API and workers of the version before to be stopped, ` +
-      `and these are still connected: ${processes.join(', ')}. Stop them, then run \`everpost migrate\`.`,
-  );
 }
 
 /** Applies one migration, trying again while other sessions hold its locks. */

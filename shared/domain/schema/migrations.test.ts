@@ -2,9 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import type { Migration } from '@mikro-orm/migrations';
 import { MIGRATIONS } from './migrations.ts';
 
-/** Later migrations run beside processes that work, on tables of any size. */
-const LAST_UNCHECKED = '20261129000000-no-sandbox-events';
-
 /** Tables that grow with email, events and contacts. */
 const LARGE =
   '(?:attachment|automation_execution|contact|email|email_content|event|segment_member|step_execution|webhook_delivery)';
@@ -45,12 +42,10 @@ function statementsOf(migration: new (...args: never[]) => Migration): string {
 }
 
 describe('migrations that a running system survives', () => {
-  const checked = MIGRATIONS.filter(({ name }) => name > LAST_UNCHECKED);
-
-  it.each(checked)('$name is one', (migration) => {
-    const statements = statementsOf(migration.class);
-    expect(statements).toMatch(/\w/);
-    expect(faultsOf(statements)).toEqual([]);
+  it('are all but the first, which runs on an empty database', () => {
+    expect(statementsOf(MIGRATIONS[0]!.class)).toMatch('create table email (');
+    const faults = MIGRATIONS.slice(1).map(({ name, class: it }) => [name, ...faultsOf(statementsOf(it))]);
+    expect(faults.filter((found) => found.length > 1)).toEqual([]);
   });
 
   it.each([

@@ -11,6 +11,8 @@ const NO_LOGIN = ['28P01', '28000'];
 const NO_RIGHT = '42501';
 /** The driver's message when a URL lacks the password that the server asks for. */
 const NO_PASSWORD = /^SASL: .*password must be/;
+/** The first migration of unreleased versions, whose schemas differ from that of 0.1.0. */
+const UNRELEASED = '20261121000000-initial';
 const NO_TLS = /server does not support SSL|certificate|_CERT_|UNABLE_TO_VERIFY/i;
 
 function connectTo(databaseUrl: string): pg.Client {
@@ -85,6 +87,12 @@ async function assertOwnSchema(client: pg.Client, where: string, known: readonly
       : (await client.query<{ name: string }>(`select name from ${state.migrations_table} order by id`)).rows;
   const names = applied.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.includes(UNRELEASED)) {
+    throw new ConfigError(
+      `${where} was made by a version of Everpost before 0.1.0, and its schema cannot be brought up to date. ` +
+        'Start with a new, empty database.',
+    );
+  }
   if (unknown.length > 0 && unknown.length < names.length) {
     throw new ConfigError(
       `${where} has the schema of a newer version of Everpost (${unknown.at(-1) ?? ''}). ` +
