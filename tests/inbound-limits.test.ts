@@ -117,7 +117,7 @@ describe('guessed recipients', () => {
   });
 });
 
-describe('connections of strangers', () => {
+describe('connections of guests', () => {
   it('are limited to five for one address; further ones wait a moment and are refused', async () => {
     const server = await listen();
     const clients = Array.from({ length: 8 }, () => open(server));
@@ -161,7 +161,7 @@ describe('connections of strangers', () => {
         client.socket.write('Subject: x\r\n');
       },
     ],
-    ['stays for long', { strangerConnectionMs: 300 }, async (client: Client) => begin(client)],
+    ['stays for long', { guestConnectionMs: 300 }, async (client: Client) => begin(client)],
     [
       'sends commands without end',
       { commandOctets: 1_000, replies: 10_000 },
@@ -208,9 +208,9 @@ describe('the PROXY protocol', () => {
 
   it('is refused from other clients, and required from a trusted forwarder', async () => {
     const server = await listen({ proxySources: ['127.0.0.0/30'] });
-    const stranger = open(server, { from: '127.0.0.9', header: header('192.0.2.3') });
-    await seen(() => stranger.said() !== '' || stranger.isOver());
-    expect(stranger.said()).not.toMatch(/^220/);
+    const guest = open(server, { from: '127.0.0.9', header: header('192.0.2.3') });
+    await seen(() => guest.said() !== '' || guest.isOver());
+    expect(guest.said()).not.toMatch(/^220/);
     const direct = open(server, { from: '127.0.0.9' });
     await seen(() => direct.said().startsWith('220'));
     const silent = open(server, { header: 'EHLO mx.test\r\n' });

@@ -17,7 +17,7 @@ export interface Guests {
   /**
    * Spends units of a guest, perhaps more than it has left.
    * @param guest its network (`clientOf`), or another name that stands for it
-   * @returns false when it has none left; nothing is spent then
+   * @returns false when it has not one unit left; nothing is spent then
    */
   spend: (guest: string, units: number) => boolean;
   /** Gives units back to a guest, because it has proved that they should not count. */
@@ -57,7 +57,7 @@ export function createGuests(limits: GuestLimits): Guests {
   return {
     spend(guest, units) {
       const own = accountOf(guest);
-      if (own.units <= 0 || refill(all, whole * together).units <= 0) return false;
+      if (own.units < 1 || refill(all, whole * together).units < 1) return false;
       own.units -= units;
       all.units -= units;
       return true;

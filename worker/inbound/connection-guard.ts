@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import { createNetworkTest } from '../../shared/platform/client-address.ts';
-import type { ClientLimits } from './client-limits.ts';
+import type { GuestLimits } from './guest-limits.ts';
 import { createConnectionQueue, type ClientConnection, type ConnectionQueue } from './connection-queue.ts';
 import { createConnectionWatch, type ConnectionBounds, type ConnectionWatch } from './connection-watch.ts';
 import { takeProxyHeader } from './proxy-header.ts';
 
 export interface ConnectionGuardOptions {
   server: SMTPServer;
-  limits: ClientLimits;
+  limits: GuestLimits;
   /** All sockets, including those being refused or closed. */
   socketsMax: number;
   /** Forwarders whose connections begin with a PROXY header; networks in CIDR notation. */
@@ -31,7 +31,7 @@ export interface ConnectionGuard {
 /** The resources that the steps of an admission share. */
 interface Admission {
   server: SMTPServer;
-  limits: ClientLimits;
+  limits: GuestLimits;
   watch: ConnectionWatch;
   queue: ConnectionQueue;
   /** All sockets, including those being refused or closed. */
@@ -123,7 +123,7 @@ function end(server: SMTPServer, id: string, socket: Socket): void {
  */
 export function guardConnections(options: ConnectionGuardOptions): ConnectionGuard {
   const { server, limits, bounds } = options;
-  const watch = createConnectionWatch(bounds, limits.isProven);
+  const watch = createConnectionWatch(bounds, limits.hasProof);
   const queue = createConnectionQueue();
   const sockets = new Set<Socket>();
   const isForwarder = createNetworkTest(options.proxySources);

@@ -6,7 +6,7 @@ const BOUNDS: ConnectionBounds = {
   recipientWaitMs: 10,
   messageMs: 20,
   connectionMs: 100,
-  strangerConnectionMs: 50,
+  guestConnectionMs: 50,
   commandOctets: 10,
   messageOctets: 100,
   replies: 10,
@@ -17,7 +17,7 @@ function startWatch() {
   const clock = { now: 0 };
   const watch = createConnectionWatch(
     BOUNDS,
-    (address) => address === 'proven',
+    (address) => address === 'proved',
     () => clock.now,
   );
   const sent = { octets: 0 };
@@ -28,7 +28,7 @@ function startWatch() {
 describe('a watched connection', () => {
   it('is overdue when no recipient is accepted in time', () => {
     const { clock, watch, socket, overdue } = startWatch();
-    watch.add('one', socket, 'stranger');
+    watch.add('one', socket, 'guest');
     clock.now = 10;
     expect(overdue()).toEqual([]);
     clock.now = 11;
@@ -37,7 +37,7 @@ describe('a watched connection', () => {
 
   it('has the time of a message from its first recipient on, whatever further recipients it has', () => {
     const { clock, watch, socket, overdue } = startWatch();
-    watch.add('one', socket, 'stranger');
+    watch.add('one', socket, 'guest');
     clock.now = 10;
     watch.beginMessage('one');
     clock.now = 30;
@@ -51,7 +51,7 @@ describe('a watched connection', () => {
 
   it('is overdue when it sends too much in its phase', () => {
     const { watch, sent, socket, overdue } = startWatch();
-    watch.add('one', socket, 'stranger');
+    watch.add('one', socket, 'guest');
     sent.octets = 11;
     expect(overdue()).toEqual(['one']);
     watch.beginMessage('one');
@@ -63,13 +63,13 @@ describe('a watched connection', () => {
 
   it('may last longer when its client has proved something', () => {
     const { clock, watch, socket, overdue } = startWatch();
-    watch.add('known', socket, 'proven');
-    watch.add('unknown', socket, 'stranger');
+    watch.add('proved', socket, 'proved');
+    watch.add('guest', socket, 'guest');
     clock.now = 51;
-    watch.beginMessage('known');
-    watch.beginMessage('unknown');
-    expect(overdue()).toEqual(['unknown']);
-    watch.remove('unknown');
+    watch.beginMessage('proved');
+    watch.beginMessage('guest');
+    expect(overdue()).toEqual(['guest']);
+    watch.remove('guest');
     expect(overdue()).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ export interface ConnectionBounds {
   messageMs: number;
   /** The whole connection; less for a client that has proved nothing. */
   connectionMs: number;
-  strangerConnectionMs: number;
+  guestConnectionMs: number;
   /** What a client may send before a recipient is accepted. */
   commandOctets: number;
   /** What a client may send from the first accepted recipient to the end of the message. */
@@ -23,7 +23,7 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   recipientWaitMs: 60_000,
   messageMs: 120_000,
   connectionMs: 10 * 60_000,
-  strangerConnectionMs: 4 * 60_000,
+  guestConnectionMs: 4 * 60_000,
   commandOctets: 64 * 1024,
   messageOctets: 4 * 1024 * 1024,
   // A message may name 100 recipients (RFC 5321 section 4.5.3.1.8), each with a reply.
@@ -61,10 +61,10 @@ export interface ConnectionWatch {
   isServed: (socket: Socket) => boolean;
 }
 
-/** Creates a watch for connections, which may last longer when `isProven` holds for their client. */
+/** Creates a watch for connections, which may last longer when `hasProof` holds for their client. */
 export function createConnectionWatch(
   bounds: ConnectionBounds,
-  isProven: (address: string) => boolean,
+  hasProof: (address: string) => boolean,
   now: () => number = () => performance.now(),
 ): ConnectionWatch {
   const watched = new Map<string, WatchedConnection>();
@@ -78,7 +78,7 @@ export function createConnectionWatch(
   function isOverdue(connection: WatchedConnection): boolean {
     const phaseMs = connection.isInMessage ? bounds.messageMs : bounds.recipientWaitMs;
     const phaseOctets = connection.isInMessage ? bounds.messageOctets : bounds.commandOctets;
-    const connectionMs = isProven(connection.address) ? bounds.connectionMs : bounds.strangerConnectionMs;
+    const connectionMs = hasProof(connection.address) ? bounds.connectionMs : bounds.guestConnectionMs;
     return (
       now() - connection.since > phaseMs ||
       now() - connection.startedAt > connectionMs ||

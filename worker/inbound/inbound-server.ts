@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { createClientLimits, type ClientLimits } from './client-limits.ts';
+import { createGuestLimits, type GuestLimits } from './guest-limits.ts';
 import { guardConnections, type ConnectionGuard } from './connection-guard.ts';
 import { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
 import type { InboundMail } from './inbound-mail.ts';
@@ -22,8 +22,8 @@ export interface InboundServerOptions {
   logger: Logger;
   /** Offers STARTTLS (RFC 3207). */
   tls?: InboundTls | undefined;
-  /** Connections and messages per minute from one client that are about no email of ours. */
-  unprovenPerMinute?: number;
+  /** Connections and messages per minute from one guest: about no email of ours. */
+  unitsPerMinute?: number;
   /** Forwarders that send a PROXY header; networks in CIDR notation. */
   proxySources?: readonly string[];
   bounds?: Partial<ConnectionBounds>;
@@ -35,7 +35,7 @@ const CONNECTIONS_MAX = 100;
 /** All sockets, including those being refused or closed. */
 const SOCKETS_MAX = 3 * CONNECTIONS_MAX;
 const RECIPIENTS_MAX = 10;
-const UNPROVEN_PER_MINUTE = 120;
+const UNITS_PER_MINUTE = 120;
 const IDLE_MS = 30_000;
 const CLOSE_MS = 2_000;
 
@@ -66,7 +66,7 @@ async function readAll(stream: SMTPServerDataStream): Promise<Buffer | undefined
 /** The resources that the steps of a session share. */
 interface Listener {
   mail: InboundMail;
-  limits: ClientLimits;
+  limits: GuestLimits;
   logger: Logger;
   recipientsOf: WeakMap<SMTPServerSession['envelope'], Map<string, InboundRecipient>>;
   guard: () => ConnectionGuard;
@@ -161,8 +161,8 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
  */
 export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
   const { mail, logger } = options;
-  const limits = createClientLimits({
-    unprovenPerMinute: options.unprovenPerMinute ?? UNPROVEN_PER_MINUTE,
+  const limits = createGuestLimits({
+    unitsPerMinute: options.unitsPerMinute ?? UNITS_PER_MINUTE,
     connectionsMax: CONNECTIONS_MAX,
   });
   const server = createServer(options, { mail, limits, logger, recipientsOf: new WeakMap(), guard: () => guard });

@@ -238,7 +238,7 @@ describe('a connection that only chats', () => {
 });
 
 describe('a connection that holds a place', () => {
-  /** As many as one stranger may have. */
+  /** As many as one guest may have. */
   const PLACES = 5;
   const silent = async (socket: Socket): Promise<void> => void (await converse(socket, 'STARTTLS', /^220 /m));
 

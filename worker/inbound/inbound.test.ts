@@ -359,7 +359,7 @@ describe('the listener', () => {
   });
 
   it('refuses connections of one client beyond the limit per minute', async () => {
-    const limited = await inbound.listen({ unprovenPerMinute: 2 });
+    const limited = await inbound.listen({ unitsPerMinute: 2 });
     const greetings: string[] = [];
     for (let i = 0; i < 5; i++) {
       greetings.push(
@@ -379,7 +379,7 @@ describe('the listener', () => {
   });
 
   it('does not count connections with reports about our email, however many', async () => {
-    const limited = await inbound.listen({ unprovenPerMinute: 2 });
+    const limited = await inbound.listen({ unitsPerMinute: 2 });
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
     const mails = await Promise.all(Array.from({ length: 10 }, () => sentMail()));
     for (const { emailId } of mails) {

@@ -4,13 +4,13 @@ import { judgeRefusal } from '../../shared/sending/verdict/judge-refusal.ts';
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import { isAutomatic } from '../../shared/sending/reports/automatic-message.ts';
 import { clientOf } from '../../shared/platform/client-address.ts';
+import { createGuests } from '../../shared/platform/guests.ts';
 import { addressIn } from '../../shared/sending/reports/inbound-message.ts';
 import { readEntity, type MimeEntity } from '../../shared/sending/reports/mime-reader.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import type { SmtpOutcome, SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
-import { createClientShares, type ClientShares } from './client-shares.ts';
 
 /** The SMTP reply that refuses a message. */
 export interface SmtpRefusal {
@@ -66,11 +66,11 @@ const FORWARDED_FIELD = 'Everpost-Forwarded';
 const FORWARD_MS = 25_000;
 /** The most Received fields of a message without a loop (RFC 5321 section 6.3); real messages have about five. */
 const HOPS_MAX = 18;
-/** Messages of one client that may be forwarded at once; after them one per minute. */
-const CLIENT_SHARE = { max: 10, intervalMs: 60_000 };
-/** The same of all clients: enough for ten of them, and a bound for what leaves in the name of this installation. */
-const ALL_SHARE = { max: 100, intervalMs: 6_000 };
-const ALL = 'all';
+/**
+ * Messages of one client that may be forwarded at once; after them one per minute. The bound of all clients together is
+ * a bound for what leaves in the name of this installation.
+ */
+const FORWARDED = { units: 10, refillMs: 10 * 60_000, together: 10 };
 /** The octets of a message for the operator. */
 const MESSAGE_BYTES_MAX = 512 * 1024;
 
@@ -106,15 +106,12 @@ function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
  * It prevents loops. A message that this listener forwarded is recognized by a header field, and one that other servers
  * forwarded by its Received fields. A forwarded message has no envelope sender, so nobody returns or answers it.
  * Messages with a sender at this listener, and automatic replies in the name of the operator, are refused. Each
- * client has a share of its own, so that none keeps the mail of others waiting, and a loop ends.
+ * client has units of its own, so that none keeps the mail of others waiting, and a loop ends.
  */
 export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
   const { operator, smtp, logger, now = Date.now, forwardMs = FORWARD_MS } = options;
   const host = domainToASCII(options.domain) || options.domain.toLowerCase();
-  const [shares, allShares] = [CLIENT_SHARE, ALL_SHARE].map((share) => createClientShares({ ...share, now })) as [
-    ClientShares,
-    ClientShares,
-  ];
+  const guests = createGuests({ ...FORWARDED, now });
 
   /** Whether a reply to the address would come to this listener. */
   function isHere(address: string): boolean {
@@ -132,14 +129,6 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
       authors.some(isHere) ||
       (isOfOperator && isAutomatic(message, { envelopeFrom, from, subject: message.field('subject') }))
     );
-  }
-
-  /** Whether a message may be forwarded for the client, which has then used a part of its share. */
-  function useShare(client: string): boolean {
-    if (!shares.isLeft(client) || !allShares.isLeft(ALL)) return false;
-    shares.use(client);
-    allShares.use(ALL);
-    return true;
   }
 
   function fields(message: MimeEntity, client: InboundClient): string {
@@ -171,7 +160,7 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
       if (raw.length > MESSAGE_BYTES_MAX) return TOO_LARGE;
       const message = readEntity(raw.toString('latin1'));
       if (isLoop(message, from)) return LOOP;
-      if (!useShare(clientOf(client.address))) return TOO_MANY;
+      if (!guests.spend(clientOf(client.address), 1)) return TOO_MANY;
       const refusal = await send(Buffer.concat([Buffer.from(fields(message, client), 'latin1'), raw]));
       if (refusal === NOT_TAKEN) logger.error('the mail server of OPERATOR_EMAIL refuses a forwarded message');
       return refusal;

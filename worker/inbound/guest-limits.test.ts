@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { createClientLimits } from './client-limits.ts';
+import { createGuestLimits } from './guest-limits.ts';
 
 const MINUTE_MS = 60_000;
 
-function createLimits({ unprovenPerMinute = 1_000, connectionsMax = 100 } = {}) {
+function createLimits({ unitsPerMinute = 1_000, connectionsMax = 100 } = {}) {
   let nowMs = 1_000 * MINUTE_MS;
-  const limits = createClientLimits({ unprovenPerMinute, connectionsMax, now: () => nowMs });
+  const limits = createGuestLimits({ unitsPerMinute, connectionsMax, now: () => nowMs });
   return {
     ...limits,
     isLetIn: (address: string) => limits.enter(address) === 'entered',
@@ -17,9 +17,9 @@ function createLimits({ unprovenPerMinute = 1_000, connectionsMax = 100 } = {}) 
 const countOf = (times: number, attempt: (index: number) => boolean) =>
   Array.from({ length: times }, (_, index) => attempt(index)).filter(Boolean).length;
 
-describe('createClientLimits', () => {
-  it('limits the connections and messages of a stranger per minute, and those of no other client', () => {
-    const limits = createLimits({ unprovenPerMinute: 10 });
+describe('createGuestLimits', () => {
+  it('limits the connections and messages of a guest per minute, and those of no other client', () => {
+    const limits = createLimits({ unitsPerMinute: 10 });
     expect(limits.enter('192.0.2.1')).toBe('entered');
     expect(countOf(20, () => limits.beginMessage('192.0.2.1'))).toBe(9);
     expect(limits.enter('192.0.2.1')).toBe('refused');
@@ -29,7 +29,7 @@ describe('createClientLimits', () => {
   });
 
   it('does not limit a server that returns reports about our email, whether or not it reuses connections', () => {
-    const limits = createLimits({ unprovenPerMinute: 10 });
+    const limits = createLimits({ unitsPerMinute: 10 });
     const relay = '192.0.2.1';
     const oneByOne = countOf(1_000, (index) => {
       const isTaken = limits.isLetIn(relay) && limits.beginMessage(relay);
@@ -48,7 +48,7 @@ describe('createClientLimits', () => {
   });
 
   it('accepts the address of one email as a proof a few times only', () => {
-    const limits = createLimits({ unprovenPerMinute: 10 });
+    const limits = createLimits({ unitsPerMinute: 10 });
     const taken = countOf(100, () => {
       const isTaken = limits.isLetIn('192.0.2.1') && limits.beginMessage('192.0.2.1');
       limits.prove('192.0.2.1', 'the same');
@@ -58,7 +58,7 @@ describe('createClientLimits', () => {
     expect(taken).toBe(4 + 5);
   });
 
-  it('allows a stranger five connections at once, and one more for each email it proves, up to fifty', () => {
+  it('allows a guest five connections at once, and one more for each email it proves, up to fifty', () => {
     const limits = createLimits();
     expect(countOf(10, () => limits.isLetIn('192.0.2.1'))).toBe(5);
     expect(limits.enter('192.0.2.1')).toBe('full');
@@ -70,23 +70,23 @@ describe('createClientLimits', () => {
     expect(countOf(100, () => limits.isLetIn('192.0.2.1'))).toBe(50 - 6);
   });
 
-  it('reserves a quarter of all places for clients that have proven an email within the last hour', () => {
+  it('reserves a quarter of all places for clients that have proved an email within the last hour', () => {
     const limits = createLimits();
     limits.prove('198.51.100.1', 'a mail');
-    const strangers = countOf(200, (index) => limits.isLetIn(`192.0.2.${index % 200}`));
-    expect(strangers).toBe(75);
+    const guests = countOf(200, (index) => limits.isLetIn(`192.0.2.${index % 200}`));
+    expect(guests).toBe(75);
     expect(limits.enter('198.51.100.2')).toBe('full');
     expect(limits.enter('198.51.100.1')).toBe('entered');
-    expect(limits.isProven('198.51.100.1')).toBe(true);
-    limits.pass(60 * MINUTE_MS);
-    expect(limits.isProven('198.51.100.1')).toBe(false);
+    expect(limits.hasProof('198.51.100.1')).toBe(true);
+    limits.pass(60 * MINUTE_MS + 1);
+    expect(limits.hasProof('198.51.100.1')).toBe(false);
     expect(limits.enter('198.51.100.1')).toBe('full');
   });
 
   it('accepts one email as a proof of two clients only', () => {
     const limits = createLimits();
     for (let i = 1; i <= 20; i++) limits.prove(`192.0.2.${i}`, 'the same');
-    expect(countOf(20, (index) => limits.isProven(`192.0.2.${index + 1}`))).toBe(2);
+    expect(countOf(20, (index) => limits.hasProof(`192.0.2.${index + 1}`))).toBe(2);
   });
 
   it('allows a client to guess ten recipients, then one per minute, however often it connects', () => {
@@ -104,7 +104,7 @@ describe('createClientLimits', () => {
     expect(countOf(50, () => guess())).toBe(10);
   });
 
-  it('limits the octets of a stranger per minute', () => {
+  it('limits the octets of a guest per minute', () => {
     const limits = createLimits();
     const mib = 1024 * 1024;
     const send = (address: string) => {
@@ -112,7 +112,7 @@ describe('createClientLimits', () => {
       if (isTaken) limits.countOctets(address, mib);
       return isTaken;
     };
-    expect(countOf(50, () => send('192.0.2.1'))).toBe(9);
+    expect(countOf(50, () => send('192.0.2.1'))).toBe(8);
     limits.prove('192.0.2.2', 'a mail');
     expect(countOf(50, () => send('192.0.2.2'))).toBe(50);
     limits.pass(MINUTE_MS);
