@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { temporal } from '@temporalio/proto';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { query, sql } from '../shared/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createCampaign } from './harness/bench-mail.ts';
+import { createContacts, readCampaign } from './harness/campaign-audience.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
+import { measureFarRelay } from './far-relay.ts';
 import type { Sink, SinkKind } from './harness/sink.ts';
 import type { BenchStack } from './harness/stack.ts';
 
@@ -20,13 +22,6 @@ interface LimitResult {
   bytesPerMail: number;
 }
 
-interface CampaignRow {
-  status: string;
-  isFrozen: boolean;
-  decided: number;
-  sent: number;
-}
-
 interface Run {
   totalMs: number;
   /** From the request until the whole audience was stored. Sending begins before that. */
@@ -35,29 +30,6 @@ interface Run {
   steadyPerSecond: number;
   /** From the crash until the next result was recorded; undefined without a crash. */
   resumedAfterMs: number | undefined;
-}
-
-/** Creates contacts at one domain or spread over several. */
-export function createContacts(stack: BenchStack, count: number, domains = 1): Promise<unknown> {
-  return query(
-    stack.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@' || case when ${domains}::int = 1 then '' else 'd' || n % ${domains}::int || '.' end || 'example.com', true,
-        jsonb_build_object('firstName', 'Reader ' || n, 'city', 'City ' || n % 97, 'plan', 'plan-' || n % 3, 'points', n % 1000),
-        now(), now()
-      from generate_series(1, ${count}::int) n`,
-  );
-}
-
-export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
-  return queryOne<CampaignRow>(
-    stack.em(),
-    sql`
-      select status, audience_frozen as "isFrozen", sent_count as sent,
-        sent_count + failed_count + skipped_count + bounced_count as decided
-      from campaign where id = ${id}`,
-  );
 }
 
 /**
@@ -219,12 +191,13 @@ async function startWorkers(stack: BenchStack, count: number): Promise<number[]>
 
 export const bench: Bench = {
   description:
-    'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA; with --domains, spread.',
+    'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA; with --domains, spread; with --latency, to a relay far away by 1, 2 and 4 workers.',
   options: {
     recipients: { type: 'string', default: '20000' },
     domains: { type: 'string', default: '1' },
     sink: { type: 'string', default: 'own' },
     workers: { type: 'string', default: '1' },
+    latency: { type: 'string', default: '0' },
     dkim: { type: 'boolean' },
     kill: { type: 'boolean' },
     lock: { type: 'boolean' },
@@ -232,6 +205,7 @@ export const bench: Bench = {
     terminate: { type: 'boolean' },
   },
   async run(context) {
+    if (context.number('latency') > 0) return measureFarRelay(context);
     const recipients = context.number('recipients');
     const sink = await context.startSink(context.text('sink') as SinkKind);
     const stack = await context.startStack({ smtpUrl: sink.url });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, sql } from '../shared/database/sql.ts';
 import { createAutomation, recordEvents, waitUntil } from './automations.ts';
-import { createContacts, readCampaign } from './campaign.ts';
+import { createContacts, readCampaign } from './harness/campaign-audience.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import type { Bench, BenchContext } from './harness/contract.ts';
 import { measureCost, measureIdle } from './harness/cost-meter.ts';

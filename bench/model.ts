@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { query, sql } from '../shared/database/sql.ts';
-import { createContacts } from './campaign.ts';
+import { createContacts } from './harness/campaign-audience.ts';
 import { sendCampaignToAll } from './costs.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { Sink } from './harness/sink.ts';

@@ -33,6 +33,8 @@ export interface WorkerDeps {
 const CACHED_WORKFLOWS = 500;
 /** An activity sends many emails at the same time, so a few activities use all connections. */
 const DELIVERY_SLOTS = 8;
+/** One page is enough for all connections; the others are loaded and recorded meanwhile. More belong to other workers. */
+const PAGE_SLOTS = 4;
 /** At most the default number of PostgreSQL connections of a worker. */
 const STEP_SLOTS = 10;
 /** Steps that were too slow or failed in a workflow task. They leave connections to the others. */
@@ -84,7 +86,7 @@ async function optionsFor(
     case 'campaigns':
       // A worker polls for one page at a time, so that workers take turns: with one poll per slot, a single worker
       // could take all pages of a campaign.
-      return { ...withActivities(common, deps, DELIVERY_SLOTS), maxConcurrentActivityTaskPolls: 1 };
+      return { ...withActivities(common, deps, PAGE_SLOTS), maxConcurrentActivityTaskPolls: 1 };
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
     case 'webhooks':

@@ -1,12 +1,14 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
 import type { SinkSummary } from './sink.ts';
 
 /**
  * An SMTP server for load tests. It accepts everything, and remembers only how often and when each recipient got a
  * message. It answers whole packets with one write, so that it costs less than its client. When the address of a
- * recipient begins with `broken`, it closes the connection after the content, without an answer.
+ * recipient begins with `broken`, it closes the connection after the content, without an answer. It can answer each
+ * content late, as a server far away does.
  */
 
 const CONTENT_END = Buffer.from('\r\n.\r\n');
@@ -25,6 +27,8 @@ interface Arrival {
 let arrivals = new Map<string, Arrival>();
 let messages = 0;
 let bytes = 0;
+/** How long the answer to a content takes, in milliseconds. */
+let latencyMs = 0;
 
 function accept(recipient: string): void {
   const known = arrivals.get(recipient);
@@ -36,6 +40,27 @@ function serve(socket: Socket): void {
   let rest = NOTHING;
   let recipients: string[] = [];
   let isInContent = false;
+  /** Answers that come late, one after another; undefined while none does. */
+  let late: Promise<void> | undefined;
+
+  function send(replies: string): void {
+    if (replies !== '' && socket.writable) socket.write(replies, 'latin1');
+  }
+
+  /** Sends replies in their order, after `waitMs`. */
+  function sendAfter(waitMs: number, replies: string): void {
+    if (late === undefined && waitMs === 0) {
+      send(replies);
+      return;
+    }
+    const turn: Promise<void> = (late ?? Promise.resolve())
+      .then(() => delay(waitMs))
+      .then(() => {
+        send(replies);
+        if (late === turn) late = undefined;
+      });
+    late = turn;
+  }
 
   function answer(line: string): string {
     switch (line.slice(0, 4).toUpperCase()) {
@@ -76,7 +101,11 @@ function serve(socket: Socket): void {
         messages += 1;
         for (const recipient of recipients) accept(recipient);
         recipients = [];
-        replies += '250 2.0.0 Ok\r\n';
+        if (latencyMs > 0) {
+          sendAfter(0, replies);
+          sendAfter(latencyMs, '250 2.0.0 Ok\r\n');
+          replies = '';
+        } else replies += '250 2.0.0 Ok\r\n';
       } else {
         const end = buffer.indexOf(LINE_FEED, position);
         if (end === -1) break;
@@ -85,7 +114,7 @@ function serve(socket: Socket): void {
       }
     }
     rest = position === buffer.length ? NOTHING : Buffer.from(buffer.subarray(position));
-    if (replies !== '' && socket.writable) socket.write(replies, 'latin1');
+    sendAfter(0, replies);
   });
   socket.write(GREETING);
 }
@@ -97,12 +126,14 @@ function summary(): SinkSummary {
 }
 
 const control = createHttpServer((request, response) => {
-  if (request.method === 'POST') {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+  if (pathname === '/latency') latencyMs = Number(searchParams.get('ms'));
+  else if (request.method === 'POST') {
     arrivals = new Map();
     messages = 0;
     bytes = 0;
   }
-  const body = request.url === '/arrivals' ? [...arrivals].map(([to, { firstAt }]) => [to, firstAt]) : summary();
+  const body = pathname === '/arrivals' ? [...arrivals].map(([to, { firstAt }]) => [to, firstAt]) : summary();
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 });
 const smtp = createServer(serve);

@@ -28,6 +28,8 @@ export interface Sink {
   summary: () => Promise<SinkSummary | undefined>;
   /** When each recipient's first email was complete, in milliseconds since 1970 with fractions. */
   arrivals: () => Promise<Map<string, number>>;
+  /** Answers each content after so many milliseconds from now on. */
+  answerAfter: (ms: number) => Promise<void>;
   /** Forgets everything counted so far. */
   reset: () => Promise<void>;
 }
@@ -56,6 +58,7 @@ async function startOwnSink(processes: Processes): Promise<Sink> {
     url: `smtp://127.0.0.1:${smtpPort}`,
     summary: async () => (await (await fetch(control)).json()) as SinkSummary,
     arrivals: async () => new Map((await (await fetch(`${control}/arrivals`)).json()) as [string, number][]),
+    answerAfter: async (ms) => void (await fetch(`${control}/latency?ms=${ms}`)),
     reset: async () => void (await fetch(control, { method: 'POST' })),
   };
 }
@@ -79,6 +82,7 @@ async function startPostfixSink(processes: Processes): Promise<Sink> {
     url: `smtp://127.0.0.1:${port}`,
     summary: () => Promise.resolve(undefined),
     arrivals: () => Promise.reject(new Error('smtp-sink does not say when mail came in.')),
+    answerAfter: () => Promise.reject(new Error('smtp-sink always answers at once.')),
     reset: () => Promise.resolve(),
   };
 }

@@ -1,5 +1,4 @@
 import type { SmtpUrgency } from './message-queue.ts';
-import { QueueTrial } from './queue-trial.ts';
 import type { PoolServer, ServerHealth } from './server-health.ts';
 
 /** The share of the connections that campaigns leave to more urgent messages. */
@@ -27,23 +26,18 @@ interface Carried {
 /**
  * Divides the connections, so that an urgent message finds one at once however many less urgent ones wait: campaigns
  * leave a quarter free, automations half of that. This holds over all servers together and for each server: where a
- * server grants fewer connections than configured, the quarter is taken from those. Campaigns get even fewer where more
- * connections do not make a server faster, see {@link QueueTrial}.
+ * server grants fewer connections than configured, the quarter is taken from those.
  */
 export class ConnectionShare {
   readonly #connectionsMax: number;
   readonly #health: ServerHealth;
   readonly #carried = new Map<PoolServer, Carried>();
   readonly #total: Carried = { all: 0, campaign: 0, lessUrgent: 0 };
-  readonly #trials = new Map<PoolServer, QueueTrial>();
 
   constructor(connectionsMax: number, health: ServerHealth) {
     this.#connectionsMax = connectionsMax;
     this.#health = health;
-    for (const server of health.servers) {
-      this.#carried.set(server, { all: 0, campaign: 0, lessUrgent: 0 });
-      this.#trials.set(server, new QueueTrial());
-    }
+    for (const server of health.servers) this.#carried.set(server, { all: 0, campaign: 0, lessUrgent: 0 });
   }
 
   /** Notes that a connection carries messages of another urgency now. */
@@ -55,23 +49,9 @@ export class ConnectionShare {
     }
   }
 
-  /**
-   * Notes that a server has decided a message of a campaign, `tookMs` after the message before it on that connection.
-   */
-  decided(server: PoolServer, tookMs: number, nowMs: number): void {
-    this.#trials.get(server)?.decided(tookMs, this.#carriedBy(server).campaign, nowMs);
-  }
-
-  /** Whether more connections to a server carry messages of campaigns than should. */
-  isCrowded(server: PoolServer): boolean {
-    return this.#carriedBy(server).campaign > this.#campaignLimit(server);
-  }
-
   /** Whether a connection that carries messages of urgency `own` may carry one of `urgency` next. */
   mayCarry(server: PoolServer, urgency: SmtpUrgency, own: SmtpUrgency | undefined): boolean {
     if (urgency === 'transactional') return true;
-    const others = this.#carriedBy(server).campaign - (own === 'campaign' ? 1 : 0);
-    if (urgency === 'campaign' && others >= this.#campaignLimit(server)) return false;
     const free = this.#health.isUp(server) ? this.#connectionsMax - this.#health.connections : 0;
     return (
       isWithin(this.#carriedBy(server), urgency, own, server.connections + free) &&
@@ -86,15 +66,7 @@ export class ConnectionShare {
     if (urgency === 'transactional') return max - all;
     const freeOfLessUrgent = limitOf('automation', max) - lessUrgent;
     if (urgency === 'automation') return freeOfLessUrgent;
-    const freeAtServers = this.#health.servers.reduce(
-      (sum, server) => sum + Math.max(0, this.#campaignLimit(server) - this.#carriedBy(server).campaign),
-      0,
-    );
-    return Math.min(freeOfLessUrgent, limitOf('campaign', max) - campaign, freeAtServers);
-  }
-
-  #campaignLimit(server: PoolServer): number {
-    return this.#trials.get(server)?.limit ?? Infinity;
+    return Math.min(freeOfLessUrgent, limitOf('campaign', max) - campaign);
   }
 
   #carriedBy(server: PoolServer): Carried {

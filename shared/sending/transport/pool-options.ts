@@ -20,8 +20,6 @@ export interface SmtpPoolOptions {
   idleTimeoutMs?: number;
   /** The name in EHLO. Default: the name of this machine. */
   ehloName?: string;
-  /** The clock that measures messages of campaigns, in milliseconds. Default `performance.now`. */
-  now?: () => number;
   logger: SmtpPoolLogger;
 }
 

@@ -21,8 +21,6 @@ interface Session {
   readonly server: PoolServer;
   /** The urgency of the messages on it; undefined while it is idle. */
   carries: SmtpUrgency | undefined;
-  /** The time at which the server could begin with the message that it decides next. */
-  sinceMs: number;
 }
 
 const MESSAGES_PER_CONNECTION = 500;
@@ -43,7 +41,6 @@ function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome 
 /** Holds the connections and the waiting messages, and decides which message goes over which connection. */
 export class Pool {
   readonly #options: SmtpPoolOptions;
-  readonly #now: () => number;
   readonly #health: ServerHealth;
   readonly #share: ConnectionShare;
   readonly #queue = new MessageQueue();
@@ -60,7 +57,6 @@ export class Pool {
 
   constructor(options: SmtpPoolOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
     const servers = options.urls.map((url) => ({
       ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
       ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
@@ -207,7 +203,6 @@ export class Pool {
         }),
         server,
         carries: undefined,
-        sinceMs: 0,
       };
       this.#sessions.add(session);
       session.conversation.wake();
@@ -271,7 +266,6 @@ export class Pool {
     const message =
       (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
     this.#carry(session, message?.urgency);
-    session.sinceMs = this.#now();
     if (message) this.#sending += 1;
     return message;
   }
@@ -282,7 +276,6 @@ export class Pool {
    */
   #nextBehind(session: Session, { urgency }: QueuedMessage): QueuedMessage | undefined {
     if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
-    if (urgency === 'campaign' && this.#share.isCrowded(session.server)) return undefined;
     const { label } = session.server.options;
     if (URGENCIES.find((each) => this.#queue.waiting(each, label) > 0) !== urgency) return undefined;
     if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
@@ -332,9 +325,6 @@ export class Pool {
   #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
-    const nowMs = this.#now();
-    if (message.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
-    session.sinceMs = nowMs;
     const { host: server, label: relay } = session.server.options;
     message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }
