@@ -69,7 +69,7 @@ export const bench: Bench = {
     const links = createLinkSigner({ appSecret: stack.env['APP_SECRET'] ?? '', publicUrl: '' });
     const target = encodeClickTarget('https://shop.example.com/spring?utm_source=mail&utm_campaign=news');
     const hits = ids.map((emailId, index) => {
-      const urls = links.recipientUrls({ contactId: emailId, emailId });
+      const urls = links.recipientUrls({ contactId: emailId, emailId, projectId: emailId });
       return index % 4 === 0 ? urls.clickUrl(target) : urls.openUrl;
     });
 

@@ -127,7 +127,7 @@ describe('withReplyAddress', () => {
     expect(await findReplyAddressOwner(em(), address)).toBeUndefined();
   });
 
-  it('respects users of an address from the time before addresses had owners', async () => {
+  it('respects users of an address from the time before its domain was the inbound one', async () => {
     const address = `older@${INBOUND_DOMAIN}`;
     await inbound.sentMail({ replyTo: address });
     await expect(withReplyAddress(em(), use(otherId, address), done)).rejects.toMatchObject({

@@ -152,7 +152,7 @@ async function sentEmail({ neighbour, database, url }: HostileApi): Promise<{ co
   em.create(EmailEntity, { id: emailId, projectId, contactId, toAddress: email, ...sent });
   await em.flush();
   const signer = createLinkSigner({ appSecret: testConfig({}).APP_SECRET, publicUrl: url });
-  return { contactId, links: signer.recipientUrls({ contactId, emailId }) };
+  return { contactId, links: signer.recipientUrls({ contactId, emailId, projectId }) };
 }
 
 /** Keeps `width` requests under way until the work has ended, and takes care that some were refused before it began. */

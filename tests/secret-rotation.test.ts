@@ -84,6 +84,7 @@ describe('a new APP_SECRET', () => {
     const { unsubscribeUrl } = createLinkSigner({ appSecret: OLD, publicUrl: after.url }).recipientUrls({
       contactId,
       emailId: uuidV7(),
+      projectId: before.project.id,
     });
     expect(await unsubscribe(after, unsubscribeUrl)).toBe(200);
     expect((await before.api('GET', `/contacts/${contactId}`)).body.subscribed).toBe(false);

@@ -22,7 +22,7 @@ async function contactWith(locale?: string, api = app.api) {
     body: { email: `${'long-'.repeat(5)}${uuidV7()}@mail.test`, data: { locale } },
   });
   const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
-  const links = signer.recipientUrls({ contactId: body.id, emailId: uuidV7() });
+  const links = signer.recipientUrls({ contactId: body.id, emailId: uuidV7(), projectId: app.project.id });
   return { links, isSubscribed: async () => (await api('GET', `/contacts/${body.id}`)).body.subscribed as boolean };
 }
 

@@ -34,7 +34,7 @@ function withTrace(history: unknown): unknown {
 
 const files = readdirSync(HISTORIES_DIRECTORY).filter((file) => file.endsWith('.json'));
 
-describe('executions recorded by earlier versions', () => {
+describe('recorded executions', () => {
   it.each(files)('%s replays with the current workflow code', async (file) => {
     await replay(readHistory(file));
   });

@@ -28,23 +28,23 @@ export interface CampaignStateView {
   scheduledForMs: number | null;
   totalRecipients: number;
   isAudienceFrozen: boolean;
-  /** The time of the pause; absent when it is not paused, and in old histories. */
+  /** The time of the pause; absent when it is not paused. */
   pausedSince?: string;
-  /** Why the campaign holds; absent when it does not, and in old histories. */
+  /** Why the campaign holds; absent when it does not. */
   waiting?: ProviderWait;
-  /** Recipients must be queued again before anything is sent; absent otherwise, and in old histories. */
+  /** Recipients must be queued again before anything is sent; absent otherwise. */
   isResending?: true;
   /** Recipients of one page at the project's sending speed. */
   pageSize: number;
-  /** Pages under way at the same time; absent in old histories. */
-  lanes?: number;
+  /** Pages under way at the same time. */
+  lanes: number;
 }
 
 export interface ClosedCampaign {
   status: CampaignStatus | 'DELETED';
   /** The campaign has ended, and is to be sent again. */
   isResending?: true;
-  /** The result of the workflow; absent when the campaign was deleted, and in old histories. */
+  /** The result of the workflow; absent when the campaign was deleted. */
   result?: CampaignResult;
 }
 

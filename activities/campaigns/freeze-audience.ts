@@ -14,7 +14,7 @@ export interface FrozenAudience {
   totalRecipients: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
-  /** Enough recipients are stored for now, and there are more; absent in old histories. */
+  /** Enough recipients are stored for now, and there are more; absent otherwise. */
   isPartial?: true;
 }
 

@@ -43,8 +43,8 @@ export interface DeliverEmailsResult {
   deferredIds: string[];
   /** The time until the next attempt, in milliseconds. */
   retryInMs: number;
-  /** The outcomes of the other emails. Activities of earlier builds do not return them. */
-  ended?: StatusCounts;
+  /** The outcomes of the other emails. */
+  ended: StatusCounts;
 }
 
 const RESULTS_MAX = 50;

@@ -86,9 +86,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
      * cannot be computed is marked, and does not delay the others.
      * @returns the last refreshed segment, null when none is left
      */
-    async refreshSegments({ startedAt }: { startedAt?: string }): Promise<{ lastId: string | null }> {
-      // A workflow of an earlier version called. The next run of the schedule does its work.
-      if (startedAt === undefined) return { lastId: null };
+    async refreshSegments({ startedAt }: { startedAt: string }): Promise<{ lastId: string | null }> {
       const since = new Date(startedAt);
       return withHeartbeat(deps, async (signal, advance) => {
         const deadline = Date.now() + BATCH_MS;

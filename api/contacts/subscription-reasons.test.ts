@@ -53,6 +53,7 @@ async function press({ contactId, emailId }: Reader, body?: string): Promise<voi
   const { unsubscribeUrl } = linkSignerOf({ ...testConfig(), publicUrl: app.url }).recipientUrls({
     contactId,
     emailId,
+    projectId: app.project.id,
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   expect((await fetch(unsubscribeUrl, { method: 'POST', headers, body: body ?? null })).status).toBe(200);

@@ -51,7 +51,7 @@ export function createClosedLinks(read: () => Promise<string[]>, logger: Logger)
       });
     }
     await reading;
-    if (projectMark !== undefined && closed.projectMarks.has(projectMark)) return true;
+    if (closed.projectMarks.has(projectMark)) return true;
     return closed.hosts.size > 0 && [...namesOf(url)].some((name) => closed.hosts.has(name));
   };
 }

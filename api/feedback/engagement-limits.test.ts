@@ -45,7 +45,7 @@ async function sentEmail(): Promise<Sent> {
     createdAt: new Date(),
   });
   await em.flush();
-  return { emailId, contactId, links: signer.recipientUrls({ contactId, emailId }) };
+  return { emailId, contactId, links: signer.recipientUrls({ contactId, emailId, projectId }) };
 }
 
 async function eventsOf(contactId: string): Promise<Record<string, number>> {

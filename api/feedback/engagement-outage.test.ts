@@ -60,7 +60,7 @@ async function sentEmail(): Promise<Sent> {
   });
   await em.flush();
   const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
-  return { emailId, campaignId, links: signer.recipientUrls({ contactId: uuidV7(), emailId }) };
+  return { emailId, campaignId, links: signer.recipientUrls({ contactId: uuidV7(), emailId, projectId }) };
 }
 
 async function visit(url: string): Promise<number> {

@@ -56,7 +56,7 @@ async function sentEmail(
     createdAt: new Date(),
   });
   await em.flush();
-  return { emailId, contactId, campaignId, links: signer.recipientUrls({ contactId, emailId }) };
+  return { emailId, contactId, campaignId, links: signer.recipientUrls({ contactId, emailId, projectId }) };
 }
 
 type Visit = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
@@ -205,7 +205,7 @@ describe('GET /t/c/:token', () => {
   it('answers 404 to an altered or foreign token, and redirects nowhere', async () => {
     const mail = await sentEmail();
     const foreign = createLinkSigner({ appSecret: 'another secret of 32 characters and more', publicUrl: app.url });
-    const foreignLinks = foreign.recipientUrls(mail);
+    const foreignLinks = foreign.recipientUrls({ ...mail, projectId: app.project.id });
     const good = mail.links.clickUrl(encodeClickTarget(target));
     for (const url of [
       `${good}A`,

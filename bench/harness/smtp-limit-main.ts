@@ -43,7 +43,7 @@ async function makeMessages(): Promise<string[]> {
     const data = { firstName: `Reader ${index}`, city: 'City 42', plan: 'plan-1', points: 500 };
     const id = `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
     const contact = { id, email: `reader${index}@example.com`, subscribed: true, data };
-    const urls = links.recipientUrls({ contactId: id, emailId: id });
+    const urls = links.recipientUrls({ contactId: id, emailId: id, projectId: id });
     const rendered = mail.render({ contact, urls });
     const raw = composer.compose({
       ...rendered,

@@ -89,7 +89,7 @@ export async function startExecutionWorkflows(
     (start) => start.executionId,
     async ({ executionId, projectId, automationId, contactId, automationName }) => {
       const next = labels.get(executionId) ?? 'first step';
-      const input: AutomationExecutionInput = { executionId, next, takesStepsInTask: true };
+      const input: AutomationExecutionInput = { executionId, next };
       const { requestEagerStart, ...policies } = policy;
       const options = {
         ...policies,

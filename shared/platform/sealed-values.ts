@@ -33,7 +33,7 @@ export class SealError extends Error {
   }
 }
 
-/** The beginning of a value that names its key. Values of earlier versions begin with a random nonce instead. */
+/** The beginning of a sealed value; the id of its secret follows. */
 const MARK = Buffer.from([0xe5, 0x45, 0x50, 0x01]);
 const ID_BYTES = 8;
 const NONCE_BYTES = 12;
@@ -73,21 +73,8 @@ function decrypt(key: Buffer, sealed: Buffer, owner: string): Buffer {
 export function createSealer(secrets: AppSecrets, purpose: string): Sealer {
   const keys = deriveKeys(secrets, purpose);
   const [current] = keys;
-  const ids = allSecrets(secrets).map((secret) => Buffer.from(secretId(secret), 'hex'));
-  const prefix = Buffer.concat([MARK, ids[0] ?? Buffer.alloc(0)]);
-
-  /**
-   * The keys that may open a value, each with the octets that it would open. All keys are tried at last, because a
-   * value of an earlier version may begin with the mark by chance.
-   */
-  function* candidates(sealed: Buffer): Generator<[Buffer, Buffer]> {
-    const isMarked = sealed.subarray(0, MARK.length).equals(MARK);
-    const id = sealed.subarray(MARK.length, MARK.length + ID_BYTES);
-    for (const [index, key] of keys.entries()) {
-      if (isMarked && ids[index]?.equals(id)) yield [key, sealed.subarray(MARK.length + ID_BYTES)];
-    }
-    for (const key of keys) yield [key, sealed];
-  }
+  const prefixes = allSecrets(secrets).map((secret) => Buffer.concat([MARK, Buffer.from(secretId(secret), 'hex')]));
+  const [prefix = MARK] = prefixes;
 
   return {
     seal(plain, owner) {
@@ -97,15 +84,14 @@ export function createSealer(secrets: AppSecrets, purpose: string): Sealer {
       return Buffer.concat([prefix, nonce, cipher.getAuthTag(), sealed]);
     },
     open(sealed, owner) {
-      let fault: unknown;
-      for (const [key, octets] of candidates(Buffer.from(sealed))) {
-        try {
-          return decrypt(key, octets, owner);
-        } catch (error) {
-          fault = error;
-        }
+      const octets = Buffer.from(sealed);
+      const key = keys[prefixes.findIndex((each) => each.equals(octets.subarray(0, each.length)))];
+      if (!key) throw new SealError('A sealed value');
+      try {
+        return decrypt(key, octets.subarray(prefix.length), owner);
+      } catch (error) {
+        throw new SealError('A sealed value', error);
       }
-      throw new SealError('A sealed value', fault);
     },
     isCurrent: (sealed) => Buffer.from(sealed.subarray(0, prefix.length)).equals(prefix),
   };

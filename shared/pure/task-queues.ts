@@ -1,14 +1,11 @@
 /** The work of each task queue. Queues are separate, so that slow work of one kind cannot delay another. */
 export const TASK_QUEUES = {
-  /** Deciding what comes next, and the steps of executions that began before these had a queue. */
+  /** Deciding what comes next. */
   orchestration: 'everpost-orchestration',
   /** Executions: deciding what comes next, and their steps, which run within the same workflow task where possible. */
   executions: 'everpost-executions',
-  /**
-   * Activities that hand transactional email to SMTP servers. One queue once carried all email; the name was kept, so
-   * that the tasks queued then are still found.
-   */
-  transactional: 'everpost-delivery',
+  /** Activities that hand transactional email to SMTP servers. */
+  transactional: 'everpost-transactional',
   /** Activities that hand the email of automations to SMTP servers. */
   automations: 'everpost-automations',
   /** Activities that hand the email of campaigns to SMTP servers. */

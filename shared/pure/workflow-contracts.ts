@@ -128,11 +128,6 @@ export interface AutomationExecutionInput {
   executionId: string;
   /** Names the first steps, for operators. */
   next: string;
-  /**
-   * Set for executions on the queue `everpost-executions`. Only workers that can run steps within a workflow task serve
-   * it. Absent for executions that began before that queue existed.
-   */
-  takesStepsInTask?: true;
 }
 
 /** Says that the event an execution waits for has come. The row of the wait names it; the id is for operators only. */

@@ -36,8 +36,8 @@ async function record(name: string, type: string, config: object): Promise<void>
   await client.workflow.getHandle(workflowId).result();
   const runIds = await runIdsOf(client, workflowId);
   if (runIds.length < 2) throw new Error(`${workflowId} has not continued as new`);
-  await storeHistory(client, workflowId, `automationExecution.in-task-${name}`, runIds[0]);
-  await storeHistory(client, workflowId, `automationExecution.in-task-${name}-continuation`, runIds[1]);
+  await storeHistory(client, workflowId, `automationExecution.${name}`, runIds[0]);
+  await storeHistory(client, workflowId, `automationExecution.${name}-continuation`, runIds[1]);
 }
 
 it(

@@ -32,12 +32,12 @@ it(
       const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
         workflowId,
         taskQueue: TASK_QUEUES.executions,
-        args: [{ executionId, next: 'first step', takesStepsInTask: true }],
+        args: [{ executionId, next: 'first step' }],
       });
       await handle.result().catch(() => undefined);
     });
     await workers.stop();
-    await storeHistory(temporal.client, workflowId, 'automationExecution.in-task-given-up');
+    await storeHistory(temporal.client, workflowId, 'automationExecution.given-up');
   },
   TIMEOUT_MS,
 );

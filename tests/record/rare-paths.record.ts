@@ -83,7 +83,7 @@ function endlessCampaign(): FakeCampaign {
   return fake;
 }
 
-it('records campaigns that are cancelled, throttled, given up', async () => {
+it('records campaigns that are cancelled or given up', async () => {
   const cancelled = endlessCampaign();
   await record(
     'cancelled-while-sending',
@@ -101,14 +101,6 @@ it('records campaigns that are cancelled, throttled, given up', async () => {
       await handle.cancel();
     }),
   );
-  let turns = 0;
-  const throttled = fakeCampaign({}, { lanes: 1 });
-  const send = throttled.activities.sendRecipientPage;
-  throttled.activities.sendRecipientPage = (page) => {
-    const failure = ApplicationFailure.create({ type: 'Throttled', nextRetryDelay: 50, category: 'BENIGN' });
-    return turns++ % 3 === 2 ? send(page) : Promise.reject(failure);
-  };
-  await record('throttled', ofCampaign(throttled));
   const givenUp = ApplicationFailure.nonRetryable('Given up.', 'TypeError');
   await record('given-up', ofCampaign(fakeCampaign({ sendRecipientPage: () => Promise.reject(givenUp) })));
 }, 60_000);

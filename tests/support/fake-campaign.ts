@@ -42,6 +42,7 @@ export function fakeCampaign(
     totalRecipients: 450,
     isAudienceFrozen: false,
     pageSize: 100,
+    lanes: 4,
     ...state,
   };
   const pages: string[] = [];

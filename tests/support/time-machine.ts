@@ -43,7 +43,7 @@ async function dispatchExecutions(em: Em, client: Client): Promise<void> {
   );
   const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
   for (const executionId of of('execution')) {
-    const input: AutomationExecutionInput = { executionId, next: 'first step', takesStepsInTask: true };
+    const input: AutomationExecutionInput = { executionId, next: 'first step' };
     await client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),
       taskQueue: TASK_QUEUES.executions,

@@ -7,7 +7,6 @@ import {
   defineQuery,
   defineSignal,
   isCancellation,
-  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -29,14 +28,6 @@ export const executionRetriedSignal = defineSignal(EXECUTION_RETRIED_SIGNAL);
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 
 const HISTORY_EVENTS_MAX = 1_500;
-/**
- * With this patch a run also continues as new between two webhooks. It is evaluated only in runs that are long enough.
- */
-const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
-/** With this patch the execution also fails when an activity is given up. It is evaluated only in such runs. */
-const FAILED_WITH_ACTIVITY = 'fail-with-activity';
-/** With this patch a run that is about to fail asks whether its execution is retried. */
-const ASKS_FOR_RETRY = 'go-on-when-retried';
 /** The longest timer. A date far in the future takes several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
@@ -49,7 +40,6 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 export async function automationExecution({
   executionId,
   next: first,
-  takesStepsInTask,
 }: AutomationExecutionInput): Promise<AdvanceOutcome> {
   let arrivals = 0;
   let at = first;
@@ -69,23 +59,20 @@ export async function automationExecution({
         await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
         throw error;
       }
-      if (error instanceof ActivityFailure && patched(FAILED_WITH_ACTIVITY)) {
+      if (error instanceof ActivityFailure) {
         await database.failExecution({ executionId, reason: reasonOf(error) });
       }
-      if (!takesStepsInTask || !(await isRetried(executionId, error))) throw error;
+      if (!(await isRetried(executionId, error))) throw error;
     }
   }
 
   async function advance(): Promise<AdvanceOutcome> {
     for (;;) {
-      if (shouldContinueAsNew()) {
-        const input = { executionId, next, ...(takesStepsInTask && { takesStepsInTask }) };
-        await continueAsNew<typeof automationExecution>(input);
-      }
+      if (shouldContinueAsNew()) await continueAsNew<typeof automationExecution>({ executionId, next });
       show(next);
       const seen = arrivals;
       let outcome = await runSteps(next);
-      while (outcome.kind === 'webhook' && !(shouldContinueAsNew() && patched(BETWEEN_WEBHOOKS))) {
+      while (outcome.kind === 'webhook' && !shouldContinueAsNew()) {
         show(outcome.next);
         outcome = await webhooks.callWebhook.executeWithOptions({ summary: outcome.next }, [
           { executionId, asOfMs: Date.now() },
@@ -99,12 +86,10 @@ export async function automationExecution({
 
   /** Runs steps within this workflow task if possible, else in an activity that is repeated until it succeeds. */
   async function runSteps(summary: string): Promise<AdvanceOutcome> {
-    if (takesStepsInTask) {
-      try {
-        return await stepsInTask.runSteps.executeWithOptions({ summary }, [{ executionId, asOfMs: Date.now() }]);
-      } catch (error) {
-        if (isCancellation(error)) throw error;
-      }
+    try {
+      return await stepsInTask.runSteps.executeWithOptions({ summary }, [{ executionId, asOfMs: Date.now() }]);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
     }
     return steps.runSteps.executeWithOptions({ summary }, [{ executionId, asOfMs: Date.now() }]);
   }
@@ -135,7 +120,6 @@ export async function automationExecution({
  */
 async function isRetried(executionId: string, error: unknown): Promise<boolean> {
   if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) return false;
-  if (!patched(ASKS_FOR_RETRY)) return false;
   const { originalExecutionRunId: originalRunId } = workflowInfo();
   try {
     return await stepsInTask.isRetried.executeWithOptions({ summary: 'Is it retried?' }, [

@@ -20,7 +20,7 @@ type Steps = Pick<Activities, 'runSteps' | 'callWebhook' | 'isRetried'>;
  * Runs an execution with activities of the test.
  * @returns how its row was closed, how the workflow ended, and the types of its events
  */
-async function run(steps: Partial<Steps>, isFromBefore = false) {
+async function run(steps: Partial<Steps>) {
   const closed: string[] = [];
   const activities: Partial<Activities> = {
     isRetried: async () => false,
@@ -36,8 +36,8 @@ async function run(steps: Partial<Steps>, isFromBefore = false) {
     const executionId = randomUUID();
     const handle = await workflows.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),
-      taskQueue: isFromBefore ? TASK_QUEUES.orchestration : TASK_QUEUES.executions,
-      args: [{ executionId, next: 'first step', ...(!isFromBefore && { takesStepsInTask: true }) }],
+      taskQueue: TASK_QUEUES.executions,
+      args: [{ executionId, next: 'first step' }],
     });
     const error: unknown = await handle.result().then(
       () => undefined,
@@ -93,12 +93,6 @@ describe('the workflow of an execution', () => {
     expect([attempts, status]).toEqual([[true, false], 'COMPLETED']);
     expect(eventTypes).not.toContain(EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT);
   }, 30_000);
-
-  it('continues with ordinary activities when it began before executions had a task queue', async () => {
-    const { status, eventTypes } = await run({ runSteps: async () => COMPLETED }, true);
-    expect(status).toBe('COMPLETED');
-    expect(eventTypes).not.toContain(EVENT_TYPE_MARKER_RECORDED);
-  });
 
   it('closes the execution as FAILED when its steps are given up', async () => {
     const { closed, status } = await run({ runSteps: async () => giveUp() });

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, patched, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { CampaignProgress, CampaignResult } from '../../shared/pure/workflow-contracts.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
@@ -93,7 +93,7 @@ async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<
     const current = await readState(run);
     if (current.status === 'SENDING') {
       if (current.pausedSince !== undefined) onPause?.(scope);
-      else if (isReleased(run, current) && patched('goes-on-at-once')) {
+      else if (isReleased(run, current)) {
         run.waiting = undefined;
         onPause?.(scope);
       }
@@ -104,7 +104,7 @@ async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<
       continue;
     }
     scope.cancel();
-    if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId: run.campaignId });
+    await bulk.closeRecipients({ campaignId: run.campaignId });
     return true;
   }
 }

@@ -4,7 +4,6 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -14,8 +13,6 @@ import type { CampaignStateView } from '../../activities/campaigns/campaign-acti
 import { bulk, campaignDelivery, chunked, database, HEARTBEAT_TIMEOUT } from '../proxies.ts';
 import { readState, showStatus, whileSending, type CampaignRun } from './campaign-run.ts';
 
-/** Pages under way at the same time, over all workers, if the state has no number. */
-const LANES = 4;
 /** Sending begins when this many pages of the audience are stored. The rest is stored while they are sent. */
 const FIRST_PAGES = 2;
 /**
@@ -50,7 +47,7 @@ interface Pages {
 /** Freezes the audience, sends to all of it, and repeats deferred emails until every recipient has an outcome. */
 export async function sendToAudience(run: CampaignRun, input: CampaignInput, state: CampaignStateView): Promise<void> {
   const pageSize = input.pageSize ?? state.pageSize;
-  const plan: Plan = { lanes: state.lanes ?? LANES, pageSize, total: state.totalRecipients, isGrowing: false };
+  const plan: Plan = { lanes: state.lanes, pageSize, total: state.totalRecipients, isGrowing: false };
   if (!state.isAudienceFrozen && !(await freezeFirstPages(run, plan))) return;
   showTotal(run, plan);
   run.progress.phase = 'sending';
@@ -239,7 +236,7 @@ export async function closeCampaign(run: CampaignRun): Promise<boolean> {
   const closed = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
   const { status, isResending } = closed;
   run.result = closed.result;
-  if (isResending || (run.changes !== run.changesRead && patched('sent-again-at-its-end'))) return true;
+  if (isResending || run.changes !== run.changesRead) return true;
   progress.phase = 'finished';
   setCurrentDetails(`The campaign is **${status}**.`);
   if (status !== 'SENDING') return false;

@@ -15,8 +15,8 @@ interface EmailDeliveryResult {
   emails: Record<string, number>;
 }
 
-function add(total: EmailDeliveryResult['emails'], counts: Record<string, number> | null | undefined): void {
-  for (const [status, count] of Object.entries(counts ?? {})) total[status] = (total[status] ?? 0) + count;
+function add(total: EmailDeliveryResult['emails'], counts: Record<string, number>): void {
+  for (const [status, count] of Object.entries(counts)) total[status] = (total[status] ?? 0) + count;
 }
 
 /**

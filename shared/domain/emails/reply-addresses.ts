@@ -39,7 +39,7 @@ export function isReplyAddressAt(address: string | undefined, inboundDomain: str
   return address !== undefined && inboundDomain !== undefined && isAt(toReplyAddress(address), inboundDomain);
 }
 
-/** A select of the first project that used a reply address before the table `reply_address` existed. */
+/** A select of the first project that used a reply address while its domain was not yet INBOUND_DOMAIN. */
 function firstUse(address: string): SqlFragment {
   const local = address.slice(0, address.lastIndexOf('@') + 1);
   const spellings = spellingsOf(domainOf(address)).map((domain) => `${local}${domain}`);

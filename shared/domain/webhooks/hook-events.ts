@@ -26,7 +26,7 @@ export const SOURCE_OF_EVENTS = SOURCES.indexOf('event');
 export interface EventRef {
   /**
    * Its number in the feed, as text: an endpoint gets events in the order of their numbers, and has a number as its
-   * position. Null for a test event, and for an event from before there were numbers.
+   * position. Null for a test event.
    */
   no: string | null;
   /** When it was stored: a timestamp with microseconds, in the text form of PostgreSQL. */

@@ -7,7 +7,7 @@ import { compileEmail, createEmailCompiler, type EmailSource } from './compiled-
 const CONTACT = { id: '0192a000-0000-7000-8000-000000000001', email: 'ada@mail.test', subscribed: true };
 const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
-const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
+const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL, projectId: EMAIL });
 
 const BRAND: Brand = { name: 'Tea & Co', displayName: null, postalAddress: null, logoUrl: null, language: null };
 

@@ -10,7 +10,7 @@ const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const urls = createLinkSigner({
   appSecret: 'a secret of at least 32 characters',
   publicUrl: 'https://e.test',
-}).recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
+}).recipientUrls({ contactId: CONTACT.id, emailId: EMAIL, projectId: EMAIL });
 const BRAND: Brand = { name: 'Tea & <Co>', displayName: null, postalAddress: null, logoUrl: null, language: null };
 
 async function render(source: Partial<EmailSource>, data: Record<string, unknown> = {}) {

@@ -5,8 +5,9 @@ import { createVerp } from './verp.ts';
 
 const CONTACT = '0192a000-0000-7000-8000-000000000001';
 const EMAIL = '0192a000-0000-7000-8000-000000000002';
+const PROJECT = '0192a000-0000-7000-8000-0000000000a3';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
-const links = signer.recipientUrls({ contactId: CONTACT, emailId: EMAIL });
+const links = signer.recipientUrls({ contactId: CONTACT, emailId: EMAIL, projectId: PROJECT });
 
 function tokenOf(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1);
@@ -22,11 +23,13 @@ function* neighbours(token: string): Generator<string> {
 }
 
 describe('links in mail', () => {
-  it('name the contact, the email and the URL that they were made for', () => {
+  it('name the contact, the email, the project and the URL that they were made for', () => {
     const url = 'https://shop.test/search?q=a%20b&lang=fr#top';
     expect(signer.readRecipientToken(tokenOf(links.unsubscribeUrl))).toEqual({ contactId: CONTACT, emailId: EMAIL });
     expect(signer.readOpenToken(tokenOf(links.openUrl).replace('.gif', ''))).toBe(EMAIL);
-    expect(signer.readClickToken(tokenOf(links.clickUrl(encodeClickTarget(url))))).toEqual({ emailId: EMAIL, url });
+    expect(signer.readClickToken(tokenOf(links.clickUrl(encodeClickTarget(url))))).toEqual({
+      ...{ emailId: EMAIL, url, projectMark: '0000000000a3' },
+    });
   });
 
   it('are refused with any one character changed', () => {
@@ -68,6 +71,7 @@ describe('List-Unsubscribe of marketing email', () => {
     const urls = createLinkSigner({ ...secrets, publicUrl: 'https://e.test', inboundDomain }).recipientUrls({
       contactId: CONTACT,
       emailId: EMAIL,
+      projectId: PROJECT,
     });
     const headersFor = createMessageHeaders({
       ...{ type: 'MARKETING', source: 'campaign', sourceId: EMAIL, projectId: CONTACT, from: 'a@e.test' },

@@ -12,12 +12,8 @@ const RECIPIENT_SIGNATURE_BYTES = 16;
  */
 const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
-/**
- * Begins the mark of a project in a click token: the last 6 bytes of its id. A target begins with a letter, because a
- * URL begins with one, so tokens without a mark are still read.
- */
-const PROJECT_MARK = /^-([\w-]{8})/;
-const PROJECT_MARK_LENGTH = 9;
+/** The mark of a project in a click token, before the target: the last 6 bytes of its id. */
+const PROJECT_MARK_LENGTH = 8;
 /** The last part of Feedback-ID: Gmail accepts 5 to 15 characters. */
 const INSTANCE_ID_LENGTH = 12;
 
@@ -28,8 +24,8 @@ export interface RecipientRef {
 
 /** The recipient of an email that a project sends. */
 interface SentTo extends RecipientRef {
-  /** The links to pages elsewhere end with this project; without it they can only be blocked by their host. */
-  projectId?: string;
+  /** The links to pages elsewhere name it, so that they can be blocked. */
+  projectId: string;
 }
 
 /** The links and addresses in one email that lead to this installation. */
@@ -55,8 +51,8 @@ export interface Click {
   emailId: string;
   /** Where the link leads. */
   url: string;
-  /** The last 12 digits of the project's id; undefined in tokens made before they had it. */
-  projectMark: string | undefined;
+  /** The last 12 digits of the project's id. */
+  projectMark: string;
 }
 
 export interface LinkSigner {
@@ -71,11 +67,11 @@ export interface LinkSigner {
 }
 
 /**
- * Encodes a URL for tokens. Do this once per content: for each recipient only 49 characters are added.
+ * Encodes a URL for tokens. Do this once per content: for each recipient only 48 characters are added.
  *
  * The token contains the URL itself, not the key of a row. So a link costs no row, even where each recipient has a URL
  * of its own; following it takes no query; and it works when the email has been deleted. The price is length: a link is
- * longer than its URL by a third of it and 49 characters.
+ * longer than its URL by a third of it and 48 characters.
  */
 export function encodeClickTarget(url: string): ClickTarget {
   return Buffer.from(url).toString('base64url') as ClickTarget;
@@ -164,7 +160,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         },
         instanceId,
         clickUrl(target) {
-          mark ??= projectId === undefined ? '' : `-${Buffer.from(projectId.slice(-12), 'hex').toString('base64url')}`;
+          mark ??= Buffer.from(projectId.slice(-12), 'hex').toString('base64url');
           return `${publicUrl}/t/c/${trackingToken(emailBytes, mark + target)}${mark}${target}`;
         },
         isOwnLink,
@@ -184,15 +180,13 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
     readOpenToken: (token) => readTrackingToken(token, ''),
     readClickToken(token) {
       const target = token.slice(TRACKING_TOKEN_LENGTH);
-      if (target === '') return undefined;
+      if (target.length <= PROJECT_MARK_LENGTH) return undefined;
       const emailId = readTrackingToken(token.slice(0, TRACKING_TOKEN_LENGTH), target);
       if (emailId === undefined) return undefined;
-      const mark = PROJECT_MARK.exec(target)?.[1];
-      const url = mark === undefined ? target : target.slice(PROJECT_MARK_LENGTH);
       return {
         emailId,
-        url: Buffer.from(url, 'base64url').toString(),
-        projectMark: mark && Buffer.from(mark, 'base64url').toString('hex'),
+        url: Buffer.from(target.slice(PROJECT_MARK_LENGTH), 'base64url').toString(),
+        projectMark: Buffer.from(target.slice(0, PROJECT_MARK_LENGTH), 'base64url').toString('hex'),
       };
     },
   };

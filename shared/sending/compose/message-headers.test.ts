@@ -6,7 +6,7 @@ import { composeMessage } from '../../../tests/support/composed-messages.ts';
 const ID = '01890000-0000-7000-8000-000000000001';
 const PROJECT = '01890000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
-const links = signer.recipientUrls({ contactId: ID, emailId: ID });
+const links = signer.recipientUrls({ contactId: ID, emailId: ID, projectId: ID });
 
 function headersOf(source: Partial<HeaderSource>): Map<string, string> {
   const whole: HeaderSource = {
