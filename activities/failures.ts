@@ -5,6 +5,7 @@ import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
 import { databaseFaultReason, isCallersCost, isDatabaseFault } from '../shared/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
+import { MemoryBusyError } from '../shared/sending/large-messages.ts';
 import { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
@@ -66,8 +67,9 @@ export function complaintHoldFailure(campaignId: string, pauseMs: number): Appli
 
 const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 
-/** Turns the error that no SMTP server can be connected to into a failure, after which the email waits; keeps others. */
-export function orSmtpUnavailable(error: unknown, pauseSeconds: number): unknown {
+/** Turns an error of the sending engine into a failure, after which the email waits; keeps others. */
+export function sendingFailure(error: unknown, pauseSeconds: number): unknown {
+  if (error instanceof MemoryBusyError) return memoryBusyFailure();
   if (!(error instanceof SmtpUnavailableError)) return error;
   return ApplicationFailure.create({
     type: SMTP_UNAVAILABLE,
@@ -105,7 +107,7 @@ export function projectGoneFailure(projectId: string): ApplicationFailure {
 }
 
 /** Other large messages use all the memory that large messages share. */
-export function memoryBusyFailure(): ApplicationFailure {
+function memoryBusyFailure(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'MemoryBusy',
     message: 'Other large messages are being sent. This one waits for its turn.',
