@@ -108,9 +108,9 @@ describe('an alert is raised', () => {
   it('when an outbox row has waited for long, also after failed attempts', async () => {
     await run(sql`
       insert into outbox (id, project_id, kind, subject_id, attempts, available_at)
-      values (${idMadeAnHourAgo()}, ${uuidV7()}, 'segment', ${uuidV7()}, 3, now() + interval '1 hour')`);
+      values (${idMadeAnHourAgo()}, ${uuidV7()}, 'job', ${uuidV7()}, 3, now() + interval '1 hour')`);
     expect(await firing()).toEqual(['EverpostOutboxStuck']);
-    await run(sql`delete from outbox where kind = 'segment'`);
+    await run(sql`delete from outbox where kind = 'job'`);
   });
 
   it('when emails that are due are not sent', async () => {

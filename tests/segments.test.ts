@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { leaseInOutbox } from '../shared/durable/outbox/outbox.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
 import { query, sql } from '../shared/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
@@ -94,18 +93,6 @@ describe('the background refresh', () => {
     expect(await query(stack.em(), sql`select member_count as count from segment where id = ${sleeping}`)).toEqual([
       { count: 0 },
     ]);
-  });
-});
-
-describe('a computation whose process died', () => {
-  it('is continued by a workflow', async () => {
-    const owner = await stack.createProject();
-    await createContacts(owner, 20);
-    const id = await createSegment(owner, { trackMembership: true });
-    // The state after the process has died at the beginning of the computation.
-    await leaseInOutbox(stack.em(), 'segment', owner.project.id, id, 0);
-    await eventually(async () => (await memberCountOf(owner, id)) === 20);
-    expect(await entriesOf(owner)).toBe(20);
   });
 });
 

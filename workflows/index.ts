@@ -5,14 +5,13 @@ import { emailDelivery } from './emails/email-delivery.ts';
 import { job } from './jobs/job.ts';
 import { cleanUp } from './maintenance/clean-up.ts';
 import { reconcile } from './maintenance/reconcile.ts';
-import { segmentComputation } from './segments/segment-computation.ts';
 import { segmentRefresh } from './segments/segment-refresh.ts';
 
 export { automationExecution } from './automations/automation-execution.ts';
 export { campaign } from './campaigns/campaign.ts';
 export { erasure } from './contacts/erasure.ts';
 export { webhookEndpoint } from './webhooks/webhook-endpoint.ts';
-export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentComputation, segmentRefresh };
+export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentRefresh };
 
 /**
  * The versioning behavior of short workflows. With worker versions, a short workflow ends in the version that started
@@ -27,5 +26,4 @@ setWorkflowOptions(pinnedIfVersioned, domainChecks);
 setWorkflowOptions(pinnedIfVersioned, emailDelivery);
 setWorkflowOptions(pinnedIfVersioned, job);
 setWorkflowOptions(pinnedIfVersioned, reconcile);
-setWorkflowOptions(pinnedIfVersioned, segmentComputation);
 setWorkflowOptions(pinnedIfVersioned, segmentRefresh);

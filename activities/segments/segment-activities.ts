@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, isTooSlow } from '../../shared/database/database-errors.ts';
-import { computeMembership, type ComputedMembership } from '../../shared/domain/segments/compute-membership.ts';
+import { computeMembership } from '../../shared/domain/segments/compute-membership.ts';
 import {
   listSegmentsToRefresh,
   noteRefresh,
@@ -7,7 +7,6 @@ import {
   type SegmentToRefresh,
 } from '../../shared/domain/segments/refresh-segments.ts';
 import { describeSegmentFault, recordSegmentFault } from '../../shared/domain/segments/segment-faults.ts';
-import type { SegmentComputationInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -23,12 +22,8 @@ const SEGMENT_STATEMENT_MS = 30_000;
 export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { statementMs: SEGMENT_STATEMENT_MS }) {
   const em = () => deps.orm.em.fork();
 
-  async function compute(
-    segmentId: string,
-    signal: AbortSignal,
-    advance: () => void,
-  ): Promise<ComputedMembership | undefined> {
-    const computed = await computeMembership(em(), segmentId, {
+  async function compute(segmentId: string, signal: AbortSignal, advance: () => void): Promise<void> {
+    await computeMembership(em(), segmentId, {
       asOf: new Date(),
       statementMs,
       async onChunk() {
@@ -37,7 +32,6 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
       },
     });
     deps.wakeDispatcher();
-    return computed;
   }
 
   /**
@@ -69,18 +63,6 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
   }
 
   return {
-    /** Updates the members of a tracked segment by its condition. Safe to run twice, also concurrently. */
-    async computeSegment({ segmentId }: SegmentComputationInput): Promise<ComputedMembership | null> {
-      return withHeartbeat(deps, async (signal, advance) => {
-        try {
-          return (await compute(segmentId, signal, advance)) ?? null;
-        } catch (error) {
-          await markFaulty(segmentId, error, signal);
-          return null;
-        }
-      });
-    },
-
     /**
      * Counts or computes segments that were last refreshed before `startedAt`; the projects take turns. A segment that
      * cannot be computed is marked, and does not delay the others.

@@ -38,10 +38,6 @@ describe('POST /segments/:id/compute', () => {
       ].sort(),
     );
     expect((await owner.api('GET', `/segments/${segment.id}`)).body.memberCount).toBe(1);
-    // Nothing is left for the background to do.
-    expect(
-      await query(app.em(), sql`select from outbox where project_id = ${owner.project.id} and kind = 'segment'`),
-    ).toEqual([]);
   });
 
   it('shares the work of simultaneous calls and emits nothing twice', async () => {

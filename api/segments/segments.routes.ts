@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { computeMembershipNow } from '../../shared/domain/segments/compute-now.ts';
+import { computeMembershipNow } from '../../shared/domain/segments/compute-membership.ts';
 import { refreshMemberCount } from '../../shared/domain/segments/refresh-segments.ts';
 import { listSegmentContacts } from '../../shared/domain/segments/segment-contacts.ts';
 import { addMembers, removeMembers } from '../../shared/domain/segments/segment-members.ts';

@@ -30,7 +30,6 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   executionEvent: { claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: shortly },
   executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 250 },
   job: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
-  segment: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
   erasure: { claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
   webhook: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
 };

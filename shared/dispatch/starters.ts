@@ -9,13 +9,11 @@ import {
   emailDeliveryWorkflowId,
   erasureWorkflowId,
   jobWorkflowId,
-  segmentComputationWorkflowId,
   webhookEndpointWorkflowId,
   type CampaignInput,
   type EmailDeliveryInput,
   type ErasureInput,
   type JobInput,
-  type SegmentComputationInput,
   type WebhookEndpointInput,
 } from '../pure/workflow-contracts.ts';
 import { searchAttributes } from '../platform/search-attributes.ts';
@@ -113,19 +111,6 @@ async function startJob(em: Em, client: Client, batch: OutboxBatch): Promise<unk
   });
 }
 
-function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<unknown> {
-  const input: SegmentComputationInput = { segmentId: onlySubjectOf(batch) };
-  return client.workflow.start(WORKFLOW_TYPES.segmentComputation, {
-    ...startPolicy(batch),
-    workflowId: segmentComputationWorkflowId(input.segmentId, batch.batchId),
-    taskQueue: TASK_QUEUES.orchestration,
-    args: [input],
-    staticSummary: 'compute membership',
-    typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
-    priority: { priorityKey: PRIORITIES.job, fairnessKey: batch.projectId },
-  });
-}
-
 /** The options for one workflow at a time: a running workflow is signalled, a closed one is started again. */
 function signalOrRestart({ projectId }: OutboxBatch) {
   return {
@@ -188,7 +173,6 @@ export function createStarters({ em, client, canStartEagerly }: StartersDeps): R
     executionEvent: (batch, handOver) => signalEventArrivals({ em: em(), client, handOver }, batch.subjectIds),
     executionCancel: together((batch) => cancelExecutionWorkflows(client, batch.subjectIds)),
     job: together((batch) => startJob(em(), client, batch)),
-    segment: together((batch) => startSegmentComputation(client, batch)),
     erasure: together((batch) => startErasure(client, batch)),
     webhook: together((batch) => wakeWebhooks(client, batch)),
   };

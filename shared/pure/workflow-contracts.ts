@@ -6,7 +6,6 @@ export const WORKFLOW_TYPES = {
   emailDelivery: 'emailDelivery',
   campaign: 'campaign',
   job: 'job',
-  segmentComputation: 'segmentComputation',
   erasure: 'erasure',
   segmentRefresh: 'segmentRefresh',
   domainChecks: 'domainChecks',
@@ -101,16 +100,6 @@ export const CONTACTS_DELETED_SIGNAL = 'contactsDeleted';
 /** One for each project at a time; it may begin again after it has closed. */
 export function erasureWorkflowId(projectId: string): string {
   return `erasure/${projectId}`;
-}
-
-/** Input of `segmentComputation`: brings the members of a tracked segment in line with its condition. */
-export interface SegmentComputationInput {
-  segmentId: string;
-}
-
-/** A segment is computed many times, so each computation has an id of its own. */
-export function segmentComputationWorkflowId(segmentId: string, computationId: string): string {
-  return `segment/${segmentId}/${computationId}`;
 }
 
 /** Input of `segmentRefresh`, started by a schedule; `startedAt` is set by continue-as-new only. */

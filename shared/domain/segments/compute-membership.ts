@@ -1,4 +1,5 @@
-import { badRequest } from '../../pure/app-error.ts';
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import { isStatementTimeout } from '../../database/database-errors.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
@@ -29,14 +30,16 @@ export interface ComputeOptions {
   /** The limit of each statement; by default the limit of the session. */
   statementMs?: number;
   /** Called inside the transaction of each chunk. */
-  onChunk?: (tx: Em) => Promise<void>;
+  onChunk?: () => Promise<void>;
 }
 
 /**
- * Checks that the members of a segment can be computed.
- * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked
+ * Computes the membership of a tracked segment while the caller waits, because the answer has the number of changes. If
+ * this process dies, the next refresh of all segments does the rest.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked, CONFLICT when it was
+ *   changed meanwhile, SERVICE_UNAVAILABLE when it takes too long
  */
-export async function assertComputable(em: Em, projectId: string, segmentId: string): Promise<void> {
+export async function computeMembershipNow(em: Em, projectId: string, segmentId: string): Promise<ComputedMembership> {
   const segment = await findSegment(em, projectId, segmentId);
   if (segment.type === 'STATIC') throw badRequest('A STATIC segment has no condition, so there is nothing to compute');
   if (!segment.trackMembership) {
@@ -44,6 +47,15 @@ export async function assertComputable(em: Em, projectId: string, segmentId: str
       suggestion: 'Set trackMembership to true first, or use refresh to count',
     });
   }
+  const computed = await computeMembership(em, segmentId, { asOf: new Date() }).catch((error: unknown) => {
+    if (!isStatementTimeout(error)) throw error;
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      message: 'The segment takes too long to compute within the request, so it is computed in the background',
+      cause: error,
+    });
+  });
+  if (!computed) throw new AppError('CONFLICT', { message: 'The segment was changed while it was computed' });
+  return computed;
 }
 
 type Tracked = Pick<Segment, 'id' | 'projectId' | 'type' | 'name' | 'condition'>;
@@ -111,7 +123,7 @@ async function moveChunk(
     const move = direction === 'entry' ? enterNext : leaveNext;
     const chunk = await move(tx, segment, after, asOf);
     await recordMembershipEvents(tx, segment, direction, chunk.contactIds);
-    await onChunk?.(tx);
+    await onChunk?.();
     return chunk;
   });
 }

@@ -1,11 +1,11 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../../database/em.ts';
-import { query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 
 /**
  * What must reach Temporal: deliver emails (transactional, of an automation), start or wake a campaign, start an
- * execution, signal its event to it, cancel it, run a job, compute a segment, erase the deleted contacts of a project,
- * start or wake a webhook endpoint.
+ * execution, signal its event to it, cancel it, run a job, erase the deleted contacts of a project, start or wake a
+ * webhook endpoint.
  */
 export const OUTBOX_KINDS = [
   'email',
@@ -15,7 +15,6 @@ export const OUTBOX_KINDS = [
   'executionEvent',
   'executionCancel',
   'job',
-  'segment',
   'erasure',
   'webhook',
 ] as const;
@@ -59,41 +58,4 @@ export async function addToOutbox(
   options?: { isRestart: boolean },
 ): Promise<void> {
   await queryPrepared(em, outboxInsert(kind, projectId, subjectIds, options));
-}
-
-/**
- * As `addToOutbox`, for work that the caller is about to do itself. The row becomes due, and goes to Temporal, only
- * when the caller has not extended the lease for `seconds`.
- * @returns the id of the row, for `extendOutboxLease` and `dropFromOutbox`
- */
-export async function leaseInOutbox(
-  em: Em,
-  kind: OutboxKind,
-  projectId: string,
-  subjectId: string,
-  seconds: number,
-): Promise<string> {
-  const id = uuidV7();
-  await query(
-    em,
-    sql`
-      insert into outbox (id, project_id, kind, subject_id, available_at)
-      values (${id}, ${projectId}, ${kind}, ${subjectId}, now() + ${seconds}::int * interval '1 second')`,
-  );
-  return id;
-}
-
-/** Extends the lease of a caller that is still at work. */
-export async function extendOutboxLease(em: Em, id: string, seconds: number): Promise<void> {
-  await query(
-    em,
-    sql`
-      update outbox set available_at = now() + ${seconds}::int * interval '1 second'
-      where id = ${id} and batch_id is null`,
-  );
-}
-
-/** Deletes the row of a caller that has done the work. */
-export async function dropFromOutbox(em: Em, id: string): Promise<void> {
-  await query(em, sql`delete from outbox where id = ${id}`);
 }
