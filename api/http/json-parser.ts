@@ -13,11 +13,6 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 type Holder = Record<string, unknown>;
 
-interface Path {
-  key: string;
-  parent: Path | undefined;
-}
-
 /** Where a large text stands. */
 interface Site {
   holder: Holder;
@@ -51,23 +46,17 @@ function restOf(octets: Octets, start: number, largeTexts: readonly LargeText[],
   return parts.join('');
 }
 
-function keysOf(path: Path | undefined): string[] {
-  const keys: string[] = [];
-  for (let part = path; part; part = part.parent) keys.unshift(part.key);
-  return keys;
-}
-
-/** Finds the marks in a parsed body. The scanner has bounded its depth. */
-function findSites(holder: Holder, path: Path | undefined, textOfMark: ReadonlyMap<unknown, LargeText>): Site[] {
-  const sites: Site[] = [];
+/** Finds the marks in a part of a parsed body, which is at `path`. The scanner has bounded its depth. */
+function* findSites(
+  holder: Holder,
+  textOfMark: ReadonlyMap<unknown, LargeText>,
+  path: string[] = [],
+): Generator<Site> {
   for (const [key, value] of Object.entries(holder)) {
     const text = textOfMark.get(value);
-    if (text) sites.push({ holder, key, path: keysOf({ key, parent: path }), text });
-    if (typeof value === 'object' && value !== null) {
-      sites.push(...findSites(value as Holder, { key, parent: path }, textOfMark));
-    }
+    if (text) yield { holder, key, path: [...path, key], text };
+    if (typeof value === 'object' && value !== null) yield* findSites(value as Holder, textOfMark, [...path, key]);
   }
-  return sites;
 }
 
 /** Whether a path fits a pattern in which `*` stands for any one key. */
@@ -116,7 +105,7 @@ export async function parseJson(
   const textOfMark = new Map(largeTexts.map((text, index) => [`${mark}${index}`, text] as const));
   const root = { body: parse(restOf(octets, start, largeTexts, mark)) };
   const turn = createTurns();
-  for (const site of findSites(root, undefined, textOfMark)) {
+  for (const site of findSites(root, textOfMark)) {
     const value = await readSite(octets, { ...site, path: site.path.slice(1) }, base64At, turn);
     // An assignment to the key __proto__ would set the prototype.
     Reflect.defineProperty(site.holder, site.key, { value, enumerable: true, writable: true, configurable: true });
