@@ -47,11 +47,7 @@ function restOf(octets: Octets, start: number, largeTexts: readonly LargeText[],
 }
 
 /** Finds the marks in a part of a parsed body, which is at `path`. The scanner has bounded its depth. */
-function* findSites(
-  holder: Holder,
-  textOfMark: ReadonlyMap<unknown, LargeText>,
-  path: string[] = [],
-): Generator<Site> {
+function* findSites(holder: Holder, textOfMark: ReadonlyMap<unknown, LargeText>, path: string[] = []): Generator<Site> {
   for (const [key, value] of Object.entries(holder)) {
     const text = textOfMark.get(value);
     if (text) yield { holder, key, path: [...path, key], text };
