@@ -3,8 +3,7 @@
 const TESTS = '([.]test[.]ts$)|(^tests/)';
 
 const BASE = ['shared/pure', 'shared/platform', 'shared/database'];
-const DOMAIN = [...BASE, 'shared/sending', 'shared/durable', 'shared/domain'];
-const SHARED = [...DOMAIN, 'shared/dispatch'];
+const SHARED = [...BASE, 'shared/sending', 'shared/durable', 'shared/domain'];
 
 /** `from` may use values of nothing but itself and `allowed`, among the rooms of this project. */
 function room(from, allowed, reason) {
@@ -36,9 +35,8 @@ module.exports = {
     room('shared/platform', ['shared/pure'], 'adapters know nothing of the domain'),
     room('shared/database', ['shared/pure', 'shared/platform'], 'statements know no table of a feature'),
     room('shared/sending', BASE, 'the engine knows messages and servers, not campaigns and contacts'),
-    room('shared/durable', BASE, 'the outbox knows no feature'),
-    room('shared/domain', DOMAIN, 'state and its rules do not depend on their callers'),
-    room('shared/dispatch', DOMAIN, 'it carries commits to Temporal'),
+    room('shared/durable', BASE, 'it does work later and survives, whatever the work is'),
+    room('shared/domain', SHARED, 'state and its rules do not depend on their callers'),
     room('activities', SHARED, 'effects are built on the domain'),
     room('api', SHARED, 'requests reach workflows through the outbox'),
     room('worker', [...SHARED, 'activities'], 'workflows are bundled by path'),
@@ -58,7 +56,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/', pathNot: TESTS },
       to: {
-        path: '^(shared/(platform|database|sending|durable|domain|dispatch)|activities|api|worker|cli|local|bench|scripts|tests)/',
+        path: '^(shared/(platform|database|sending|durable|domain)|activities|api|worker|cli|local|bench|scripts|tests)/',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -68,7 +66,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/', pathNot: TESTS },
       to: {
-        path: '^(shared/(platform|database|sending|durable|domain|dispatch)|api|worker|cli|local|bench|scripts|tests)/',
+        path: '^(shared/(platform|database|sending|durable|domain)|api|worker|cli|local|bench|scripts|tests)/',
       },
     },
     {
@@ -99,11 +97,11 @@ module.exports = {
     },
     {
       name: 'temporal-client-in-one-room',
-      comment: 'shared/dispatch starts and signals workflows. Others hand the client on, or look at what runs.',
+      comment: 'shared/durable starts and signals workflows. Others hand the client on, or look at what runs.',
       severity: 'error',
       from: {
         path: '^(api|worker|activities|shared)/',
-        pathNot: `${TESTS}|^shared/dispatch/`,
+        pathNot: `${TESTS}|^shared/durable/`,
       },
       to: { path: 'node_modules/@temporalio/client/', dependencyTypesNot: ['type-only'] },
     },

@@ -121,7 +121,7 @@ export default defineConfig(
               message: 'Workflows call activities through proxyActivities and import only their types.',
             },
             {
-              regex: '/(shared/(platform|database|sending|durable|domain|dispatch)|api|worker|cli|local)/',
+              regex: '/(shared/(platform|database|sending|durable|domain)|api|worker|cli|local)/',
               message: 'Only shared/pure is deterministic.',
             },
             {
@@ -157,7 +157,7 @@ export default defineConfig(
     files: [
       ...TERMINAL_ROOMS,
       'shared/platform/config.ts',
-      'shared/dispatch/temporal.ts',
+      'shared/durable/temporal/client.ts',
       'shared/platform/paths.ts',
       'tests/support/environment.ts',
     ],

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { OpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
+import type { OpenDeliveries } from './emails/open-deliveries.ts';
 import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/sending/compose/links.ts';
@@ -19,10 +19,6 @@ export interface ActivityDeps {
   metrics: DeliveryMetrics;
   /** How often a long activity sends a heartbeat, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
-  /**
-   * Tells the dispatcher of this process that a commit may have added outbox rows. Other dispatchers find them later.
-   */
-  wakeDispatcher: (withinMs?: number) => void;
-  /** The deliveries in which the dispatcher of this process can place more emails. */
+  /** The deliveries under way in this process that more emails may join. */
   openDeliveries: OpenDeliveries;
 }

@@ -7,8 +7,13 @@ import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
-import { addressOf, checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
-import { createGuardedDispatcher, createNamespaceCheck } from '../shared/dispatch/namespace-guard.ts';
+import {
+  addressOf,
+  checkTemporal,
+  createTemporalClient,
+  readTemporalOptions,
+} from '../shared/durable/temporal/client.ts';
+import { createNamespaceCheck, watchNamespace } from '../shared/domain/lifecycle/namespace-watch.ts';
 import { createOrm, isMigrated, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
@@ -26,7 +31,6 @@ import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
 const DRAIN_MS = 10_000;
 /** Longest wait after that for opens and clicks in memory to be recorded. */
 const ENGAGEMENTS_DRAIN_MS = 5_000;
-const OUTBOX_POLL_MS = 5_000;
 
 /** Connects to PostgreSQL. @throws when the secrets of this process are not those of the database */
 async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; authenticatorOrm: Orm }> {
@@ -68,21 +72,23 @@ await runProcess('api', async ({ onStop, fail }) => {
   const { orm, authenticatorOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const client = createTemporalClient(temporal);
-  const dispatcher = await createGuardedDispatcher(
-    { orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn, isApiProcess: true },
-    createNamespaceCheck({ orm, client, logger, address: addressOf(temporal), mayAdopt: config.TEMPORAL_ADOPT }),
+  const stopWatching = await watchNamespace(
+    createNamespaceCheck({
+      em: () => orm.em.fork(),
+      client,
+      logger,
+      address: addressOf(temporal),
+      mayAdopt: config.TEMPORAL_ADOPT,
+    }),
     (error) => fail(error, 'the API stops'),
   );
   const engagements = createEngagementRecorder({
     logger,
     projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
-    async record(batch, lockMs) {
-      await recordEngagements(orm.em.fork(), batch, lockMs);
-      dispatcher.wake();
-    },
+    record: (batch, lockMs) => recordEngagements(orm.em.fork(), batch, lockMs),
   });
   const servingApp = createApp(
-    { config, orm, authenticatorOrm, logger, engagements, wakeDispatcher: dispatcher.wake },
+    { config, orm, authenticatorOrm, logger, engagements },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
       migrations: async () => {
@@ -103,7 +109,7 @@ await runProcess('api', async ({ onStop, fail }) => {
     clearInterval(closing);
     await metrics.server?.close();
     await engagements.drain(ENGAGEMENTS_DRAIN_MS);
-    await dispatcher.stop();
+    stopWatching();
     await client.connection.close();
     await Promise.all([orm.close(), authenticatorOrm.close()]);
     await tracing.stop();

@@ -5,7 +5,7 @@ import { createOrm } from '../shared/domain/schema/orm.ts';
 import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl, readKeyMark } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
-import { readTemporalOptions, type TemporalConnectOptions } from '../shared/dispatch/temporal.ts';
+import { readTemporalOptions, type TemporalConnectOptions } from '../shared/durable/temporal/client.ts';
 import { readLocalSecret, readLocalStack } from './local-stack.ts';
 
 export interface CliStreams {

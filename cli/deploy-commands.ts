@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { InvalidArgumentError, type Command } from 'commander';
-import { createTemporalClient, GRPC, hasStatus } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient, GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
 import {
   listBuilds,
   makeBuildCurrent,
   queuesWithoutBuild,
   type WorkerBuild,
-} from '../shared/dispatch/worker-builds.ts';
+} from '../shared/durable/temporal/worker-builds.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 import { addCommand, type CliContext } from './context.ts';
 

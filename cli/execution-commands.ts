@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
 import { decodeHistoryJson } from '../shared/platform/payload-json.ts';
-import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { retryAnyExecution } from '../shared/domain/automations/retry-executions.ts';

@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { isDatabaseUnavailable } from '../shared/database/database-errors.ts';
-import { GRPC, hasStatus } from '../shared/dispatch/temporal.ts';
+import { GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 
 /** PostgreSQL's code for a table that does not exist. */

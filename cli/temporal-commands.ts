@@ -11,10 +11,10 @@ import {
   recordNamespace,
 } from '../shared/domain/lifecycle/known-namespace.ts';
 import { REACHES, restartAllWork } from '../shared/domain/lifecycle/reconciliation.ts';
-import { reconcileWithTemporal } from '../shared/dispatch/reconcile.ts';
-import { SCHEDULES } from '../shared/dispatch/schedules.ts';
-import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from '../shared/dispatch/temporal-setup.ts';
-import { addressOf, createTemporalClient, findNamespaceId } from '../shared/dispatch/temporal.ts';
+import { reconcileWithTemporal } from '../shared/domain/lifecycle/reconcile.ts';
+import { SCHEDULES } from '../shared/domain/work/schedules.ts';
+import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from '../shared/durable/temporal/setup.ts';
+import { addressOf, createTemporalClient, findNamespaceId } from '../shared/durable/temporal/client.ts';
 import { ConfigError, readMayAdopt } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { addCommand, type CliContext } from './context.ts';

@@ -11,7 +11,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/', pathNot: '[.]test[.]ts$' },
       to: {
-        path: '^(shared/(platform|database|sending|durable|domain|dispatch)|activities|api|worker|cli|local)/',
+        path: '^(shared/(platform|database|sending|durable|domain)|activities|api|worker|cli|local)/',
         reachable: true,
       },
     },

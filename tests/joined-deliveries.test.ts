@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { Registry } from 'prom-client';
 import { v7 as uuidV7 } from 'uuid';
 import { createActivities } from '../activities/index.ts';
-import { createOpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
+import { createOpenDeliveries } from '../activities/emails/open-deliveries.ts';
 import { query, queryOne, sql } from '../shared/database/sql.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
@@ -134,7 +134,7 @@ it('emails that joined a delivery become FAILED with it when it is given up', as
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: 1, logger });
   const activities = createActivities({
     ...{ config, orm, logger, smtp, links: linkSignerOf(config), temporal: stack.temporal.client },
-    ...{ metrics: createDeliveryMetrics(new Registry()), heartbeatMs: 500, wakeDispatcher: () => undefined },
+    ...{ metrics: createDeliveryMetrics(new Registry()), heartbeatMs: 500 },
     openDeliveries: createOpenDeliveries(),
   });
   const attempt = new MockActivityEnvironment({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findKnownNamespace } from '../shared/domain/lifecycle/known-namespace.ts';
 import { query, sql } from '../shared/database/sql.ts';
-import { findNamespaceId } from '../shared/dispatch/temporal.ts';
+import { findNamespaceId } from '../shared/durable/temporal/client.ts';
 import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { createAutomation, track } from './support/automations.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../shared/database/sql.ts';
-import { OUTBOX_KINDS, type OutboxKind } from '../shared/durable/outbox/outbox.ts';
+import { OUTBOX_KINDS, type OutboxKind } from '../shared/pure/outbox-kinds.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

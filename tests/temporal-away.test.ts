@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
-import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { OUTBOX_WORK } from '../shared/domain/work/outbox-work.ts';
+import { createDispatcher } from '../shared/durable/outbox/dispatcher.ts';
+import { createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { query, sql } from '../shared/database/sql.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
@@ -24,11 +25,10 @@ it(
     const lines: { level: number; kind: string; reason: string; msg: string }[] = [];
     const logger = createLogger({ level: 'warn', name: 'api' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const client = createTemporalClient(NOWHERE, refused);
-    const dispatcher = createDispatcher({ orm: app.database.orm, client, logger, pollMs: 200, isApiProcess: true });
+    const dispatcher = createDispatcher({ em: app.em, client, logger, kinds: OUTBOX_WORK });
     for (const name of ['ada', 'bo', 'cy']) {
       const email = { to: `${name}@mail.test`, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' };
       expect((await app.api('POST', '/v1/send', { body: email })).status).toBe(200);
-      dispatcher.wake();
     }
     const waiting = () => query<{ attempts: number }>(app.em(), sql`select attempts from outbox`);
     const tries = async () => (await waiting()).reduce((sum, { attempts }) => sum + attempts, 0);

@@ -95,6 +95,7 @@ it('a trace continues when a campaign is due', async () => {
 it('traces of a pause and a resumption end at the outbox, and the pages stay in the trace of the send', async () => {
   const id = await createCampaign();
   stack.processes.worker.freeze();
+  stack.startWorker('webhooks');
   const sent = await call(`/campaigns/${id}/send`, {});
   await traceWith(collector, sent.traceId, ['outbox campaign']);
   for (const name of ['pause', 'resume']) {

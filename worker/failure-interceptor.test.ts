@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { activityInfo } from '@temporalio/activity';
 import { Worker } from '@temporalio/worker';
-import { attemptMemory } from '../activities/attempt.ts';
+import { attemptMemory } from '../shared/durable/attempts/attempt.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';

@@ -1,7 +1,8 @@
 import type { Context } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { beat } from '../activities/attempt.ts';
-import { beginAttempt, databaseWaitReason, endAttempt, outliveAttempt } from '../activities/failures.ts';
+import { outageMsMax } from '../activities/failures.ts';
+import { beat } from '../shared/durable/attempts/attempt.ts';
+import { beginAttempt, databaseWaitReason, endAttempt, outliveAttempt } from '../shared/durable/attempts/failures.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 const HEARTBEAT_MS = 2_000;
@@ -48,12 +49,13 @@ export function createFailureInterceptor(logger: Logger): ActivityInterceptorsFa
           rest = keepAlive(context.info);
           return await next(input);
         } catch (error) {
-          const failure = endAttempt(error, (unexpected) => {
+          const report = (unexpected: unknown): void => {
             logger.error(
               { err: unexpected, activity: activityType, attempt, workflowId: workflowExecution?.workflowId },
               'an unexpected error in an activity',
             );
-          });
+          };
+          const failure = endAttempt(error, { report, outageMsMax });
           logDatabaseWait(failure, activityType);
           throw failure;
         } finally {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
-import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { eventually } from '../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
 import type { SideServer } from '../shared/platform/side-server.ts';

@@ -4,7 +4,7 @@ import type { Worker } from '@temporalio/worker';
 import type { Config } from '../shared/platform/config.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
 import { listenBeside, type SideServer } from '../shared/platform/side-server.ts';
-import { checkTemporal } from '../shared/dispatch/temporal.ts';
+import { checkTemporal } from '../shared/durable/temporal/client.ts';
 
 /** The reason why the process takes no work; undefined while it can. */
 export type Hindrance = string | undefined;

@@ -9,9 +9,16 @@ import { createSmtpPool } from '../shared/sending/transport/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
-import { addressOf, createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
-import { createOpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
-import { createGuardedDispatcher, createNamespaceCheck } from '../shared/dispatch/namespace-guard.ts';
+import {
+  addressOf,
+  createTemporalClient,
+  readTemporalOptions,
+  waitForTemporal,
+} from '../shared/durable/temporal/client.ts';
+import { createOpenDeliveries } from '../activities/emails/open-deliveries.ts';
+import { createDispatcher } from '../shared/durable/outbox/dispatcher.ts';
+import { createNamespaceCheck, watchNamespace } from '../shared/domain/lifecycle/namespace-watch.ts';
+import { OUTBOX_WORK } from '../shared/domain/work/outbox-work.ts';
 import { createOrm, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
@@ -23,7 +30,6 @@ import { hindranceOf, startHealthServer, type Hindrance } from './health-server.
 import { createWorkerMetrics } from './metrics.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
-const OUTBOX_POLL_MS = 1_000;
 const HEARTBEAT_MS = 2_000;
 
 function taskQueuesOf(config: Config): TaskQueueName[] {
@@ -104,30 +110,28 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const client = createTemporalClient(temporal);
   const address = addressOf(temporal);
-  const checkNamespace = createNamespaceCheck({ orm, client, address, logger, mayAdopt: config.TEMPORAL_ADOPT });
+  const em = () => orm.em.fork();
+  const checkNamespace = createNamespaceCheck({ em, client, address, logger, mayAdopt: config.TEMPORAL_ADOPT });
   const connection = await waitForTemporal(client, address, logger, async () => {
     await checkNamespace();
     return NativeConnection.connect(temporal.connectionOptions);
   });
   const version = versionOf(config);
   const openDeliveries = createOpenDeliveries();
-  const dispatcher = await createGuardedDispatcher(
-    {
-      orm,
-      logger,
-      client: createTemporalClient(temporal, connection),
-      pollMs: OUTBOX_POLL_MS,
-      // A task that Temporal returns with a start does not say for which version of the workflow code it is.
-      canStartEagerly: version === undefined,
-      isTraced: config.tracing.isOn,
-      openDeliveries,
-    },
-    checkNamespace,
-    (error) => fail(error, 'the worker stops'),
-  );
+  const stopWatching = await watchNamespace(checkNamespace, (error) => fail(error, 'the worker stops'));
+  const dispatcher = createDispatcher({
+    em,
+    client: createTemporalClient(temporal, connection),
+    logger,
+    kinds: OUTBOX_WORK,
+    // A task that Temporal returns with a start does not say for which version of the workflow code it is.
+    canStartEagerly: version === undefined,
+    isTraced: config.tracing.isOn,
+    join: openDeliveries.offer,
+  });
   await recordKeptResults(config, orm, logger);
   const links = linkSignerOf(config);
-  const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
+  const inbound = await startInbound({ config, orm, logger, links, smtp });
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,
@@ -138,7 +142,6 @@ await runProcess('worker', async ({ onStop, fail }) => {
       temporal: client,
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,
-      wakeDispatcher: dispatcher.wake,
       openDeliveries,
     }),
     workflowBundlePath: config.WORKFLOW_BUNDLE,
@@ -155,6 +158,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     await health?.close();
     await metricsServer?.close();
     await Promise.all([running, inbound?.close()]);
+    stopWatching();
     await dispatcher.stop();
     await smtp.close();
     await client.connection.close();

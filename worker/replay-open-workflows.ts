@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Runtime, Worker } from '@temporalio/worker';
-import { createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient, readTemporalOptions } from '../shared/durable/temporal/client.ts';
 import { readConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';

@@ -12,7 +12,7 @@ import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts'
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 import { createWebhookCall } from './webhook-call.ts';
 
 export interface ExecutionRef {
@@ -37,8 +37,6 @@ export interface AdvanceInput extends ExecutionRef {
 /** How long recording an answer is tried. An attempt may take two minutes, and the call takes some seconds. */
 const RECORD_MS = 60_000;
 const RECORD_PAUSE_MS = 1_000;
-/** Emails of executions that advance within this time are delivered together. */
-const WAKE_WITHIN_MS = 100;
 
 /** Activities of the workflow `automationExecution`. */
 export function createAutomationActivities(deps: ActivityDeps) {
@@ -60,14 +58,6 @@ export function createAutomationActivities(deps: ActivityDeps) {
       runId: info.workflowExecution?.runId ?? null,
       isRepetition: info.attempt > 1,
     };
-  }
-
-  async function advance(executionId: string, options: AdvanceOptions): Promise<AdvanceOutcome> {
-    try {
-      return await engine.advance(executionId, options);
-    } finally {
-      deps.wakeDispatcher(WAKE_WITHIN_MS);
-    }
   }
 
   /**
@@ -93,7 +83,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
   return {
     /** Runs the steps of an execution until it waits, must call a webhook, or ends. Safe to run twice. */
     runSteps({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
-      return withHeartbeat(deps, () => advance(executionId, advanceOptions(asOfMs)));
+      return withHeartbeat(deps, () => engine.advance(executionId, advanceOptions(asOfMs)));
     },
 
     /**
@@ -104,13 +94,8 @@ export function createAutomationActivities(deps: ActivityDeps) {
       const options = advanceOptions(asOfMs);
       return withHeartbeat(deps, async () => {
         const pending = await engine.findWebhook(executionId, options);
-        if (!pending) return advance(executionId, options);
-        const result = await call(pending);
-        try {
-          return await record(pending, result, options);
-        } finally {
-          deps.wakeDispatcher(WAKE_WITHIN_MS);
-        }
+        if (!pending) return engine.advance(executionId, options);
+        return record(pending, await call(pending), options);
       });
     },
 

@@ -12,13 +12,15 @@ import {
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
 import { redactText } from '../../shared/pure/redact.ts';
-import { attemptMemory, remember } from '../attempt.ts';
+import { keptValue } from '../../shared/durable/attempts/attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** Calls of the webhook of one step. With pauses that grow from a second to an hour they take about two hours. */
 const WEBHOOK_CALLS_MAX = 10;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
 const TOO_MANY_REQUESTS = 429;
+/** How often the webhook of a step was called. */
+const keptCalls = keptValue<{ stepNumber: number; calls: number }>('webhook');
 
 /**
  * Creates the function that calls the webhook of a step once. The calls of earlier attempts count.
@@ -29,7 +31,7 @@ export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook)
   const webhooks = createWebhookClient(webhookClientOptions(deps.config));
   return async (pending) => {
     const { stepNumber } = pending.state;
-    const before = attemptMemory().webhook;
+    const before = keptCalls.get();
     let calls = before?.stepNumber === stepNumber ? before.calls : 0;
     if (calls >= WEBHOOK_CALLS_MAX) {
       return { output: { attempts: calls }, fault: `it was called ${calls} times and no answer could be recorded` };
@@ -38,7 +40,7 @@ export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook)
       const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
       // Attempts that end before the call, for example while PostgreSQL is away, do not count.
       calls += 1;
-      remember({ webhook: { stepNumber, calls } });
+      keptCalls.set({ stepNumber, calls });
       return resultOf(await webhooks.send(request), calls);
     } catch (error) {
       const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);

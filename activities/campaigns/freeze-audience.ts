@@ -6,9 +6,9 @@ import { isStatementTimeout } from '../../shared/database/database-errors.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { attemptMemory, remember } from '../attempt.ts';
-import { withHeartbeat } from '../heartbeat.ts';
-import { beginTurn } from '../turn.ts';
+import { keptValue } from '../../shared/durable/attempts/attempt.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
+import { beginTurn } from '../../shared/durable/attempts/failures.ts';
 
 export interface FrozenAudience {
   totalRecipients: number;
@@ -42,6 +42,9 @@ const FULL_SPEED: Statements = { firstWindow: 2_000, fastMs: 50, slowMs: 500 };
  */
 const THROTTLED: Statements = { firstWindow: 500, fastMs: 10, slowMs: 100 };
 const THROTTLED_RECIPIENTS_PER_SECOND = { min: 5_000, timesItsSpeed: 10 } as const;
+
+/** The number of contacts that the next statement for an audience searches. */
+const keptWindow = keptValue<number>('window');
 
 function nextWindow(size: number, tookMs: number, { fastMs, slowMs }: Statements): number {
   if (tookMs > slowMs) return Math.max(WINDOW.min, Math.floor(size / 4));
@@ -98,14 +101,14 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
     const ratePerSecond = policy?.ratePerSecond ?? 0;
     const statements = ratePerSecond === 0 ? FULL_SPEED : THROTTLED;
     let total = campaign.totalRecipients;
-    let size = attemptMemory().window ?? statements.firstWindow;
+    let size = keptWindow.get() ?? statements.firstWindow;
     const turn = beginTurn(turnMs);
     const freezeChunk = async (signal: AbortSignal): Promise<FreezeProgress | 'too slow' | undefined> => {
       const beganAt = performance.now();
       const progress = await freezeOrEnd(campaignId, size, total);
       const tookMs = progress === 'too slow' ? Infinity : performance.now() - beganAt;
       size = nextWindow(size, tookMs, statements);
-      remember({ window: size });
+      keptWindow.set(size);
       if (progress && progress !== 'too slow' && !progress.isComplete) {
         await delay(pauseAfterStoring(progress.totalRecipients - total, tookMs, ratePerSecond), undefined, { signal });
       }

@@ -1,7 +1,7 @@
 import { eraseNext, findNextErasure } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import type { ErasureInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 
 export interface ErasureRound {
   /** Deleted contacts that were processed, counted each time. */

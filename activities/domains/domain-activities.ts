@@ -3,7 +3,7 @@ import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shar
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createDkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 
 export interface DomainBatch {
   /** Checks that are due at this time, in milliseconds since 1970. */

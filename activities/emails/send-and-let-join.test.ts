@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createOpenDeliveries, type DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
+import { createOpenDeliveries, type DeliveryScope } from './open-deliveries.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { sendAndLetJoin, type JoinableDelivery, type SendGroup } from './send-and-let-join.ts';
 
@@ -24,7 +24,7 @@ function deliver(options: Partial<JoinableDelivery> = {}) {
     ...{ scope, openDeliveries, mayJoin: async () => true, send, signal: new AbortController().signal },
     ...options,
   });
-  const offer = (id: string) => openDeliveries.offer(scope, [id]);
+  const offer = (id: string) => openDeliveries.offer({ kind: 'email', projectId: 'project', subjectIds: [id] });
   /** Offers an email to the delivery; resolves when its group has begun. */
   async function join(id: string): Promise<{ group: Group; isTaken: Promise<boolean> }> {
     const isTaken = offer(id);
@@ -50,8 +50,10 @@ describe('a delivery under way', () => {
 
   it('does not accept emails of other projects and urgencies', async () => {
     const { openDeliveries, first, sent } = deliver();
-    expect(await openDeliveries.offer({ ...scope, projectId: 'other' }, ['a'])).toBe(false);
-    expect(await openDeliveries.offer({ ...scope, urgency: 'automation' }, ['a'])).toBe(false);
+    expect(await openDeliveries.offer({ kind: 'email', projectId: 'other', subjectIds: ['a'] })).toBe(false);
+    expect(await openDeliveries.offer({ kind: 'automationEmail', projectId: 'project', subjectIds: ['a'] })).toBe(
+      false,
+    );
     first.end();
     expect(await sent).toEqual(['first']);
   });

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeliveryScope, OpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
+import type { DeliveryScope, OpenDeliveries } from './open-deliveries.ts';
 
 /**
  * Sends emails of a delivery. Calls `onClaimed` as soon as the delivery has claimed them.

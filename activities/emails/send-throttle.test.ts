@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
-import type { AttemptMemory } from '../attempt.ts';
+import type { AttemptMemory } from '../../shared/durable/attempts/attempt.ts';
 import { reserveNextAttempt, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
 
 quietTemporal();
@@ -69,7 +69,7 @@ describe('the sending speed of a project', () => {
     const { failure, memory } = await take(40);
     expect(failure).toMatchObject({ type: 'Throttled', nonRetryable: false, category: 'BENIGN' });
     expect(Number(failure?.nextRetryDelay)).toBeGreaterThan(3_000);
-    expect(memory.reservation?.count).toBe(40);
+    expect(memory.reservation).toMatchObject({ count: 40 });
 
     const due = { reservation: { count: 40, startsAtMs: Date.now() - 500 } };
     const later = await take(40, { memory: due });
@@ -94,7 +94,7 @@ describe('the sending speed of a project', () => {
   it('reserves no more for the next attempt than a few seconds allow', async () => {
     const { result, memory } = await attempt(() => reserveNextAttempt(throttleOf(false), 1_000));
     expect(result).toMatchObject({ type: 'Throttled' });
-    expect(memory.reservation?.count).toBe(4 * RATE);
+    expect(memory.reservation).toMatchObject({ count: 4 * RATE });
     const next = await attempt(async () => sliceSize(RATE), memory);
     expect(next.result).toBe(4 * RATE);
   });

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApplicationFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
 import { burstSize, reserveSendBudget, type Reservation } from '../../shared/domain/emails/send-budget.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { attemptMemory, remember } from '../attempt.ts';
+import { keptValue } from '../../shared/durable/attempts/attempt.ts';
+import { waitFailure } from '../../shared/durable/attempts/failures.ts';
 
 /** The sending speed of a project. */
 export interface Throttle {
@@ -27,9 +28,12 @@ const SHORT_WAIT_MS = 1_000;
  */
 const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;
 
+/** The share of the sending speed of the project that is reserved for the next attempt. */
+const keptReservation = keptValue<Reservation>('reservation');
+
 /** The number of emails that an attempt sends before it frees its slot; fewer if an earlier attempt reserved fewer. */
 export function sliceSize(ratePerSecond: number): number {
-  return usable(attemptMemory().reservation)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
+  return usable(keptReservation.get())?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
 }
 
 function usable(reservation: Reservation | undefined): Reservation | undefined {
@@ -42,11 +46,11 @@ function usable(reservation: Reservation | undefined): Reservation | undefined {
  *   reservation
  */
 export async function takeReservation(throttle: Throttle, count: number): Promise<Pace> {
-  const kept = usable(attemptMemory().reservation);
+  const kept = usable(keptReservation.get());
   const reservation = kept && kept.count >= count ? kept : await reserve(throttle, count);
   const waitMs = reservation.startsAtMs - Date.now();
   if (waitMs > SHORT_WAIT_MS) throw throttledFailure(reservation);
-  if (attemptMemory().reservation) remember({ reservation: undefined });
+  if (keptReservation.get()) keptReservation.set(undefined);
   return createPace(throttle, reservation);
 }
 
@@ -63,13 +67,12 @@ function reserve({ em, projectId, ratePerSecond, isUrgent }: Throttle, count: nu
 }
 
 function throttledFailure(reservation: Reservation): ApplicationFailure {
-  remember({ reservation });
-  return ApplicationFailure.create({
-    type: 'Throttled',
-    message: `The project sends at a limited speed. The next ${reservation.count} of its emails wait for their turn.`,
-    nextRetryDelay: Math.max(1, reservation.startsAtMs - Date.now()),
-    category: 'BENIGN',
-  });
+  keptReservation.set(reservation);
+  return waitFailure(
+    'Throttled',
+    `The project sends at a limited speed. The next ${reservation.count} of its emails wait for their turn.`,
+    Math.max(1, reservation.startsAtMs - Date.now()),
+  );
 }
 
 function createPace({ ratePerSecond, signal }: Throttle, { startsAtMs }: Reservation): Pace {

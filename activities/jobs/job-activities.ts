@@ -2,8 +2,8 @@ import { endJob, findJobState, type JobState } from '../../shared/domain/jobs/jo
 import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
 import type { JobInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
-import { beginTurn } from '../turn.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
+import { beginTurn } from '../../shared/durable/attempts/failures.ts';
 
 /** Activities of imports and bulk operations. */
 export function createJobActivities(deps: ActivityDeps) {
@@ -14,7 +14,6 @@ export function createJobActivities(deps: ActivityDeps) {
     async runJob({ jobId }: JobInput): Promise<{ state: JobState | 'deleted' }> {
       return withHeartbeat(deps, async (signal, advance) => {
         await runJob(jobId, { em, signal, turn: beginTurn(), onChunk: advance });
-        deps.wakeDispatcher();
         return { state: (await findJobState(em(), jobId)) ?? 'deleted' };
       });
     },

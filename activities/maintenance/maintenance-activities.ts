@@ -5,7 +5,7 @@ import {
   type CleanUpReport,
 } from '../../shared/domain/lifecycle/maintenance.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 
 /** Activities that keep the database small. */
 export function createMaintenanceActivities(deps: ActivityDeps) {

@@ -1,10 +1,17 @@
-import { reconcileWithTemporal, type ReconcileReport } from '../../shared/dispatch/reconcile.ts';
+import {
+  reconcileWithTemporal,
+  type ReconcileProgress,
+  type ReconcileReport,
+} from '../../shared/domain/lifecycle/reconcile.ts';
 import { summarizeRefusals } from '../../shared/domain/automations/refusals.ts';
 import { REACHES } from '../../shared/domain/lifecycle/reconciliation.ts';
 import type { ReconcileInput } from '../../shared/pure/workflow-contracts.ts';
-import { attemptMemory, remember } from '../attempt.ts';
+import { keptValue } from '../../shared/durable/attempts/attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
+
+/** How far a reconciliation has come. */
+const keptProgress = keptValue<ReconcileProgress>('reconciliation');
 
 /** Activities that compare the state in PostgreSQL with Temporal. */
 export function createReconcileActivities(deps: ActivityDeps) {
@@ -17,9 +24,9 @@ export function createReconcileActivities(deps: ActivityDeps) {
         reconcileWithTemporal(
           {
             ...{ em, signal, temporal: deps.temporal, logger: deps.logger },
-            progress: attemptMemory().reconciliation,
+            progress: keptProgress.get(),
             onProgress(progress) {
-              remember({ reconciliation: progress });
+              keptProgress.set(progress);
               advance();
             },
           },

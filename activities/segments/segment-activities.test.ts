@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
-import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
+import { createOpenDeliveries } from '../emails/open-deliveries.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
 import { json, query, queryOne, sql } from '../../shared/database/sql.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -41,7 +41,6 @@ beforeAll(async () => {
     orm: app.orm,
     logger: createLogger({ level: 'silent', name: 'worker' }),
     heartbeatMs: 1_000,
-    wakeDispatcher: () => undefined,
     openDeliveries: createOpenDeliveries(),
   };
   activities = createSegmentActivities(deps as unknown as ActivityDeps, { statementMs: STATEMENT_MS });

@@ -8,7 +8,7 @@ import {
 } from '../../shared/domain/segments/refresh-segments.ts';
 import { describeSegmentFault, recordSegmentFault } from '../../shared/domain/segments/segment-faults.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 
 /** Segments of one query. A repeated batch changes nothing twice. */
 const BATCH_SIZE = 50;
@@ -31,7 +31,6 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
         signal.throwIfAborted();
       },
     });
-    deps.wakeDispatcher();
   }
 
   /**

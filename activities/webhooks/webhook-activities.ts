@@ -4,7 +4,7 @@ import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
 import { createWebhookClient, webhookClientOptions } from '../../shared/platform/webhook/webhook-client.ts';
 import type { WebhookDeliveryOutcome, WebhookEndpointInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withHeartbeat } from '../heartbeat.ts';
+import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 import { createEndpointTurns } from './endpoint-turn.ts';
 import type { LaneOptions } from './send-lanes.ts';
 

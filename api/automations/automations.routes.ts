@@ -121,9 +121,8 @@ const remove = endpoint({
   summary: 'Delete a workflow that has no active executions',
   replies: { 204: { description: 'Deleted' } },
   errors: ['WORKFLOW_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     await deleteAutomation(em, project.id, params.id);
-    deps.wakeDispatcher();
     return noContent();
   },
 });

@@ -47,9 +47,8 @@ const start = endpoint({
   replies: { 201: { description: 'The execution', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'CONTACT_NOT_FOUND', 'BAD_REQUEST', 'CONFLICT'],
   subjects: ({ id }: z.infer<typeof executionSchema>) => [id],
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const execution = await startExecution(em, project.id, params.id, body.contactId, body.context ?? {});
-    deps.wakeDispatcher();
     return created(executionView(execution));
   },
 });
@@ -94,9 +93,8 @@ const cancel = endpoint({
   summary: 'Cancel an execution that is running or waiting',
   replies: { 200: { description: 'The execution, CANCELLED', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const execution = await cancelExecution(em, project.id, params.id, params.executionId);
-    deps.wakeDispatcher();
     return ok(executionView(execution));
   },
 });
@@ -109,9 +107,8 @@ const cancelAll = endpoint({
   summary: 'Cancel every active execution of a workflow',
   replies: { 200: { description: 'How many were active', schema: z.object({ cancelled: z.int() }) } },
   errors: ['WORKFLOW_NOT_FOUND'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const cancelled = await cancelAllExecutions(em, project.id, params.id);
-    deps.wakeDispatcher();
     return ok({ cancelled });
   },
 });
@@ -128,9 +125,8 @@ const retry = endpoint({
     'deleted, or while the contact is in the workflow with another execution.',
   replies: { 200: { description: 'The execution, RUNNING', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const execution = await retryExecution(em, project.id, params.id, params.executionId);
-    deps.wakeDispatcher();
     return ok(executionView(execution));
   },
 });
@@ -153,9 +149,8 @@ const retryFailed = endpoint({
     },
   },
   errors: ['WORKFLOW_NOT_FOUND'],
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const failed = await retryFailedExecutions(em, project.id, params.id, body.stepId ?? null);
-    deps.wakeDispatcher();
     return { status: 202, data: { failed } };
   },
 });

@@ -171,9 +171,8 @@ const send = endpoint({
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
   subjects: (_campaign, { id }) => [id],
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const campaign = await sendCampaign(em, project.id, params.id, readScheduledFor(body.scheduledFor));
-    deps.wakeDispatcher();
     const message = campaign.scheduledFor
       ? `Campaign scheduled for ${campaign.scheduledFor.toISOString()}`
       : 'Campaign is being sent';
@@ -189,9 +188,8 @@ const cancel = endpoint({
   summary: 'Stop a campaign that is scheduled or going out, for good',
   replies: { 200: { description: 'The campaign, CANCELLED', schema: campaignSchema } },
   subjects: (_campaign, { id }) => [id],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const campaign = await cancelCampaign(em, project.id, params.id);
-    deps.wakeDispatcher();
     return ok(campaignView(campaign));
   },
 });
@@ -206,9 +204,8 @@ const continueHeld = endpoint({
     'A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.',
   replies: { 200: { description: 'The campaign, which goes on at once', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const campaign = await continueCampaign(em, project.id, params.id);
-    deps.wakeDispatcher();
     return ok(campaignView(campaign));
   },
 });
@@ -225,9 +222,8 @@ function testSend(config: Config): Endpoint {
     replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
     subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
-    async handle({ em, project, params, body, deps }) {
+    async handle({ em, project, params, body }) {
       const emailId = await queueTestEmail(em, project, params.id, body.email, links);
-      deps.wakeDispatcher();
       return ok({ email: emailId, to: body.email });
     },
   });

@@ -21,9 +21,8 @@ function pausing(
     replies: { 200: { description: 'The campaign', schema: campaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', ...errors],
     subjects: (_campaign, { id }) => [id],
-    async handle({ em, project, params, deps }) {
+    async handle({ em, project, params }) {
       const campaign = await setCampaignPaused(em, project.id, params.id, name === 'pause');
-      deps.wakeDispatcher();
       return ok(campaignView(campaign));
     },
   });
@@ -55,9 +54,8 @@ const resend = endpoint({
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
   subjects: (_campaign, { id }) => [id],
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const campaign = await resendCampaign(em, project.id, params.id, body.states);
-    deps.wakeDispatcher();
     return ok(campaignView(campaign));
   },
 });

@@ -39,12 +39,11 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
     body: bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
     subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
-    async handle({ em, project, body, deps }) {
+    async handle({ em, project, body }) {
       const contactIds = (body.contactIds ?? body.ids ?? []).map((id) => id.toLowerCase());
       const jobId = await inTransaction(em, (tx) =>
         createJob(tx, { projectId: project.id, kind, input: { contactIds }, total: contactIds.length }),
       );
-      deps.wakeDispatcher();
       return { status: 202, data: { message: `${contactIds.length} contacts are queued to ${verb}`, jobId } };
     },
   });

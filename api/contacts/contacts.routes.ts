@@ -3,7 +3,6 @@ import { listContacts } from '../../shared/domain/contacts/contact-list.ts';
 import { findContact, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
-import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
@@ -64,7 +63,7 @@ const upsert = endpoint({
     200: { description: 'The contact existed and was updated', schema: upsertedContactSchema },
     201: { description: 'The contact was created', schema: upsertedContactSchema },
   },
-  async handle({ em, project, body, deps }) {
+  async handle({ em, project, body }) {
     const [contact] = await inTransaction(em, (tx) =>
       upsertContacts(tx, {
         projectId: project.id,
@@ -76,7 +75,6 @@ const upsert = endpoint({
       }),
     );
     if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
-    if (body.subscribed !== undefined) deps.wakeDispatcher(EVENT_WAKE_MS);
     return {
       status: contact.isNew ? 201 : 200,
       data: { ...contactView(contact), _meta: { isNew: contact.isNew, isUpdate: !contact.isNew } },
@@ -111,12 +109,11 @@ const patch = endpoint({
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const contact = await patchContact(em, project.id, params.id, body, {
       reason: 'api',
       endpoint: 'PATCH /contacts/:id',
     });
-    if (body.subscribed !== undefined) deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok(contactView(contact));
   },
 });
@@ -134,7 +131,6 @@ const remove = endpoint({
   async handle({ em, project, params, deps }) {
     const deleted = await deleteContacts(em, project.id, [params.id]);
     if (deleted.length === 0) throw new AppError('CONTACT_NOT_FOUND');
-    deps.wakeDispatcher(EVENT_WAKE_MS);
     await eraseAtOnce(em, project.id, deleted).catch((error: unknown) => {
       deps.logger.warn(
         { err: error, contactId: params.id },

@@ -117,10 +117,9 @@ const remove = endpoint({
     202: { description: 'From how many it is being removed; poll /contacts/bulk/{jobId}', schema: deletionSchema },
   },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const deletion = await deleteField(em, project.id, readCustomFieldPath(params.field));
     if (deletion.jobId === undefined) return ok(deletion);
-    deps.wakeDispatcher();
     return { status: 202, data: deletion };
   },
 });

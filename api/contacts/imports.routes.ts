@@ -21,14 +21,13 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   multipart: importForm,
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
   subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
-  async handle({ em, project, query, body, deps }) {
+  async handle({ em, project, query, body }) {
     const map = readMap(query, body);
     const header = await readUpload(() => readTable(body.content, (cells) => readHeader(cells, map)));
     const input = { map, columns: header.report };
     const jobId = await inTransaction(em, (tx) =>
       createJob(tx, { projectId: project.id, kind: 'IMPORT', input, file: body.content }),
     );
-    deps.wakeDispatcher();
     return { status: 202, data: { message: 'The file is queued for import', jobId } };
   },
 });

@@ -11,7 +11,6 @@ import {
 } from '../../shared/domain/events/event-lists.ts';
 import { findEventUsage } from '../../shared/domain/usage/event-usage.ts';
 import { recordNamedEvent, trackEvent } from '../../shared/domain/tracking/track.ts';
-import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { eventSchema, eventView, listedEventView } from './event.view.ts';
@@ -52,12 +51,11 @@ const record = endpoint({
   replies: { 201: { description: 'The event', schema: eventSchema } },
   errors: ['CONTACT_NOT_FOUND'],
   subjects: ({ id }: z.infer<typeof eventSchema>) => [id],
-  async handle({ em, project, body, deps }) {
+  async handle({ em, project, body }) {
     const event =
       'email' in body
         ? await trackEvent(em, { projectId: project.id, ...body, name: body.event })
         : await recordNamedEvent(em, { projectId: project.id, ...body });
-    deps.wakeDispatcher(EVENT_WAKE_MS);
     return created(eventView(event));
   },
 });

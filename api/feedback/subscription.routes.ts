@@ -130,7 +130,6 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendTooOften(req, res);
         return;
       }
-      deps.wakeDispatcher();
       sendPage(res, pageOf(name, token, languageFor(req, contact), contact, true));
     });
   }

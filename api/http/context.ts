@@ -19,8 +19,6 @@ export interface ApiDeps {
   logger: Logger;
   /** Records opens and clicks. */
   engagements: EngagementRecorder;
-  /** Tells the dispatcher that a commit may have added outbox rows; it looks for them within `withinMs`. */
-  wakeDispatcher: (withinMs?: number) => void;
 }
 
 /** What the handlers of endpoints may use: in addition, the work that requests of a project share. */

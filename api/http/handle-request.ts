@@ -22,23 +22,18 @@ export function keyReused(key: string, original: OriginalRequest): AppError {
 /**
  * Handles a request in one transaction with the result of its idempotency key. A process that dies before the commit
  * has changed nothing, and the request can be repeated under the same key. The transaction also keeps the trace
- * context, so the workflows that the request leads to find it. The dispatcher is woken after the commit.
+ * context, so the workflows that the request leads to find it.
  */
 async function handleInTransaction(
   definition: Endpoint,
   context: RequestContext<unknown, unknown, unknown>,
 ): Promise<Reply> {
-  let wakeups: (number | undefined)[] = [];
-  const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
-  const reply = await inTransaction(context.em, async (em) => {
-    wakeups = [];
-    const result = await definition.handle({ ...context, em, deps });
+  return inTransaction(context.em, async (em) => {
+    const result = await definition.handle({ ...context, em });
     if (definition.subjects) await keepTraceContexts(em, definition.subjects(result.data as never, context.params));
     if (context.claim) await settleIdempotencyKeys(em, [context.claim], result.status);
     return result;
   });
-  for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
-  return reply;
 }
 
 /** Whether workflows continue the trace of the current request. */

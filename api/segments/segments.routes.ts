@@ -128,9 +128,8 @@ const addToSegment = endpoint({
   summary: 'Add contacts to a static segment by address',
   body: addMembersBody,
   replies: { 200: { description: 'How many joined, and addresses without a contact', schema: addedMembersSchema } },
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const added = await addMembers(em, project.id, params.id, body);
-    deps.wakeDispatcher();
     return ok(added);
   },
 });
@@ -143,9 +142,8 @@ const removeFromSegment = endpoint({
   summary: 'Remove contacts from a static segment by address',
   body: removeMembersBody,
   replies: { 200: { description: 'How many left', schema: removedMembersSchema } },
-  async handle({ em, project, params, body, deps }) {
+  async handle({ em, project, params, body }) {
     const removed = await removeMembers(em, project.id, params.id, body.emails);
-    deps.wakeDispatcher();
     return ok({ removed });
   },
 });
@@ -160,9 +158,8 @@ const compute = endpoint({
   description: 'Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.',
   replies: { 200: { description: 'What has changed', schema: computedMembershipSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const computed = await computeMembershipNow(em, project.id, params.id);
-    deps.wakeDispatcher();
     return ok(computed);
   },
 });

@@ -48,7 +48,6 @@ export function createSendEndpoints(config: Config): Endpoint[] {
         attachments: body.attachments ?? [],
       };
       const queued = await deps.queueTransactional({ project, request, claim });
-      deps.wakeDispatcher();
       return ok({
         emails: queued.map((email) => ({ contact: email.contact, email: email.emailId })),
         timestamp: new Date().toISOString(),

@@ -30,11 +30,10 @@ const undo = endpoint({
   isHeavy: true,
   body: undoBody,
   replies: { 200: { description: 'What was undone, or would be', schema: undoneSchema } },
-  async handle({ em, project, body, deps }) {
+  async handle({ em, project, body }) {
     const { dryRun, ...selection } = body;
     if (dryRun) return ok({ dryRun, ...(await previewBounceUndo(em, project.id, selection)) });
     const undone = await undoBounces(em, project.id, selection);
-    deps.wakeDispatcher();
     return ok({ dryRun, ...undone });
   },
 });

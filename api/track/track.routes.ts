@@ -1,5 +1,4 @@
 import { ruledOutFields } from '../../shared/pure/public-key-rules.ts';
-import { EVENT_WAKE_MS } from '../../shared/durable/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
 
@@ -22,7 +21,6 @@ const track = endpoint({
       { projectId: project.id, ...body, name: body.event, rules: project.publicKeyRules },
       claim,
     );
-    deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
   },
 });

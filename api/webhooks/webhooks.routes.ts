@@ -100,9 +100,8 @@ const test = endpoint({
   summary: 'Send a test event (`webhook.test`) to an endpoint, whatever events it takes',
   replies: { 202: { description: 'It is on its way', schema: testSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params, deps }) {
+  async handle({ em, project, params }) {
     const deliveryId = await sendTestEvent(em, project.id, params.id);
-    deps.wakeDispatcher();
     return { status: 202, data: { deliveryId } };
   },
 });
@@ -139,7 +138,6 @@ const sendAgain = endpoint({
   async handle({ em, project, params, body, deps }) {
     const retentionDays = deps.config.RETENTION_EVENTS_DAYS;
     const from = await replay(em, project.id, params.id, { ...body, retentionDays });
-    deps.wakeDispatcher();
     return { status: 202, data: { from: from.toISOString() } };
   },
 });
@@ -176,11 +174,10 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     isRemote: true,
     body: patchWebhookBody,
     replies: { 200: { description: 'The endpoint after the change', schema: webhookSchema } },
-    async handle({ em, project, params, body, deps }) {
+    async handle({ em, project, params, body }) {
       const { url } = await findEndpoint(em, project.id, params.id);
       if (body.url !== url) await assertCallable(body.url);
       const updated = await updateEndpoint(em, project.id, params.id, body);
-      deps.wakeDispatcher();
       return ok(webhookView(updated));
     },
   });

@@ -1,11 +1,13 @@
-import { inspectTemporal, type TemporalState } from '../../shared/dispatch/temporal-inspection.ts';
-import { addressOf, type TemporalConnectOptions } from '../../shared/dispatch/temporal.ts';
+import { inspectTemporal, type TemporalState } from '../../shared/durable/temporal/inspection.ts';
+import { SCHEDULES } from '../../shared/domain/work/schedules.ts';
+import { addressOf, type TemporalConnectOptions } from '../../shared/durable/temporal/client.ts';
 import { redactText } from '../../shared/pure/redact.ts';
 import type { KnownNamespace } from '../../shared/domain/lifecycle/known-namespace.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'Temporal';
 const ANSWER_MS = 5_000;
+const SCHEDULE_IDS = SCHEDULES.map(({ scheduleId }) => scheduleId);
 const SET_UP = 'Run `everpost temporal setup`.';
 /** The oldest version that was tried; older ones may lack priorities of task queues. */
 const VERSION_MIN = [1, 29] as const;
@@ -71,7 +73,7 @@ export function temporalProbe(
     area: AREA,
     async run() {
       try {
-        const state = await inspectTemporal(options, ANSWER_MS);
+        const state = await inspectTemporal(options, SCHEDULE_IDS, ANSWER_MS);
         // The probe of the database reports that it cannot be asked.
         return findingsOf(state, options.namespace, await findKnown().catch(() => undefined));
       } catch (error) {

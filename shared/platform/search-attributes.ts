@@ -11,8 +11,11 @@ export const SEARCH_ATTRIBUTES = {
   contactId: 'ContactId',
 } as const;
 
+/** Ids by the names of search attributes. */
+export type SearchAttributeIds = Partial<Record<keyof typeof SEARCH_ATTRIBUTES, string>>;
+
 /** The search attributes of a workflow, from the ids it concerns. */
-export function searchAttributes(ids: Partial<Record<keyof typeof SEARCH_ATTRIBUTES, string>>): TypedSearchAttributes {
+export function searchAttributes(ids: SearchAttributeIds): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [];
   for (const [kind, value] of Object.entries(ids)) {
     const name = SEARCH_ATTRIBUTES[kind as keyof typeof SEARCH_ATTRIBUTES];

@@ -1,7 +1,6 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { Admission, ProviderGuard } from './permit/provider-guard.ts';
-import type { AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
-import { traceSending, type SpanParent } from './send-span.ts';
+import type { AnswerPort, AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail } from './ports.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import {
@@ -22,33 +21,34 @@ import { heldResult, resultOf } from './verdict/delivery-result.ts';
 export interface UnmadeMessages {
   /** Whether no attempt follows this one because of the cause. */
   isLastAttempt: (cause: unknown) => boolean;
-  causes: Error[];
+  causes: unknown[];
 }
 
-/** What all attempts of a process share. */
-export interface LoopParts {
+export interface SendLoopOptions {
+  unmade: UnmadeMessages;
   pool: SmtpPool;
   /** Holds emails that relays or providers refuse. */
   guard: ProviderGuard;
-  sandbox: SandboxPort;
-  metrics: DeliveryMetrics;
-  /** The pauses after deferrals. */
-  retrySeconds: readonly number[];
-}
-
-/** What the batches of an attempt share. */
-export interface LoopOptions extends LoopParts {
-  unmade: UnmadeMessages;
+  /** Answers emails to sandbox addresses in place of a server. */
+  sandbox: AnswerPort;
   urgency: SmtpUrgency;
   /** The project that the emails belong to. */
   projectId: string;
+  metrics: DeliveryMetrics;
   buffer: ResultBuffer;
+  /** Emails in flight at the same time. */
+  concurrency: number;
+  /** The pauses after deferrals. */
+  retrySeconds: readonly number[];
+  /** The largest number of emails. */
+  mailCount: number;
   signal: AbortSignal;
   /** Whether no more email may be sent. */
   shouldStop: () => boolean;
   /** Awaited before each email of a throttled project. */
   pace?: (() => Promise<void>) | undefined;
-  traceOf: (emailId: string) => SpanParent | undefined;
+  /** Adds a span for the conversation with the server, if the email is traced. */
+  trace: (emailId: string, send: () => Promise<SmtpOutcome>) => Promise<SmtpOutcome>;
 }
 
 /**
@@ -84,14 +84,12 @@ function createInterruptionCount() {
   };
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 const UNMADE = 'the message could not be composed because of an unexpected error';
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
 
 /** Creates the function that counts a result and passes it to the buffer. */
-function settlerOf({ metrics, urgency, buffer }: LoopOptions) {
+function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
   return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
     metrics.note(result, { to, urgency, queuedAt });
     buffer.add(result);
@@ -102,9 +100,9 @@ function settlerOf({ metrics, urgency, buffer }: LoopOptions) {
  * Notes that the message of an email could not be composed: a later attempt tries again; after the last one the email
  * is FAILED.
  */
-function noteUnmade({ buffer, unmade }: LoopOptions, email: AttemptLedger, cause: unknown): void {
+function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
   if (unmade.isLastAttempt(cause)) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
-  else unmade.causes.push(asError(cause));
+  else unmade.causes.push(cause);
 }
 
 /**
@@ -112,7 +110,7 @@ function noteUnmade({ buffer, unmade }: LoopOptions, email: AttemptLedger, cause
  * @returns undefined when that failed
  * @throws UnsendableAddressError
  */
-async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
+async function messageOf(options: SendLoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
   try {
     return await email.compose();
   } catch (error) {
@@ -123,21 +121,17 @@ async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<Ra
 }
 
 /** Replaces emails to the sandbox by their results. */
-function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SandboxPort): Generator<EmailToSend> {
+function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
   for (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
 }
 
 /**
- * Sends emails through the pool, up to `concurrency` at a time, and adds each result to the buffer. It takes them one by
+ * Sends emails through the pool, a bounded number at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
  * @throws SmtpUnavailableError when no server can be connected to, or connections broke under several emails in a row;
  *   emails in flight have been decided by then
  */
-export async function sendEmails(
-  emails: Iterable<EmailToSend>,
-  concurrency: number,
-  options: LoopOptions,
-): Promise<void> {
+export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
@@ -153,7 +147,7 @@ export async function sendEmails(
       const message = await messageOf(options, email);
       if (!message) return;
       const isAlone = email.deferrals > 0;
-      const outcome = await traceSending(email.emailId, options.traceOf(email.emailId), () =>
+      const outcome = await options.trace(email.emailId, () =>
         pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
       );
       const assessment = guard.settle(email.envelope, admission, outcome);
@@ -201,11 +195,11 @@ export async function sendEmails(
         await send(next.value, admission);
       }
     } catch (error) {
-      if (!signal.aborted) broken ??= asError(error);
+      if (!signal.aborted) broken ??= error instanceof Error ? error : new Error(String(error));
     }
   }
 
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: Math.min(options.concurrency, options.mailCount) }, lane));
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;
 }

@@ -14,7 +14,7 @@ export interface ApiProcess {
   exited: () => Promise<number | null>;
 }
 
-/** A real API process on the database and namespace of a test, not yet started. Its dispatcher runs with it. */
+/** A real API process on the database and namespace of a test, not yet started. */
 export async function createApiProcess(
   config: Config,
   temporal: Pick<TestNamespace, 'connectionOptions' | 'namespace'>,

@@ -58,8 +58,6 @@ export interface TestApi extends TestProject {
   /** A new entity manager on the same database, for preparing and checking. */
   em: () => Em;
   config: Config;
-  /** How often the API has told the dispatcher that there is work. */
-  wakeups: () => number;
   /** Another project with keys and the trusted domain, on the same API. */
   createProject: () => Promise<TestProject>;
   stop: () => Promise<void>;
@@ -73,8 +71,6 @@ export interface TestApiOptions {
   databaseUrl?: string;
   /** Sees every request. */
   observe?: RequestHandler;
-  /** Also called when the API tells the dispatcher that there is work. */
-  onWake?: (withinMs?: number) => void;
 }
 
 async function send(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
@@ -137,26 +133,18 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
           applicationName: 'everpost-test-api',
           limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
         });
-  let wakeupCount = 0;
-  const wakeDispatcher = (withinMs?: number) => {
-    wakeupCount += 1;
-    options.onWake?.(withinMs);
-  };
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const engagements = createEngagementRecorder({
     logger,
     projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
-    async record(batch, lockMs) {
-      await recordEngagements(orm.em.fork(), batch, lockMs);
-      wakeDispatcher();
-    },
+    record: (batch, lockMs) => recordEngagements(orm.em.fork(), batch, lockMs),
   });
   const authenticatorOrm = await createAuthenticatorOrm({
     databaseUrl: config.DATABASE_URL,
     applicationName: 'everpost-test-api',
   });
   const app = createApp(
-    { config, orm, authenticatorOrm, logger, engagements, wakeDispatcher },
+    { config, orm, authenticatorOrm, logger, engagements },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
   );
@@ -173,7 +161,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     orm,
     em: () => database.orm.em.fork(),
     config,
-    wakeups: () => wakeupCount,
     createProject: () => createTestProject(database.orm.em.fork(), url),
     async stop() {
       await stopServer(server);

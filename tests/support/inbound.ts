@@ -70,7 +70,7 @@ export async function startTestInbound(): Promise<TestInbound> {
   const links = createLinkSigner({ appSecret, publicUrl: 'https://e.test' });
   const logger = createLogger({ level: 'silent', name: 'test' });
   const deps = {
-    ...{ orm: database.orm, logger, links, verp, domain: INBOUND_DOMAIN, wakeDispatcher: () => undefined },
+    ...{ orm: database.orm, logger, links, verp, domain: INBOUND_DOMAIN },
     // Complaints in other tests are not about who sent them.
     ...{ dns: { txt: () => Promise.resolve({ kind: 'absent', isNameUnknown: true } as const) }, fblSources: [] },
   };
@@ -132,7 +132,7 @@ export async function startStackInbound({ config, orm }: TestStack): Promise<Sta
   const logger = createLogger({ level: 'silent', name: 'test' });
   const smtp = { send: () => Promise.reject(new Error('nobody writes to the operator here')) };
   const links = linkSignerOf(config);
-  const server = (await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: () => undefined }))!;
+  const server = (await startInbound({ config, orm, logger, links, smtp }))!;
   return {
     async report({ to: [recipient = ''], from }, fields) {
       const raw = dsn({ recipient, id: recipient.replace('@', '.'), ...fields });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReconcileReport } from '../../shared/dispatch/reconcile.ts';
+import type { ReconcileReport } from '../../shared/domain/lifecycle/reconcile.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, type ReconcileInput } from '../../shared/pure/workflow-contracts.ts';
 import type { TestStack } from './stack.ts';

@@ -7,11 +7,13 @@ import { createProcessMetrics, type ProcessMetrics } from '../../shared/platform
 import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createTemporalClient } from '../../shared/dispatch/temporal.ts';
+import { createTemporalClient } from '../../shared/durable/temporal/client.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
-import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
-import { createDispatcher } from '../../shared/dispatch/dispatcher.ts';
+import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
+import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
+import { wakeEndpoints } from '../../shared/domain/webhooks/delivery-state.ts';
+import { createDispatcher } from '../../shared/durable/outbox/dispatcher.ts';
 import { testEnvironment } from './environment.ts';
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
@@ -46,7 +48,8 @@ export interface TestStackOptions extends TestApiOptions {
   hasWorkers?: boolean;
 }
 
-const DISPATCHER_POLL_MS = 200;
+/** Endpoints with news are looked for more often than in production, where a second more hardly counts. */
+const KINDS = { ...OUTBOX_WORK, webhook: { ...OUTBOX_WORK.webhook, find: { everyMs: 200, add: wakeEndpoints } } };
 
 /** Adds metrics of the database and of the SMTP connections. */
 function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | undefined): void {
@@ -69,14 +72,12 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const creatingNamespace = createTestNamespace(options.temporalServer, dataConverter);
   const logger = createLogger({ level: 'silent', name: 'test' });
   const openDeliveries = createOpenDeliveries();
-  let wake: (withinMs?: number) => void = () => undefined;
   const metrics = createProcessMetrics({ withNode: true });
   const delivery = createDeliveryMetrics(metrics.registry);
   const startingApi = startTestApi({
     ...options,
     observe: countRequests(metrics.registry),
     config: { SMTP_URL: [sink.url, ...(options.moreRelays ?? [])], SMTP_CONNECTIONS: 5, ...options.config },
-    onWake: (withinMs) => wake(withinMs),
   });
   const [temporal, api] = await Promise.all([creatingNamespace, startingApi]);
   const { config } = api;
@@ -87,14 +88,13 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     ? createTemporalClient(temporal, temporal.connection)
     : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
   const dispatcher = createDispatcher({
-    orm: api.database.orm,
+    em: api.em,
     client: dispatcherClient,
     canStartEagerly,
     logger,
-    pollMs: DISPATCHER_POLL_MS,
-    openDeliveries: options.canJoinDeliveries === false ? undefined : openDeliveries,
+    kinds: KINDS,
+    ...(options.canJoinDeliveries !== false && { join: openDeliveries.offer }),
   });
-  wake = dispatcher.wake;
 
   let stopRunning: (() => Promise<void>) | undefined;
   async function startWorkers(taskQueues?: TaskQueueName[]): Promise<void> {
@@ -111,7 +111,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         temporal: temporal.client,
         metrics: delivery,
         heartbeatMs: 500,
-        wakeDispatcher: (withinMs) => wake(withinMs),
         openDeliveries,
       }),
       // The bundle that all tests share does not encode failures.

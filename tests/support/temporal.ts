@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
-import { setUpTemporal } from '../../shared/dispatch/temporal-setup.ts';
-import { createTemporalClient, type TemporalConnectOptions } from '../../shared/dispatch/temporal.ts';
+import { setUpTemporal } from '../../shared/durable/temporal/setup.ts';
+import { createTemporalClient, type TemporalConnectOptions } from '../../shared/durable/temporal/client.ts';
 import { testEnvironment } from './environment.ts';
 import { quietTemporal } from './quiet-temporal.ts';
 

@@ -1,23 +1,18 @@
 import { Registry } from 'prom-client';
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
-import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
-import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
+import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
+import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
 import type { Em } from '../../shared/database/em.ts';
 import { query, sql } from '../../shared/database/sql.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createSmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import {
-  WORKFLOW_TYPES,
-  executionWorkflowId,
-  type AutomationExecutionInput,
-} from '../../shared/pure/workflow-contracts.ts';
+import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { testEnvironment } from './environment.ts';
-import type { HandOver } from '../../shared/dispatch/hand-over.ts';
+import { callWorkflow } from '../../shared/durable/outbox/hand-over.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 import { eventually } from './stack.ts';
@@ -41,18 +36,11 @@ async function dispatchExecutions(em: Em, client: Client): Promise<void> {
     em,
     sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`,
   );
-  const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
-  for (const executionId of of('execution')) {
-    const input: AutomationExecutionInput = { executionId, next: 'first step' };
-    await client.workflow.start(WORKFLOW_TYPES.automationExecution, {
-      workflowId: executionWorkflowId(executionId),
-      taskQueue: TASK_QUEUES.executions,
-      args: [input],
-    });
+  for (const kind of ['execution', 'executionEvent', 'executionCancel'] as const) {
+    const subjectIds = rows.filter((row) => row.kind === kind).map((row) => row.id);
+    const batch = { batchId: '', kind, projectId: '', subjectIds, attempts: 0, isRestart: false, isNew: true };
+    for (const call of await OUTBOX_WORK[kind].calls(em, batch)) await callWorkflow(client, call, batch, false);
   }
-  const handOver: HandOver = (_executionIds, work) => work();
-  await signalEventArrivals({ em, client, handOver }, of('executionEvent'));
-  await cancelExecutionWorkflows(client, of('executionCancel'));
 }
 
 /** Whether an execution is due at this time. */
@@ -78,7 +66,7 @@ async function awaitExecution({ workflow }: Client, executionId: string): Promis
 
 /**
  * The real API, workers and PostgreSQL on Temporal's test server, which skips time. That server has no search
- * attributes, so this module starts the workflows instead of the dispatcher.
+ * attributes, so this module starts the workflows without them, instead of the dispatcher.
  */
 export async function startTimeMachine(options: TestApiOptions = {}): Promise<TimeMachine> {
   const environment = await startTimeSkippingServer();
@@ -104,7 +92,6 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       temporal: environment.client,
       metrics: createDeliveryMetrics(new Registry()),
       heartbeatMs: 500,
-      wakeDispatcher: () => undefined,
       openDeliveries: createOpenDeliveries(),
     }),
     workflowBundlePath: testEnvironment().workflowBundlePath,
@@ -112,7 +99,19 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
 
-  const dispatch = () => dispatchExecutions(api.em(), environment.client);
+  const client = new Client({
+    connection: environment.client.connection,
+    namespace: environment.client.options.namespace,
+    interceptors: {
+      workflow: [
+        {
+          startWithDetails: (input, next) =>
+            next({ ...input, options: { ...input.options, typedSearchAttributes: undefined } }),
+        },
+      ],
+    },
+  });
+  const dispatch = () => dispatchExecutions(api.em(), client);
   async function settle(): Promise<void> {
     await eventually(async () => {
       await dispatch();

@@ -6,11 +6,13 @@ import { startEverpostProcess, type EverpostProcess } from './everpost-process.t
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
 
-/** An API process and a worker process. Only these two dispatch the outbox. */
+/** An API process and a worker process. Only workers dispatch the outbox. */
 export interface TracedStack extends Pick<TestApi, 'api' | 'em' | 'project' | 'keys'> {
   sink: SmtpSink;
   temporal: TestNamespace;
   processes: { api: EverpostProcess; worker: EverpostProcess };
+  /** Starts a worker process that dispatches the outbox and serves these task queues only. */
+  startWorker: (taskQueues: string) => void;
   stop: () => Promise<void>;
 }
 
@@ -34,18 +36,21 @@ export async function startTracedStack(variables: {
   const common = { LOG_LEVEL: 'warn', OTEL_BSP_SCHEDULE_DELAY: '100' };
   const nodeArguments = ['--import', `data:text/javascript,${encodeURIComponent(REPORT_SDK)}`];
   const host = '127.0.0.1';
+  const startWorker = (more: NodeJS.ProcessEnv = {}) =>
+    startEverpostProcess(
+      ...(['worker', base.config, temporal] as const),
+      { ...common, WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, ...variables.worker, ...more },
+      nodeArguments,
+    );
   const processes = {
     api: startEverpostProcess(
       ...(['api', base.config, temporal] as const),
       { ...common, HOST: host, PORT: String(port), ...variables.api },
       nodeArguments,
     ),
-    worker: startEverpostProcess(
-      ...(['worker', base.config, temporal] as const),
-      { ...common, WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, ...variables.worker },
-      nodeArguments,
-    ),
+    worker: startWorker(),
   };
+  const others: EverpostProcess[] = [];
   const url = `http://${host}:${port}`;
   await eventually(async () => (await fetch(`${url}/ready`)).status === 200, 60_000);
   const api = callsTo(url, base.keys);
@@ -57,8 +62,9 @@ export async function startTracedStack(variables: {
     sink,
     temporal,
     processes,
+    startWorker: (taskQueues) => void others.push(startWorker({ WORKER_TASK_QUEUES: taskQueues })),
     async stop() {
-      await Promise.all([processes.api.kill(), processes.worker.kill()]);
+      await Promise.all([processes.api, processes.worker, ...others].map((process) => process.kill()));
       await temporal.close();
       await sink.close();
       await base.stop();

@@ -38,8 +38,6 @@ export interface InboundMailDeps {
   fblSources: readonly string[];
   /** Forwards email to the operator; without it such email is refused. */
   operatorMail?: OperatorMail | undefined;
-  /** Called after something was recorded. */
-  wakeDispatcher: () => void;
 }
 
 /** Report types that are complaints; not-spam (RFC 6430) and auth-failure (RFC 6591) are not. */
@@ -183,7 +181,6 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
         const outcome = await recordMessage(recorderDeps, handling, recipient);
         log(message, outcome, 'emailId' in recipient ? recipient.emailId : undefined);
       }
-      deps.wakeDispatcher();
       return { proved };
     },
   };

@@ -18,7 +18,6 @@ export interface InboundDeps {
   links: LinkSigner;
   /** Sends email to the operator. */
   smtp: Pick<SmtpPool, 'send'>;
-  wakeDispatcher: () => void;
 }
 
 /**

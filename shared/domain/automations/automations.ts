@@ -174,7 +174,7 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
 
 /**
  * Deletes an automation with everything that belongs to it. If it has many ended executions, a job deletes the rest of
- * them. Wake the dispatcher afterwards.
+ * them.
  * @throws AppError WORKFLOW_NOT_FOUND, CONFLICT while executions are active
  */
 export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {

@@ -43,8 +43,8 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
 }
 
 /**
- * Cancels active executions: a chunk in the caller's transaction, the rest by a job in short transactions. Wake the
- * dispatcher afterwards. @returns how many are cancelled now or will be by the job
+ * Cancels active executions: a chunk in the caller's transaction, the rest by a job in short transactions.
+ * @returns how many are cancelled now or will be by the job
  */
 export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
   const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);

@@ -68,7 +68,7 @@ const EXECUTION_TABLES = sql`
   automation_execution x left join contact c on c.id = x.contact_id left join automation_graph g on g.id = x.graph_id`;
 
 /**
- * Starts an execution by hand. Wake the dispatcher afterwards.
+ * Starts an execution by hand.
  * @throws AppError WORKFLOW_NOT_FOUND, CONTACT_NOT_FOUND, BAD_REQUEST when the automation is not enabled, CONFLICT when
  *   the contact may not enter (again)
  */
@@ -214,7 +214,7 @@ export async function listStepExecutions(em: Em, executionId: string): Promise<S
 }
 
 /**
- * Cancels one execution. Wake the dispatcher afterwards.
+ * Cancels one execution.
  * @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND, CONFLICT when it has ended
  */
 export async function cancelExecution(
@@ -237,7 +237,7 @@ export async function cancelExecution(
   });
 }
 
-/** Cancels every active execution of an automation. Wake the dispatcher afterwards. @returns how many */
+/** Cancels every active execution of an automation. @returns how many */
 export async function cancelAllExecutions(em: Em, projectId: string, automationId: string): Promise<number> {
   return inTransaction(em, async (tx) => {
     await findAutomation(tx, projectId, automationId);

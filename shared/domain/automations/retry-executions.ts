@@ -101,7 +101,7 @@ async function goOn(tx: Em, { projectId, automationId, ...candidates }: Candidat
 }
 
 /**
- * Has a failed execution go on at the step that failed. Wake the dispatcher afterwards.
+ * Has a failed execution go on at the step that failed.
  * @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND, CONFLICT when it is not FAILED, or cannot go on
  */
 export async function retryExecution(
@@ -254,7 +254,7 @@ export async function retryChunk(
 
 /**
  * Queues a job that retries the failed executions of an automation, or those that failed at one step. Executions that
- * cannot go on stay FAILED. Wake the dispatcher afterwards.
+ * cannot go on stay FAILED.
  * @returns how many have failed; no job is needed for none
  * @throws AppError WORKFLOW_NOT_FOUND, VALIDATION_ERROR while too many jobs of the project wait or run
  */

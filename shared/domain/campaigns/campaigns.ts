@@ -210,7 +210,7 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 
 /**
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
- * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
+ * compare-and-set decides between simultaneous sends.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or would reach nobody now, VALIDATION_ERROR
  *   while too many are active
  */

@@ -22,8 +22,7 @@ export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: 
 }
 
 /**
- * Stores why a campaign that is being sent waits. A new wait goes to its workflow by the outbox; wake the dispatcher
- * then.
+ * Stores why a campaign that is being sent waits. A new wait goes to its workflow by the outbox.
  * @returns whether the wait is new
  */
 export async function holdCampaign(
@@ -47,7 +46,7 @@ export async function holdCampaign(
 }
 
 /**
- * Lets a campaign go on whatever its project's rate of complaints is. Wake the dispatcher afterwards.
+ * Lets a campaign go on whatever its project's rate of complaints is.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SCHEDULED or SENDING
  */
 export async function continueCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {

@@ -9,7 +9,7 @@ import { findCampaign } from './campaigns.ts';
 
 /**
  * Pauses a campaign that is being sent, or lets it go on. After the commit of a pause no page and no message is begun;
- * messages that are being sent get their results. A repeated call changes nothing. Wake the dispatcher afterwards.
+ * messages that are being sent get their results. A repeated call changes nothing.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SENDING, SENDER_DOMAIN_REFUSED when it would go on without
  *   its sender domain
  */

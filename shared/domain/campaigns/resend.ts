@@ -64,7 +64,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
 /**
  * Sends a campaign that has ended again to the recipients who are in one of the states now. Those who may not get it
  * keep their states: contacts that are gone or have unsubscribed, and suppressed addresses. The campaign is SENDING
- * until all recipients have an outcome. Wake the dispatcher afterwards.
+ * until all recipients have an outcome.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended, or no recipient in these states may get it,
  *   SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
  */

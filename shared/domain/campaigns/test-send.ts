@@ -27,7 +27,7 @@ function renderTest(
 
 /**
  * Queues a campaign's email to one address, rendered for the contact of that address if there is one, and marked
- * "[Test]". It creates no contact and is not counted in the campaign. Wake the dispatcher afterwards.
+ * "[Test]". It creates no contact and is not counted in the campaign.
  * @returns the id of the email record
  * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR
  */

@@ -15,7 +15,7 @@ export interface FieldDeletion {
 
 /**
  * Removes a field of custom data from every contact and from the catalogue, at once, or by a job if many contacts have
- * it. Conditions that refer to the field remain, and no longer match. The caller wakes the dispatcher afterwards.
+ * it. Conditions that refer to the field remain, and no longer match.
  */
 export async function deleteField(em: Em, projectId: string, path: string): Promise<FieldDeletion> {
   const holders = await countFieldHolders(em, projectId, path);

@@ -28,7 +28,7 @@ const BYTES_TOGETHER = 1_048_576;
 
 /**
  * Queues the emails of one request: contacts are written, emails are rendered and stored, and the outbox gets their
- * deliveries, all in one transaction. Wake the dispatcher afterwards.
+ * deliveries, all in one transaction.
  * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR, BAD_REQUEST (recipient opted out)
  */
 export async function queueLoneRequest(

@@ -63,7 +63,7 @@ const FIELDS: Partial<Record<JobKind, string>> = {
 };
 
 /**
- * Queues a job in the caller's transaction. The caller wakes the dispatcher after the commit.
+ * Queues a job in the caller's transaction.
  * @returns the id of the job
  * @throws AppError VALIDATION_ERROR while too many jobs of the project wait or run
  */

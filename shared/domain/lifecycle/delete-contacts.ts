@@ -9,7 +9,7 @@ import { inTransaction } from '../../database/transaction.ts';
 /**
  * Deletes contacts for good. Their executions end at once, and their queued emails are not sent, because the delivery
  * checks that the contact exists. `eraseNext` erases all other data about them: an outbox row has it called until
- * nothing is left. Wake the dispatcher after the commit.
+ * nothing is left.
  * @returns the ids that existed
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {

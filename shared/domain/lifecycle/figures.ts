@@ -1,7 +1,7 @@
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { OUTBOX_KINDS } from '../../durable/outbox/outbox.ts';
+import { OUTBOX_KINDS } from '../../pure/outbox-kinds.ts';
 
 /** The number of waiting items, and for how many seconds the oldest has waited. */
 export interface Backlog {

@@ -70,7 +70,7 @@ export async function listDeliveries(
 }
 
 /**
- * Queues a test event for an endpoint. The caller wakes the dispatcher.
+ * Queues a test event for an endpoint.
  * @returns the id of the delivery
  * @throws AppError WEBHOOK_NOT_FOUND, CONFLICT when the endpoint is disabled
  */
@@ -162,7 +162,7 @@ async function lockReplayPosition(em: Em, endpointId: string, start: string): Pr
 
 /**
  * Delivers all events from a moment or an event on once more: moves the endpoint's position back. Events that are being
- * delivered are delivered once more, too. The caller wakes the dispatcher.
+ * delivered are delivered once more, too.
  * @returns the moment from which the events are delivered
  * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for a moment or an event that is no longer kept
  */

@@ -235,7 +235,7 @@ const LOST_RETRY = '1 minute';
 /**
  * Notes which endpoints have new events, and adds outbox rows for endpoints that have new or overdue events and no
  * running delivery. Its cost grows with the new events and with the endpoints that have some, and not with all
- * endpoints. If any were woken, the caller wakes the dispatcher.
+ * endpoints.
  * @returns how many endpoints were woken
  */
 export async function wakeEndpoints(em: Em): Promise<number> {

@@ -108,7 +108,7 @@ function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
 
 /**
  * Changes an endpoint. It is called again at once, because the cause of a failure may be gone. An endpoint that is
- * enabled again continues at its position. The caller wakes the dispatcher.
+ * enabled again continues at its position.
  * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for unknown events
  */
 export async function updateEndpoint(

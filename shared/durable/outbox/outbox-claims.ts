@@ -1,12 +1,11 @@
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
 
 export interface OutboxBatch {
   /** Stays the same when the batch is started again, so a second start is recognised. */
   batchId: string;
-  kind: OutboxKind;
+  kind: string;
   projectId: string;
   subjectIds: string[];
   attempts: number;
@@ -40,7 +39,7 @@ const LEASE = '30 seconds';
 const RECOVERY_LOCK = 7_310_526;
 const RETRY_SECONDS_MAX = 60;
 
-function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[], isNew: boolean): OutboxBatch[] {
+function groupIntoBatches(kind: string, rows: OutboxRow[], isNew: boolean): OutboxBatch[] {
   const batches = new Map<string, OutboxBatch>();
   for (const row of rows) {
     let batch = batches.get(row.batch_id);
@@ -78,7 +77,7 @@ export type Claim = (em: Em) => Promise<OutboxBatch[]>;
  * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does
  * not delay the others. A claim reads the rows it takes, not those that wait.
  */
-export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
+export function createClaim(kind: string, size: ClaimSize): Claim {
   let afterProject = BEFORE_ALL_PROJECTS;
   return async (em) => {
     for (;;) {
@@ -102,11 +101,11 @@ export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
  * Takes over whole batches of a kind whose start failed or whose process died. Projects take turns here as well. One
  * process at a time does this for a kind.
  */
-export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: ClaimSize): Promise<OutboxBatch[]> {
+export async function recoverOutboxBatches(em: Em, kind: string, size: ClaimSize): Promise<OutboxBatch[]> {
   return inTransaction(em, async (tx) => {
     const lock = await queryOne<{ locked: boolean }>(
       tx,
-      sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}::int, ${OUTBOX_KINDS.indexOf(kind)}::int) as locked`,
+      sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}::int, hashtext(${kind})) as locked`,
     );
     if (!lock?.locked) return [];
     const rows = await query<OutboxRow>(
@@ -122,53 +121,38 @@ export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<v
   await queryPrepared(em, sql`select everpost_finish_outbox(${batchIds}::uuid[])`);
 }
 
-/** Deletes the rows of a batch that Temporal has accepted, when it has refused others. */
-export async function shrinkOutboxBatch(
+/** Makes the rows of a batch that Temporal has refused due again, with a growing pause, and deletes the others. */
+export async function keepRefusedRows(
   em: Em,
-  { batchId }: OutboxBatch,
+  { batchId, attempts }: OutboxBatch,
   refusedIds: readonly string[],
+  error: string,
 ): Promise<void> {
-  await query(
-    em,
-    sql`delete from outbox where batch_id = ${batchId} and subject_id <> all(${[...refusedIds]}::uuid[])`,
-  );
-}
-
-/** Makes a batch due again after its start failed, with a growing pause. */
-export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: string): Promise<void> {
-  const delaySeconds = Math.min(2 ** Math.min(batch.attempts, 6), RETRY_SECONDS_MAX);
+  const delaySeconds = Math.min(2 ** Math.min(attempts, 6), RETRY_SECONDS_MAX);
   await query(
     em,
     sql`
+      with taken as (
+        delete from outbox where batch_id = ${batchId} and subject_id <> all(${[...refusedIds]}::uuid[])
+      )
       update outbox set available_at = now() + ${delaySeconds}::int * interval '1 second', last_error = ${error}
-      where batch_id = ${batch.batchId}`,
+      where batch_id = ${batchId} and subject_id = any(${[...refusedIds]}::uuid[])`,
   );
 }
 
 export interface DueKind {
-  kind: OutboxKind;
+  kind: string;
   hasNew: boolean;
   /** Some rows were started without success, or claimed by a process that died. */
   hasLapsed: boolean;
 }
 
-/** The kinds with rows that are due. */
-export async function findDueKinds(em: Em): Promise<DueKind[]> {
+/** Those of the kinds that have due rows. */
+export async function findDueKinds(em: Em, kinds: readonly string[]): Promise<DueKind[]> {
   return queryPrepared<DueKind>(
     em,
     sql`
       select kind, has_new as "hasNew", has_lapsed as "hasLapsed"
-      from everpost_due_outbox(${[...OUTBOX_KINDS]}::text[])`,
+      from everpost_due_outbox(${[...kinds]}::text[])`,
   );
-}
-
-/** Whether a row of a kind has been due for at least `waitMs`, and nobody has claimed it. */
-export async function hasWaitingRows(em: Em, kind: OutboxKind, waitMs: number): Promise<boolean> {
-  const rows = await queryPrepared(
-    em,
-    sql`
-      select from outbox where kind = ${kind} and batch_id is null
-        and available_at <= now() - ${waitMs}::float8 * interval '1 millisecond' limit 1`,
-  );
-  return rows.length > 0;
 }

@@ -3,13 +3,13 @@ import { v7 as uuidV7 } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { query, sql } from '../../database/sql.ts';
-import { addToOutbox, outboxInsert, type OutboxKind } from './outbox.ts';
+import { OUTBOX_KINDS, type OutboxKind } from '../../pure/outbox-kinds.ts';
+import { addToOutbox, outboxInsert } from './outbox.ts';
 import {
   createClaim,
   deleteOutboxBatches,
   findDueKinds,
-  hasWaitingRows,
-  postponeOutboxBatch,
+  keepRefusedRows,
   recoverOutboxBatches,
   type OutboxBatch,
 } from './outbox-claims.ts';
@@ -50,19 +50,9 @@ describe('the outbox', () => {
     expect(sizes.sort()).toEqual(['1 40', '1 50', '2 3']);
     expect(subjectsOf(batches)).toEqual([...firstEmails, ...secondEmails].sort());
     for (const batch of batches) expect(batch.subjectIds).toContain(batch.batchId);
-    expect(await findDueKinds(em())).toEqual([{ kind: 'campaign', hasNew: true, hasLapsed: false }]);
+    expect(await findDueKinds(em(), OUTBOX_KINDS)).toEqual([{ kind: 'campaign', hasNew: true, hasLapsed: false }]);
     expect(subjectsOf(await claim('campaign', { claimRows: 10, batchRows: 1 }))).toEqual([...campaigns].sort());
-    expect(await findDueKinds(em())).toEqual([]);
-  });
-
-  it('tells whether new rows of a kind have been due for a time', async () => {
-    await addToOutbox(em(), 'email', uuidV7(), ids(2));
-    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(false);
-    await query(em(), sql`update outbox set available_at = now() - interval '2 minutes'`);
-    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(true);
-    expect(await hasWaitingRows(em(), 'campaign', 60_000)).toBe(false);
-    await claim('email');
-    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(false);
+    expect(await findDueKinds(em(), OUTBOX_KINDS)).toEqual([]);
   });
 
   it('claims the batched rows of a second together when the second is over', async () => {
@@ -118,23 +108,26 @@ describe('the outbox', () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(20));
     const claimed = await claim('campaign', { claimRows: 20, batchRows: 1 });
     await endLeases();
-    expect(await findDueKinds(em())).toEqual([{ kind: 'campaign', hasNew: false, hasLapsed: true }]);
+    expect(await findDueKinds(em(), OUTBOX_KINDS)).toEqual([{ kind: 'campaign', hasNew: false, hasLapsed: true }]);
     const rounds = await Promise.all(Array.from({ length: 5 }, () => recover('campaign')));
     expect(subjectsOf(rounds.flat())).toEqual(subjectsOf(claimed));
   });
 
-  it('deletes batches that were started, and postpones those whose start failed', async () => {
-    await addToOutbox(em(), 'campaign', uuidV7(), ids(2));
-    const [done, failed] = await claim('campaign', { claimRows: 10, batchRows: 1 });
+  it('deletes batches that were started, and puts back the rows of a batch that were refused', async () => {
+    const [campaigns, executions] = [ids(1), ids(3)];
+    await addToOutbox(em(), 'campaign', uuidV7(), campaigns);
+    await addToOutbox(em(), 'execution', uuidV7(), executions);
+    const [done] = await claim('campaign');
+    const [failed] = await claim('execution');
     if (!done || !failed) throw new Error('two batches were expected');
     await deleteOutboxBatches(em(), [done.batchId]);
-    await postponeOutboxBatch(em(), { ...failed, attempts: 3 }, 'out of reach');
+    await keepRefusedRows(em(), { ...failed, attempts: 3 }, executions.slice(1), 'out of reach');
     const rows = await query<{ subject: string; error: string; seconds: number }>(
       em(),
       sql`
         select subject_id as subject, last_error as error, round(extract(epoch from available_at - now()))::int as seconds
-        from outbox`,
+        from outbox order by subject_id`,
     );
-    expect(rows).toEqual([{ subject: failed.subjectIds[0], error: 'out of reach', seconds: 8 }]);
+    expect(rows).toEqual(executions.slice(1).map((subject) => ({ subject, error: 'out of reach', seconds: 8 })));
   });
 });

@@ -1,35 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../../database/em.ts';
+import type { OutboxKind } from '../../pure/outbox-kinds.ts';
 import { queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
-
-/**
- * What must reach Temporal: deliver emails (transactional, of an automation), start or wake a campaign, start an
- * execution, signal its event to it, cancel it, run a job, erase the deleted contacts of a project, start or wake a
- * webhook endpoint.
- */
-export const OUTBOX_KINDS = [
-  'email',
-  'automationEmail',
-  'campaign',
-  'execution',
-  'executionEvent',
-  'executionCancel',
-  'job',
-  'erasure',
-  'webhook',
-] as const;
-export type OutboxKind = (typeof OUTBOX_KINDS)[number];
-
-/** Few events start an execution or end a wait, so events wake the dispatcher this often at most, not one by one. */
-export const EVENT_WAKE_MS = 50;
-
-/** Batched rows become due together, at the next full second of the database. */
-const GATHER_MS = 1_000;
-/** Time until the rows batched now are due, if the clocks of process and database agree; polling handles the rest. */
-export function untilNextBatchMs(): number {
-  const marginMs = 20;
-  return GATHER_MS - (Date.now() % GATHER_MS) + marginMs;
-}
 
 /**
  * The statement of `addToOutbox`, for a CTE of another statement. `isBatched` is for rows that may wait up to a second:
@@ -49,7 +21,7 @@ export function outboxInsert(
     from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
 }
 
-/** Adds outbox rows in the caller's transaction. Wake the dispatcher after the commit. */
+/** Adds outbox rows in the caller's transaction. */
 export async function addToOutbox(
   em: Em,
   kind: OutboxKind,

@@ -1,7 +1,6 @@
 import {
   context,
   isSpanContextValid,
-  ROOT_CONTEXT,
   SpanStatusCode,
   trace,
   TraceFlags,
@@ -70,11 +69,6 @@ export function annotate(attributes: SpanAttributes): void {
 /** Runs work with a span as the active one. */
 export function within<T>(span: Span, work: () => T): T {
   return context.with(trace.setSpan(context.active(), span), work);
-}
-
-/** Runs work outside of all traces, whatever trace has caused it. */
-export function withoutTrace<T>(work: () => T): T {
-  return context.with(ROOT_CONTEXT, work);
 }
 
 /** Marks a span as failed. The message is left out, because other systems may have written it. */

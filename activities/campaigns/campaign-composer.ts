@@ -1,0 +1,111 @@
+import { domainOf } from '../../shared/pure/emails/email-address.ts';
+import { isEmailTracked } from '../../shared/pure/project.ts';
+import { TemplateLimitError } from '../../shared/pure/templates/template-language.ts';
+import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import { purposeOf, refusalOf } from '../../shared/domain/consent/consent.ts';
+import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import type { DeliveryResult } from '../../shared/sending/ports.ts';
+import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
+import { createMessageHeaders } from '../../shared/sending/compose/message-headers.ts';
+import { createEnvelopes } from '../../shared/sending/compose/envelopes.ts';
+import { messageIdsOf } from '../../shared/sending/compose/message-id.ts';
+import { createMessageComposer } from '../../shared/sending/compose/mime/compose.ts';
+import type { ActivityDeps } from '../deps.ts';
+import type { EmailToSend } from '../../shared/sending/ports.ts';
+
+/** The result of a recipient who gets no email. */
+type WithoutEmail = Pick<DeliveryResult, 'verdict' | 'error'>;
+
+/** Makes the messages of one campaign. */
+export interface CampaignComposer {
+  /** Why a recipient gets no email; undefined if it gets one. */
+  withoutEmail: (recipient: PendingRecipient) => WithoutEmail | undefined;
+  /** Prepares the emails of recipients, and renders each when it is needed. */
+  prepareAll: (recipients: PendingRecipient[]) => Generator<EmailToSend>;
+}
+
+/** Creates the function that makes the composer of a campaign. It keeps compiled templates. */
+export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
+  const compileEmail = createEmailCompiler();
+  const envelopeOf = createEnvelopes(deps.config);
+
+  /** @throws TemplateSyntaxError, TemplateLimitError, DkimKeyError */
+  return async function composerOf(campaign: CampaignContent): Promise<CampaignComposer> {
+    const { type } = campaign;
+    const headersOf = createMessageHeaders({
+      ...campaign,
+      source: 'campaign',
+      sourceId: campaign.id,
+      listName: campaign.brand.displayName,
+    });
+    const content = await compileEmail({
+      subject: campaign.subject,
+      html: campaign.body,
+      text: campaign.text,
+      preheader: campaign.preheader,
+      type,
+      brand: campaign.brand,
+      isTracked: isEmailTracked(campaign.tracking, type),
+    });
+    const messageIdOf = messageIdsOf(campaign.from);
+    const composer = createMessageComposer({
+      from: { address: campaign.from, name: campaign.fromName ?? campaign.brand.displayName ?? undefined },
+      replyTo: campaign.replyTo ?? undefined,
+    });
+    const identity = await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from));
+
+    function prepare(recipient: PendingRecipient): EmailToSend {
+      const { emailId, toAddress, contactId, subscribed, data } = recipient;
+      const without = withoutEmail(campaign, recipient);
+      if (without) return { emailId, subject: null, ...without };
+      // `withoutEmail` has excluded these cases.
+      if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
+      const urls = deps.links.recipientUrls({ contactId, emailId, projectId: campaign.projectId });
+      const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });
+      return {
+        ...ledgerOf(recipient),
+        subject: message.subject === campaign.subject ? null : message.subject,
+        envelope: envelopeOf({ emailId, from: campaign.from, to: toAddress, returnPathHost: identity.returnPathHost }),
+        compose() {
+          const composed = composer.compose({
+            to: { address: toAddress },
+            ...message,
+            messageId: messageIdOf(emailId),
+            date: new Date(),
+            headers: headersOf(urls),
+          });
+          return identity.signer?.sign(composed) ?? composed;
+        },
+      };
+    }
+
+    return {
+      withoutEmail: (recipient) => withoutEmail(campaign, recipient),
+      *prepareAll(recipients) {
+        for (const recipient of recipients) {
+          try {
+            yield prepare(recipient);
+          } catch (error) {
+            const { emailId } = recipient;
+            if (!(error instanceof TemplateLimitError)) yield { ...ledgerOf(recipient), subject: null, cause: error };
+            else yield { emailId, subject: null, verdict: 'failed', error: error.message };
+          }
+        }
+      },
+    };
+  };
+}
+
+function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt }: PendingRecipient) {
+  return { emailId, deferrals, uncertainAttempts, heldAt };
+}
+
+function withoutEmail({ type }: CampaignContent, recipient: PendingRecipient): WithoutEmail | undefined {
+  const refusal = refusalOf(purposeOf(type), recipient);
+  if (refusal === 'suppressed') return { verdict: 'suppressed', error: recipient.suppression ?? refusal };
+  const { toAddress, contactId, subscribed, data } = recipient;
+  if (toAddress === null || contactId === null || subscribed === null || data === null) {
+    return { verdict: 'skipped', error: 'the contact has been deleted' };
+  }
+  return refusal && { verdict: 'skipped', error: 'the contact has unsubscribed' };
+}
