@@ -4,8 +4,7 @@ import { findContact, patchContact, upsertContacts } from '../../shared/domain/c
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { isFilled } from '../http/flat-requirements.ts';
+import { endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import { contactSchema, contactView } from './contact.view.ts';

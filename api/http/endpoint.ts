@@ -27,6 +27,11 @@ export interface FlatRequirement {
   isMet: (body: Record<string, unknown>) => boolean;
 }
 
+/** Whether a required field is filled; a text of blanks is not. */
+export function isFilled(value: unknown): boolean {
+  return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
+}
+
 /**
  * An endpoint is data: who may call it, what it takes, what it answers. Authentication, rate limit, idempotency,
  * validation, envelope and the OpenAPI document all read this declaration.

@@ -11,8 +11,7 @@ import {
   updateSegment,
 } from '../../shared/domain/segments/segments.ts';
 import { contactView } from '../contacts/contact.view.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { isFilled } from '../http/flat-requirements.ts';
+import { created, endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
 import { segmentSchema, segmentView } from './segment.view.ts';
 import {

@@ -9,8 +9,7 @@ import {
   listTemplates,
   updateTemplate,
 } from '../../shared/domain/templates/templates.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { isFilled } from '../http/flat-requirements.ts';
+import { created, endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { idParams, recordPageReply } from '../http/pagination.ts';
 import { replyToUse } from './reply-to.ts';
 import { templateSchema, templateView } from './template.view.ts';

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { createGate } from '../../shared/platform/turns.ts';
 
 /**
@@ -19,11 +20,6 @@ export interface ReplyAddressBookOptions {
 
 type Owner = { projectId: string } | 'unknown';
 
-interface Entry {
-  owner: Owner;
-  until: number;
-}
-
 const FRESH_MS = 60_000;
 /**
  * The number of entries of each kind. Known and unknown addresses are kept separately, so that guesses cannot displace
@@ -35,16 +31,10 @@ const QUERIES_MAX = 4;
 
 /** Creates the lookup of the owners of reply addresses. */
 export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBookOptions): ReplyAddressBook {
-  const owned = new Map<string, Entry>();
-  const unknown = new Map<string, Entry>();
+  const fresh = { max: ENTRIES_MAX, ttl: FRESH_MS, ttlResolution: 0, perf: { now } };
+  const owned = new LRUCache<string, Owner>(fresh);
+  const unknown = new LRUCache<string, Owner>(fresh);
   const asked = new Map<string, Promise<Owner>>();
-
-  function keep(entries: Map<string, Entry>, address: string, owner: Owner): void {
-    entries.delete(address);
-    entries.set(address, { owner, until: now() + FRESH_MS });
-    const [oldest] = entries.keys();
-    if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
-  }
 
   const gate = createGate(QUERIES_MAX);
 
@@ -52,7 +42,7 @@ export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBoo
     try {
       const projectId = await gate(() => find(address));
       const owner: Owner = projectId === undefined ? 'unknown' : { projectId };
-      keep(owner === 'unknown' ? unknown : owned, address, owner);
+      (owner === 'unknown' ? unknown : owned).set(address, owner);
       return owner;
     } finally {
       asked.delete(address);
@@ -62,12 +52,10 @@ export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBoo
   return {
     async ownerOf(address, mayAsk) {
       const known = owned.get(address);
-      if (known && known.until > now()) return known.owner;
+      if (known) return known;
       if (!mayAsk()) return 'later';
-      const refused = unknown.get(address);
-      if (refused && refused.until > now()) return refused.owner;
-      const underWay = asked.get(address);
-      if (underWay) return underWay;
+      const answered = unknown.get(address) ?? asked.get(address);
+      if (answered) return answered;
       const query = ask(address);
       asked.set(address, query);
       return query;

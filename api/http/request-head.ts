@@ -1,10 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
+const VALID_ID = /^[\x21-\x7e]{1,128}$/;
 /** Enough for a search of 500 percent-encoded characters and all other parameters of a query. */
 const URL_LENGTH_MAX = 8 * 1024;
 /** The characters of a host (RFC 3986 section 3.2.2) with a port. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+
+/** Puts `X-Request-ID` on every response: the caller's own id if it is valid, else a new one. */
+export const requestId: RequestHandler = (req, res, next) => {
+  const incoming = req.get('x-request-id');
+  res.setHeader('X-Request-ID', incoming !== undefined && VALID_ID.test(incoming) ? incoming : randomUUID());
+  next();
+};
 
 /** Whether there is exactly one Host header with characters of a host (RFC 9112 section 3.2); HTTP/1.0 needs none. */
 function hasOneHost(req: Request): boolean {
