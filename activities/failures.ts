@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { growingPauseMs, outageFailure, waitFailure } from '../shared/durable/attempts/failures.ts';
 import { redactText } from '../shared/pure/redact.ts';
+import { MemoryBusyError } from '../shared/sending/large-messages.ts';
 import { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -30,8 +31,9 @@ export function complaintHoldFailure(campaignId: string, pauseMs: number): Appli
   return waitFailure('ComplaintHold', words, pauseMs);
 }
 
-/** Turns the error that no SMTP server can be connected to into a failure, after which the email waits; keeps others. */
-export function orSmtpUnavailable(error: unknown, pauseSeconds: number): unknown {
+/** Turns an error of the sending engine into a failure, after which the email waits; keeps others. */
+export function sendingFailure(error: unknown, pauseSeconds: number): unknown {
+  if (error instanceof MemoryBusyError) return memoryBusyFailure();
   if (!(error instanceof SmtpUnavailableError)) return error;
   const words =
     `No SMTP server takes email: ${redactText(error.message)}. ` +
@@ -48,7 +50,7 @@ export function projectGoneFailure(projectId: string): ApplicationFailure {
 }
 
 /** Other large messages use all the memory that large messages share. */
-export function memoryBusyFailure(): ApplicationFailure {
+function memoryBusyFailure(): ApplicationFailure {
   return waitFailure(
     'MemoryBusy',
     'Other large messages are being sent. This one waits for its turn.',

@@ -1,4 +1,4 @@
-import { createEmailSpool } from '../shared/domain/campaigns/result-sink.ts';
+import { createEmailSpool, createResultSink } from '../shared/domain/campaigns/result-sink.ts';
 import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
@@ -11,7 +11,9 @@ import { createProviderExchange } from '../shared/sending/permit/provider-exchan
 import { createProviderGuard } from '../shared/sending/permit/provider-guard.ts';
 import { createPermitStore } from '../shared/domain/emails/permit-store.ts';
 import { createSendTally } from '../shared/sending/permit/send-tally.ts';
-import { createSandbox } from './emails/sandbox.ts';
+import { createSandbox } from '../shared/domain/emails/sandbox.ts';
+import { createDeliverySources } from '../shared/domain/emails/delivery-source.ts';
+import { createSender } from '../shared/sending/sender.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
@@ -32,11 +34,16 @@ export function createActivities(deps: ActivityDeps) {
     createSendTally({ ...deps, store }),
     deps.smtp.capacity,
   );
-  const sandbox = createSandbox(deps);
-  const spool = createEmailSpool(deps);
+  const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
+  const send = createSender({
+    ...{ pool: deps.smtp, guard, metrics: deps.metrics, retrySeconds },
+    sandbox: createSandbox(deps),
+    sink: createResultSink(() => deps.orm.em.fork(), retrySeconds),
+    spool: createEmailSpool(deps),
+  });
   return {
-    ...createEmailActivities({ ...deps, identities, guard, sandbox, spool }),
-    ...createCampaignActivities({ ...deps, identities, guard, sandbox, spool }),
+    ...createEmailActivities({ ...deps, send, sourceOf: createDeliverySources({ ...deps, identities }) }),
+    ...createCampaignActivities({ ...deps, identities, guard, send }),
     ...createJobActivities(deps),
     ...createErasureActivities(deps),
     ...createSegmentActivities(deps),

@@ -10,10 +10,8 @@ import {
 } from '../../shared/domain/campaigns/campaign-state.ts';
 import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
-import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { CampaignResult } from '../../shared/pure/workflow-contracts.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 import { createAudienceFreezer } from './freeze-audience.ts';
 import { createPageSender } from './send-page.ts';
@@ -92,9 +90,7 @@ function stateView(state: CampaignState, ratePerSecond: number): CampaignStateVi
 }
 
 /** Activities of the campaign workflow. */
-export function createCampaignActivities(
-  deps: ActivityDeps & { identities: SendingIdentities } & Parameters<typeof createPageSender>[0],
-) {
+export function createCampaignActivities(deps: Parameters<typeof createPageSender>[0]) {
   const em = () => deps.orm.em.fork();
 
   return {

@@ -1,6 +1,7 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { Admission, ProviderGuard } from './permit/provider-guard.ts';
-import type { AnswerPort, AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail } from './ports.ts';
+import type { AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
+import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import {
@@ -21,34 +22,33 @@ import { heldResult, resultOf } from './verdict/delivery-result.ts';
 export interface UnmadeMessages {
   /** Whether no attempt follows this one because of the cause. */
   isLastAttempt: (cause: unknown) => boolean;
-  causes: unknown[];
+  causes: Error[];
 }
 
-export interface SendLoopOptions {
-  unmade: UnmadeMessages;
+/** What all attempts of a process share. */
+export interface LoopParts {
   pool: SmtpPool;
   /** Holds emails that relays or providers refuse. */
   guard: ProviderGuard;
-  /** Answers emails to sandbox addresses in place of a server. */
-  sandbox: AnswerPort;
+  sandbox: SandboxPort;
+  metrics: DeliveryMetrics;
+  /** The pauses after deferrals. */
+  retrySeconds: readonly number[];
+}
+
+/** What the batches of an attempt share. */
+export interface LoopOptions extends LoopParts {
+  unmade: UnmadeMessages;
   urgency: SmtpUrgency;
   /** The project that the emails belong to. */
   projectId: string;
-  metrics: DeliveryMetrics;
   buffer: ResultBuffer;
-  /** Emails in flight at the same time. */
-  concurrency: number;
-  /** The pauses after deferrals. */
-  retrySeconds: readonly number[];
-  /** The largest number of emails. */
-  mailCount: number;
   signal: AbortSignal;
   /** Whether no more email may be sent. */
   shouldStop: () => boolean;
   /** Awaited before each email of a throttled project. */
   pace?: (() => Promise<void>) | undefined;
-  /** Adds a span for the conversation with the server, if the email is traced. */
-  trace: (emailId: string, send: () => Promise<SmtpOutcome>) => Promise<SmtpOutcome>;
+  traceOf: (emailId: string) => SpanParent | undefined;
 }
 
 /**
@@ -84,12 +84,14 @@ function createInterruptionCount() {
   };
 }
 
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 const UNMADE = 'the message could not be composed because of an unexpected error';
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
 
 /** Creates the function that counts a result and passes it to the buffer. */
-function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
+function settlerOf({ metrics, urgency, buffer }: LoopOptions) {
   return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
     metrics.note(result, { to, urgency, queuedAt });
     buffer.add(result);
@@ -100,9 +102,9 @@ function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
  * Notes that the message of an email could not be composed: a later attempt tries again; after the last one the email
  * is FAILED.
  */
-function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
+function noteUnmade({ buffer, unmade }: LoopOptions, email: AttemptLedger, cause: unknown): void {
   if (unmade.isLastAttempt(cause)) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
-  else unmade.causes.push(cause);
+  else unmade.causes.push(asError(cause));
 }
 
 /**
@@ -110,7 +112,7 @@ function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, c
  * @returns undefined when that failed
  * @throws UnsendableAddressError
  */
-async function messageOf(options: SendLoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
+async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
   try {
     return await email.compose();
   } catch (error) {
@@ -121,17 +123,21 @@ async function messageOf(options: SendLoopOptions, email: PreparedEmail): Promis
 }
 
 /** Replaces emails to the sandbox by their results. */
-function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
+function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SandboxPort): Generator<EmailToSend> {
   for (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
 }
 
 /**
- * Sends emails through the pool, a bounded number at a time, and adds each result to the buffer. It takes them one by
+ * Sends emails through the pool, up to `concurrency` at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
  * @throws SmtpUnavailableError when no server can be connected to, or connections broke under several emails in a row;
  *   emails in flight have been decided by then
  */
-export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
+export async function sendEmails(
+  emails: Iterable<EmailToSend>,
+  concurrency: number,
+  options: LoopOptions,
+): Promise<void> {
   const { buffer, pool, guard, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
@@ -147,7 +153,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
       const message = await messageOf(options, email);
       if (!message) return;
       const isAlone = email.deferrals > 0;
-      const outcome = await options.trace(email.emailId, () =>
+      const outcome = await traceSending(email.emailId, options.traceOf(email.emailId), () =>
         pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
       );
       const assessment = guard.settle(email.envelope, admission, outcome);
@@ -195,11 +201,11 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
         await send(next.value, admission);
       }
     } catch (error) {
-      if (!signal.aborted) broken ??= error instanceof Error ? error : new Error(String(error));
+      if (!signal.aborted) broken ??= asError(error);
     }
   }
 
-  await Promise.all(Array.from({ length: Math.min(options.concurrency, options.mailCount) }, lane));
+  await Promise.all(Array.from({ length: concurrency }, lane));
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;
 }

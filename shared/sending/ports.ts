@@ -2,7 +2,9 @@ import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
 import type { ProviderWait } from '../pure/emails/provider-wait.ts';
 import type { ProviderHealth, ProviderReport } from './permit/provider-health.ts';
 import type { RawMessage } from './transport/data-content.ts';
+import type { SpanParent } from './send-span.ts';
 import type { SmtpEnvelope } from './transport/message.ts';
+import type { SmtpUrgency } from './transport/message-queue.ts';
 import type { RefusalKind, RefusalVerdict } from './verdict/judge-refusal.ts';
 
 /** The earlier attempts of an email. */
@@ -99,9 +101,13 @@ export interface UnpreparedEmail extends AttemptLedger {
 export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
 
 /** Answers emails to some addresses in place of a server. */
-export interface AnswerPort {
+export interface SandboxPort {
   /** The result of an email; undefined when a server must take it. */
   answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
+  /** Notes that results are recorded, so that later actions may follow. */
+  noteRecorded: (results: readonly DeliveryResult[]) => void;
+  /** Does what follows from recorded results. What fails is done by the next call. */
+  followUp: () => Promise<void>;
 }
 
 /** The right to record the results of messages that are claimed together. A later claim of the same scope ends it. */
@@ -119,4 +125,56 @@ export interface ResultSink<C extends Claim> {
    * @returns whether more messages of the claim may be sent
    */
   record: (claim: C, results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
+}
+
+/** Emails that are loaded and sent together. */
+export interface EmailBatch {
+  size: number;
+  /** The memory that the batch needs if its messages are large: once for the batch, and for each message. */
+  memory?: { sharedBytes: number; messageBytes: number };
+  load: () => Iterable<EmailToSend> | Promise<Iterable<EmailToSend>>;
+}
+
+/** Emails for which an attempt takes sending speed together. */
+export interface EmailPart {
+  /** The number of emails that take speed. */
+  paced: number;
+  /** The number of emails that follow later. */
+  left: number;
+  batches: Iterable<EmailBatch>;
+}
+
+/** The emails of one attempt. */
+export interface EmailSource<C extends Claim> {
+  urgency: SmtpUrgency;
+  /** The claim of these emails with a token. */
+  claimWith: (claimToken: string) => C;
+  /** Makes a claim the only one that counts. */
+  claim: (claim: C) => Promise<void>;
+  /** The claimed emails. @param limit the most emails of a part */
+  parts: (limit?: number) => AsyncIterable<EmailPart>;
+  /** The span that an email belongs to; undefined for an email that is not traced. */
+  traceOf: (emailId: string) => SpanParent | undefined;
+  /** Gives up the claims of emails without a result. @param decided the number of recorded results */
+  release?: (decided: number) => Promise<void>;
+}
+
+/** The sending speed of a project, from which an attempt takes a part. */
+export interface Speed {
+  /** The number of emails that the attempt may send. */
+  size: () => number;
+  /**
+   * Takes speed for a number of emails.
+   * @returns the function to await before each of them
+   * @throws the error that repeats the attempt when the speed is free
+   */
+  take: (count: number) => Promise<() => Promise<void>>;
+  /** Takes speed for the next attempt at this number of emails. @returns the error that repeats the attempt then */
+  next: (count: number) => Promise<Error>;
+}
+
+/** Emails that servers accepted under a claim, and whose results could not be recorded before the attempt ended. */
+export interface CarriedEmails {
+  claimToken: string;
+  emailIds: string[];
 }

@@ -6,7 +6,7 @@ import { badRequest } from '../../pure/app-error.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { SealError } from '../../platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';
-import { orSmtpUnavailable, outageMsMax, projectDisabledFailure } from '../../../activities/failures.ts';
+import { outageMsMax, projectDisabledFailure, sendingFailure } from '../../../activities/failures.ts';
 import { SmtpUnavailableError } from '../../sending/transport/smtp-pool.ts';
 import { beginAttempt, endAttempt, lastAttempt, turnOverFailure } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -44,7 +44,7 @@ async function attempt(
   return ended;
 }
 
-const smtpUnavailable = () => orSmtpUnavailable(new SmtpUnavailableError('connect ECONNREFUSED'), 15);
+const smtpUnavailable = () => sendingFailure(new SmtpUnavailableError('connect ECONNREFUSED'), 15);
 const secret = new TypeError('ada@example.com is not a function');
 
 describe('the end of an attempt', () => {

@@ -46,7 +46,6 @@ describe('a result buffer', () => {
     let crossing: Promise<unknown> | undefined;
     const buffer = createResultBuffer({
       maxItems: 1,
-      waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
       keep: () => Promise.reject(new Error('not expected')),
@@ -77,7 +76,6 @@ describe('a result buffer', () => {
     let finish = (): void => undefined;
     const buffer = createResultBuffer({
       maxItems: 3,
-      waitingMax: 3,
       maxAgeMs: 10_000,
       signal: new AbortController().signal,
       keep: () => Promise.reject(new Error('not expected')),
@@ -107,7 +105,6 @@ describe('a result buffer', () => {
     );
     const buffer = createResultBuffer({
       maxItems: 5,
-      waitingMax: 10,
       maxAgeMs: 10,
       signal: new AbortController().signal,
       keep: () => Promise.reject(new Error('not expected')),
@@ -139,7 +136,6 @@ describe('a result buffer', () => {
     let attempts = 0;
     const buffer = createResultBuffer({
       maxItems: 1,
-      waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
       keep: () => Promise.reject(new Error('not expected')),
@@ -166,7 +162,6 @@ describe('a result buffer', () => {
     const calls: Calls = { waits: [], kept: [] };
     const buffer = createResultBuffer({
       maxItems: 1,
-      waitingMax: 2,
       maxAgeMs: 10,
       signal: stopping.signal,
       onWait: (error) => calls.waits.push(error),

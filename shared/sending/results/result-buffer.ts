@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseFault } from '../../database/database-errors.ts';
 import type { DeliveryResult } from '../ports.ts';
 import { recordInParts } from './record-in-parts.ts';
@@ -28,10 +27,8 @@ export interface ResultBufferOptions {
    * resolves when the results are recorded or kept.
    */
   onWait?: (error: unknown, ended: Promise<void>) => void;
-  /** Recording begins when this many wait. */
+  /** Recording begins when this many wait; while others are being recorded, sending pauses. */
   maxItems: number;
-  /** Sending pauses when this many wait while others are being recorded. */
-  waitingMax: number;
   maxAgeMs: number;
   /** Aborted when the attempt must end. */
   signal: AbortSignal;
@@ -41,10 +38,12 @@ const RETRY_MS = 500;
 /** How long a recording may take after the signal was aborted. It may be waiting for a lock. */
 const LAST_CHANCE_MS = 2_000;
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
  * Creates a buffer that collects results and records them in bulk, one recording at a time. The results of emails that
  * a server accepted survive everything but the loss of the process, which loses at most those waiting here
- * (`waitingMax`), those being recorded (as many again), and those in flight.
+ * (`maxItems`), those being recorded (as many again), and those in flight.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   const { signal } = options;
@@ -53,19 +52,17 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let recording: Promise<void> | undefined;
   let failure: Error | undefined;
   let isTooLate = false;
+  let abort = (): void => undefined;
+  const aborted = new Promise<void>((resolve) => (abort = resolve));
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
 
   /** Records results. @returns false when the signal was aborted and PostgreSQL did not answer soon */
-  async function recordInTime(results: DeliveryResult[]): Promise<boolean> {
-    const ended = new AbortController();
+  function recordInTime(results: DeliveryResult[]): Promise<boolean> {
     const recorded = options.record(results).then(() => true);
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true, signal: ended.signal });
-    });
-    const lastChance = aborted.then(() => delay(LAST_CHANCE_MS, false, { signal: ended.signal }));
     // The loser of the race may still fail.
-    for (const loser of [recorded, lastChance]) loser.catch(() => undefined);
-    return Promise.race([recorded, lastChance]).finally(() => ended.abort());
+    recorded.catch(() => undefined);
+    return Promise.race([recorded, aborted.then(() => pause(LAST_CHANCE_MS)).then(() => false)]);
   }
 
   /**
@@ -82,7 +79,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
         if (!isDatabaseFault(error)) throw error;
         options.onWait?.(error, ended);
         if (signal.aborted) isTooLate = true;
-        else await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        else await Promise.race([pause(RETRY_MS), aborted]);
       }
     }
     await options.keep(results);
@@ -120,7 +117,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
       flushWhenDue();
     },
     async ready() {
-      while (buffered.length >= options.waitingMax && recording) await recording;
+      while (buffered.length >= options.maxItems && recording) await recording;
     },
     async drain() {
       while (recording !== undefined || (buffered.length > 0 && failure === undefined)) {
@@ -128,6 +125,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
         await recording;
       }
       clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
       if (failure !== undefined) throw failure;
     },
     failure: () => failure,

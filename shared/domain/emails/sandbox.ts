@@ -1,23 +1,16 @@
-import { isDatabaseFault } from '../../shared/database/database-errors.ts';
-import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
-import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
-import type { SmtpOutcome } from '../../shared/sending/transport/smtp-pool.ts';
-import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
-import type { ActivityDeps } from '../deps.ts';
-import type { AttemptLedger, DeliveryResult } from '../../shared/sending/ports.ts';
-import { resultOf } from '../../shared/sending/verdict/delivery-result.ts';
+import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../pure/emails/sandbox.ts';
+import type { Config } from '../../platform/config.ts';
+import { isDatabaseFault } from '../../database/database-errors.ts';
+import type { Em } from '../../database/em.ts';
+import type { DeliveryResult, SandboxPort } from '../../sending/ports.ts';
+import type { SmtpOutcome } from '../../sending/transport/smtp-pool.ts';
+import { resultOf } from '../../sending/verdict/delivery-result.ts';
+import { recordComplaint, recordDelivery, recordSoftBounce } from './feedback.ts';
+import { unsubscribeByEmail } from './subscription-links.ts';
 
-/** Answers emails to sandbox addresses without a server, so that users can test every outcome of an email. */
-export interface Sandbox {
-  /** The result of an email to the sandbox; undefined for an email that a server must take. */
-  answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
-  /** Notes that results are recorded, so that later actions may follow. */
-  noteRecorded: (results: readonly DeliveryResult[]) => void;
-  /**
-   * Simulates the later actions of recipients and their servers. What fails is done by the next call.
-   * @throws the error of PostgreSQL
-   */
-  followUp: () => Promise<void>;
+export interface SandboxDeps {
+  config: Config;
+  orm: { em: Em };
 }
 
 const HOST = 'sandbox';
@@ -30,8 +23,11 @@ const refusal = (kind: 'rejected' | 'deferred', replyCode: number, reply: string
 });
 const UNKNOWN_USER = '550 5.1.1 User unknown in the sandbox';
 
-/** Creates the sandbox of a worker. */
-export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm'>): Sandbox {
+/**
+ * Creates the sandbox of a worker. It answers emails to sandbox addresses without a server, so that users can test every
+ * outcome of an email, and simulates the later actions of recipients and their servers.
+ */
+export function createSandbox(deps: SandboxDeps): SandboxPort {
   const domains = sandboxDomains(deps.config.INBOUND_DOMAIN);
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   const behaviours = new WeakMap<DeliveryResult, SandboxBehaviour>();

@@ -1,17 +1,17 @@
-import { domainOf } from '../../shared/pure/emails/email-address.ts';
-import { isEmailTracked } from '../../shared/pure/project.ts';
-import { TemplateLimitError } from '../../shared/pure/templates/template-language.ts';
-import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
-import { purposeOf, refusalOf } from '../../shared/domain/consent/consent.ts';
-import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
-import type { DeliveryResult } from '../../shared/sending/ports.ts';
-import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
-import { createMessageHeaders } from '../../shared/sending/compose/message-headers.ts';
-import { createEnvelopes } from '../../shared/sending/compose/envelopes.ts';
-import { messageIdsOf } from '../../shared/sending/compose/message-id.ts';
-import { createMessageComposer } from '../../shared/sending/compose/mime/compose.ts';
-import type { ActivityDeps } from '../deps.ts';
-import type { EmailToSend } from '../../shared/sending/ports.ts';
+import { domainOf } from '../../pure/emails/email-address.ts';
+import { isEmailTracked } from '../../pure/project.ts';
+import { TemplateLimitError } from '../../pure/templates/template-language.ts';
+import type { CampaignContent, PendingRecipient } from './campaign-delivery.ts';
+import { purposeOf, refusalOf } from '../consent/consent.ts';
+import type { SendingIdentities } from '../domains/sending-identities.ts';
+import type { Config } from '../../platform/config.ts';
+import type { LinkSigner } from '../../sending/compose/links.ts';
+import type { DeliveryResult, EmailToSend } from '../../sending/ports.ts';
+import { createEmailCompiler } from '../../sending/compose/compiled-email.ts';
+import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
+import { createEnvelopes } from '../../sending/compose/envelopes.ts';
+import { messageIdsOf } from '../../sending/compose/message-id.ts';
+import { createMessageComposer } from '../../sending/compose/mime/compose.ts';
 
 /** The result of a recipient who gets no email. */
 type WithoutEmail = Pick<DeliveryResult, 'verdict' | 'error'>;
@@ -24,8 +24,14 @@ export interface CampaignComposer {
   prepareAll: (recipients: PendingRecipient[]) => Generator<EmailToSend>;
 }
 
+export interface ComposerDeps {
+  config: Config;
+  links: LinkSigner;
+  identities: SendingIdentities;
+}
+
 /** Creates the function that makes the composer of a campaign. It keeps compiled templates. */
-export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
+export function createCampaignComposers(deps: ComposerDeps) {
   const compileEmail = createEmailCompiler();
   const envelopeOf = createEnvelopes(deps.config);
 

@@ -1,0 +1,375 @@
+import { describe, expect, it } from '@jest/globals';
+import { useFakeClock } from '../../tests/support/fake-clock.ts';
+import { MemoryBusyError } from './large-messages.ts';
+import type { ProviderGuard } from './permit/provider-guard.ts';
+import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, EmailToSend, Speed } from './ports.ts';
+import type { KeptResults } from './results/result-spool.ts';
+import { createSender, type Recorded } from './sender.ts';
+import { SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
+import { UnsendableAddressError } from './transport/wire-address.ts';
+
+const { pass } = useFakeClock();
+
+const ACCEPTED: SmtpOutcome = { kind: 'accepted', reply: '250 2.0.0 Queued' };
+const away = (): Error => Object.assign(new Error('the connection is lost'), { code: '57P01' });
+
+/** An outcome that comes when the test says so. */
+interface Sending {
+  to: string;
+  end: (outcome: SmtpOutcome | Error) => Promise<void>;
+}
+
+function mailTo(emailId: string, more: Partial<EmailToSend> = {}): EmailToSend {
+  return {
+    ...{ emailId, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
+    envelope: { from: 'hello@example.com', to: `${emailId}@mail.test` },
+    compose: () => ({}) as never,
+    ...more,
+  };
+}
+
+interface Options {
+  emails?: EmailToSend[];
+  batches?: EmailBatch[];
+  capacity?: number;
+  /** What the sink does with a recording; by default, it takes it. */
+  record?: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
+  guard?: Partial<ProviderGuard>;
+  /** What the pool answers; by default, the test decides for each email. */
+  answer?: (to: string) => SmtpOutcome | Error;
+  isLastAttempt?: boolean;
+  carried?: CarriedEmails[];
+  speed?: Speed;
+  urgency?: EmailSource<Claim>['urgency'];
+}
+
+/** An attempt at some emails, of which everything around the sender is a fake. */
+function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...options }: Options) {
+  const log: string[] = [];
+  const recorded: DeliveryResult[] = [];
+  const kept: KeptResults<Claim>[] = [];
+  const wire: Sending[] = [];
+  const stopping = new AbortController();
+  let { carried } = options;
+  const pool = {
+    capacity,
+    send: ({ to }) =>
+      new Promise((resolve, reject) => {
+        const settle = (outcome: SmtpOutcome | Error): void =>
+          outcome instanceof Error ? reject(outcome) : resolve(outcome);
+        if (options.answer) settle(options.answer(to));
+        else wire.push({ to, end: (outcome) => (settle(outcome), pass()) });
+      }),
+  } as Partial<SmtpPool> as SmtpPool;
+  const guard: ProviderGuard = {
+    ready: async () => undefined,
+    isPaused: () => false,
+    admit: async ({ to }) => ({ projectId: 'p', provider: to.split('@')[1] ?? '' }),
+    settle: () => ({}),
+    abandon: (admission) => void log.push(`abandoned ${admission.provider}`),
+    unreachable: () => {
+      throw new Error('not expected');
+    },
+    ...options.guard,
+  };
+  const send = createSender<Claim>({
+    ...{ pool, guard, retrySeconds: [10] },
+    metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
+    sandbox: {
+      answer: ({ emailId, subject }, to) =>
+        to.startsWith('sandbox') ? { emailId, subject, verdict: 'sent', error: null } : undefined,
+      noteRecorded: () => undefined,
+      followUp: async () => void log.push('followed up'),
+    },
+    sink: {
+      async record(claim, results) {
+        log.push(`recorded ${results.map(({ emailId }) => emailId).join(' ')}`);
+        const outcome = await (options.record?.(results) ?? { mayContinue: true });
+        recorded.push(...results);
+        return outcome;
+      },
+    },
+    spool: {
+      keep: async (results) => void kept.push(results),
+      hold: (scope) => void log.push(`held ${scope}`),
+      settle: async (scope) => void log.push(`settled ${scope}`),
+      recordAll: () => undefined,
+    },
+  });
+  const source: EmailSource<Claim> = {
+    urgency,
+    claimWith: (claimToken) => ({ scope: 'scope', claimToken, projectId: 'p' }),
+    claim: async () => void log.push('claimed'),
+    async *parts(limit = Infinity) {
+      const part = emails.slice(0, limit);
+      const batches = options.batches ?? [{ size: part.length, load: () => part }];
+      yield { paced: part.length, left: emails.length - part.length, batches };
+    },
+    traceOf: () => undefined,
+    release: async (decided) => void log.push(`released after ${decided}`),
+  };
+  function attempt(): Promise<Recorded> {
+    const sent = send(source, {
+      signal: stopping.signal,
+      advance: () => undefined,
+      wait: () => void log.push('waits for PostgreSQL'),
+      isLastAttempt: () => options.isLastAttempt ?? false,
+      carried: { get: () => carried, set: (value) => (carried = value) },
+      speed: options.speed,
+    });
+    sent.catch(() => undefined);
+    return sent;
+  }
+  return {
+    ...{ log, kept, wire, attempt, sent: attempt() },
+    verdicts: () => Object.fromEntries(recorded.map(({ emailId, verdict }) => [emailId, verdict])),
+    carried: () => carried?.flatMap(({ emailIds }) => emailIds),
+    stop: () => (stopping.abort(), pass()),
+  };
+}
+
+/** Lets time pass until the attempt ends. */
+async function ended(test: { sent: Promise<Recorded> }, ms = 1_000): Promise<Recorded> {
+  await pass(ms);
+  return test.sent;
+}
+
+describe('an attempt', () => {
+  it('records what was kept and carried before it claims, and releases what it did not decide', async () => {
+    const carried = [{ claimToken: 'old', emailIds: ['a', 'b'] }];
+    const test = createTest({ emails: [mailTo('c')], answer: () => ACCEPTED, carried });
+    expect(await ended(test)).toMatchObject({ count: 1, sent: 1, putOff: 0, isStopped: false });
+    const order = ['settled scope', 'recorded a b', 'claimed', 'recorded c', 'released after 1', 'followed up'];
+    expect(test.log).toEqual(order);
+    expect(test.carried()).toBeUndefined();
+  });
+
+  it('records the results of many emails together, and all of them once', async () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `e${n}`);
+    const test = createTest({ emails: ids.map((id) => mailTo(id)), answer: () => ACCEPTED });
+    await ended(test);
+    const recordings = test.log.filter((line) => line.startsWith('recorded'));
+    expect(recordings.flatMap((line) => line.split(' ').slice(1)).sort()).toEqual(ids.sort());
+    expect(recordings.length).toBeLessThan(10);
+  });
+
+  it('has no more emails in flight than connections take', async () => {
+    const test = createTest({ emails: ['a', 'b', 'c', 'd'].map((id) => mailTo(id)), capacity: 3 });
+    await pass();
+    expect(test.wire).toHaveLength(3);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(test.wire).toHaveLength(4);
+  });
+
+  it('gives pages of campaigns that share the connections a part of them each', async () => {
+    const emails = Array.from({ length: 20 }, (_, n) => mailTo(`e${n}`));
+    const test = createTest({ emails, urgency: 'campaign' });
+    await pass();
+    expect(test.wire).toHaveLength(10);
+    void test.attempt();
+    await pass();
+    expect(test.wire).toHaveLength(15);
+  });
+
+  it('at large messages waits until others leave memory for one', async () => {
+    const memory = { sharedBytes: 20_000_000, messageBytes: 40_000_000 };
+    const test = createTest({ batches: [{ size: 1, memory, load: () => [mailTo('a')] }] });
+    await pass();
+    const late = test.attempt();
+    await pass(1_000);
+    await expect(late).rejects.toThrow(MemoryBusyError);
+    const next = test.attempt();
+    await test.wire[0]?.end(ACCEPTED);
+    await test.wire[1]?.end(ACCEPTED);
+    await pass(1_000);
+    expect(await next).toMatchObject({ sent: 1 });
+  });
+
+  it('takes answers of the sandbox, and results that are known, without a server', async () => {
+    const skipped: EmailToSend = { emailId: 'x', subject: null, verdict: 'skipped', error: 'deleted' };
+    const test = createTest({ emails: [mailTo('sandbox'), skipped] });
+    await ended(test);
+    expect(test.verdicts()).toEqual({ sandbox: 'sent', x: 'skipped' });
+    expect(test.wire).toEqual([]);
+  });
+
+  it('puts off what the permit holds', async () => {
+    const hold = { wait: { reason: 'paused', provider: 'mail.test', until: '2026-01-01T00:00:00.000Z' }, ms: 1_000 };
+    const test = createTest({ emails: [mailTo('a')], guard: { admit: async () => hold } });
+    expect(await ended(test)).toMatchObject({ putOff: 1, hold });
+    expect(test.verdicts()).toEqual({ a: 'held' });
+  });
+
+  it('sends nothing more once the claim is lost', async () => {
+    const emails = ['a', 'b', 'c'].map((id) => mailTo(id));
+    const test = createTest({ emails, capacity: 1, record: async () => ({ mayContinue: false }) });
+    await pass();
+    await test.wire[0]?.end(ACCEPTED);
+    await pass(50);
+    await test.wire[1]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ isStopped: true, count: 2 });
+    expect(test.wire).toHaveLength(2);
+  });
+});
+
+describe('an outage of PostgreSQL', () => {
+  /** A sink that is away as often as `faults` says, at first. */
+  const sinkAway = (faults: number) => {
+    let left = faults;
+    return async () => {
+      left -= 1;
+      if (left >= 0) throw away();
+      return { mayContinue: true };
+    };
+  };
+
+  it('repeats a recording until it is there, and claims of others wait meanwhile', async () => {
+    const test = createTest({ emails: [mailTo('a')], answer: () => ACCEPTED, record: sinkAway(3) });
+    await pass(900);
+    expect(test.verdicts()).toEqual({});
+    expect(test.log).toContain('held scope');
+    expect(test.log.filter((line) => line === 'waits for PostgreSQL')).toHaveLength(2);
+    expect(await ended(test)).toMatchObject({ count: 1 });
+    expect(test.kept).toEqual([]);
+  });
+
+  it('keeps the results when the attempt must end, and carries those that servers accepted', async () => {
+    const rejected: SmtpOutcome = { kind: 'deferred', stage: 'rcpt', replyCode: 451, reply: '451 Later', server: 'mx' };
+    const test = createTest({
+      emails: [mailTo('a'), mailTo('b')],
+      answer: (to) => (to.startsWith('a') ? ACCEPTED : rejected),
+      record: sinkAway(Infinity),
+    });
+    await pass(1_000);
+    await test.stop();
+    expect(await ended(test)).toMatchObject({ count: 0 });
+    expect(test.kept.flatMap(({ results }) => results.map(({ emailId }) => emailId))).toEqual(['a', 'b']);
+    expect(test.carried()).toEqual(['a']);
+    // A release would make the kept results worthless.
+    expect(test.log.filter((line) => line.startsWith('released'))).toEqual([]);
+  });
+
+  it('keeps what PostgreSQL does not answer soon after the attempt must end', async () => {
+    const test = createTest({
+      emails: [mailTo('a')],
+      answer: () => ACCEPTED,
+      record: () => new Promise(() => undefined),
+    });
+    await pass(1_000);
+    await test.stop();
+    await pass(1_900);
+    expect(test.kept).toEqual([]);
+    await ended(test);
+    expect(test.kept).toHaveLength(1);
+  });
+
+  it('is not what another error is: nothing is sent after that', async () => {
+    const emails = ['a', 'b', 'c'].map((id) => mailTo(id));
+    const record = () => Promise.reject(new TypeError('a fault of ours'));
+    const test = createTest({ emails, capacity: 1, record });
+    await pass();
+    await test.wire[0]?.end(ACCEPTED);
+    await pass(50);
+    await test.wire[1]?.end(ACCEPTED);
+    await expect(ended(test)).rejects.toThrow('a fault of ours');
+    expect(test.wire).toHaveLength(2);
+  });
+});
+
+describe('connections that break', () => {
+  const closing: SmtpOutcome = { kind: 'interrupted', stage: 'rcpt', mayHaveBeenAccepted: false, reply: '421 Busy' };
+  const busy = (domain: (n: number) => string) =>
+    [0, 1, 2, 3, 4, 5].map((n) => mailTo(`busy${n}`, { envelope: { from: 'a@a.test', to: `busy${n}@${domain(n)}` } }));
+  const answer = (to: string) => (to.startsWith('busy') ? closing : ACCEPTED);
+
+  it('stop no other email when a provider ends them with a reply', async () => {
+    const test = createTest({ emails: [...busy(() => 'busy.test'), mailTo('other')], answer, capacity: 1 });
+    await ended(test);
+    expect(test.verdicts()).toMatchObject({ busy5: 'deferred', other: 'sent' });
+  });
+
+  it('under five emails in a row end the attempt, after their results are recorded', async () => {
+    const test = createTest({ emails: [...busy((n) => `busy${n}.test`), mailTo('last')], answer, capacity: 1 });
+    await expect(ended(test)).rejects.toThrow(SmtpUnavailableError);
+    expect(Object.keys(test.verdicts())).toEqual(['busy0', 'busy1', 'busy2', 'busy3', 'busy4']);
+    expect(test.log).toEqual(expect.arrayContaining(['counted as unavailable', 'released after 5', 'followed up']));
+  });
+
+  it('end the attempt when no server is left, and the permit of the email is free again', async () => {
+    const test = createTest({ emails: [mailTo('a')], answer: () => new SmtpUnavailableError('none') });
+    await expect(ended(test)).rejects.toThrow('none');
+    expect(test.log).toEqual(expect.arrayContaining(['abandoned mail.test', 'released after 0']));
+  });
+});
+
+describe('a message that cannot be composed', () => {
+  const cause = new TypeError('unexpected');
+  const unmade = (id: string) =>
+    mailTo(id, {
+      compose: () => {
+        throw cause;
+      },
+    });
+  const unprepared: EmailToSend = {
+    ...{ emailId: 'c', subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
+    cause,
+  };
+  const emails = [mailTo('a'), unmade('b'), unprepared, mailTo('d')];
+
+  it('does not delay others, and repeats the attempt', async () => {
+    const test = createTest({ emails, answer: () => ACCEPTED });
+    expect(await ended(test)).toMatchObject({ again: cause });
+    expect(test.verdicts()).toEqual({ a: 'sent', d: 'sent' });
+  });
+
+  it('fails its email in the last attempt', async () => {
+    const test = createTest({ emails, answer: () => ACCEPTED, isLastAttempt: true });
+    expect((await ended(test)).again).toBeUndefined();
+    expect(test.verdicts()).toEqual({ a: 'sent', b: 'failed', c: 'failed', d: 'sent' });
+  });
+
+  it('fails its email when its address can never be sent to', async () => {
+    const test = createTest({ emails: [mailTo('a')], answer: () => new UnsendableAddressError('not an address') });
+    await ended(test);
+    expect(test.verdicts()).toEqual({ a: 'failed' });
+  });
+});
+
+describe('an attempt that must end', () => {
+  it('waits for the emails on the wire, and sends no others', async () => {
+    const test = createTest({ emails: ['a', 'b', 'c'].map((id) => mailTo(id)), capacity: 2 });
+    await pass();
+    await test.stop();
+    await test.wire[0]?.end(ACCEPTED);
+    await test.wire[1]?.end(ACCEPTED);
+    await ended(test);
+    expect(test.wire).toHaveLength(2);
+    expect(test.verdicts()).toEqual({ a: 'sent', b: 'sent' });
+    expect(test.log).toContain('released after 2');
+  });
+});
+
+describe('the speed of a project', () => {
+  const speedOf = (size: number, log: string[]): Speed => ({
+    size: () => size,
+    take: async (count) => {
+      log.push(`took ${count}`);
+      return async () => void log.push('turn');
+    },
+    next: async (count) => new Error(`${count} later`),
+  });
+
+  it('lets an attempt send a part, and repeats it for the rest', async () => {
+    const taken: string[] = [];
+    const emails = ['a', 'b', 'c'].map((id) => mailTo(id));
+    const test = createTest({ emails, answer: () => ACCEPTED, speed: speedOf(2, taken) });
+    expect(await ended(test)).toMatchObject({ sent: 2, again: new Error('1 later') });
+    expect(taken).toEqual(['took 2', 'turn', 'turn']);
+    expect(test.log).toContain('released after 2');
+  });
+
+  it('asks for nothing more after the last part', async () => {
+    const test = createTest({ emails: [mailTo('a')], answer: () => ACCEPTED, speed: speedOf(2, []) });
+    expect((await ended(test)).again).toBeUndefined();
+  });
+});

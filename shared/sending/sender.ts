@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { createLargeMessages } from './large-messages.ts';
+import { sendEmails, type LoopOptions, type LoopParts, type UnmadeMessages } from './loop.ts';
+import type {
+  CarriedEmails,
+  Claim,
+  DeliveryResult,
+  EmailBatch,
+  EmailSource,
+  Hold,
+  ResultSink,
+  Speed,
+} from './ports.ts';
+import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
+import type { ResultSpool } from './results/result-spool.ts';
+import type { SmtpUrgency } from './transport/smtp-pool.ts';
+import { isPutOff } from './verdict/delivery-result.ts';
+
+/** What an attempt has recorded. */
+export interface Recorded {
+  /** The number of results. */
+  count: number;
+  sent: number;
+  /** The number of emails that are tried again. */
+  putOff: number;
+  /** Why emails wait, if some do. */
+  hold?: Hold;
+  /** No more messages of the claim may be sent. */
+  isStopped: boolean;
+  /** Why the attempt must be repeated, if it must: a message could not be composed, or the speed is used up. */
+  again?: Error;
+}
+
+interface Kept {
+  /** Whether results were kept that could not be recorded. */
+  isKept: boolean;
+}
+
+/** One attempt of the caller at the emails of a source. */
+export interface Attempt {
+  /** Aborted when the attempt must end. */
+  signal: AbortSignal;
+  /** Reports that results were recorded. */
+  advance: (recorded: Recorded) => void;
+  /** Reports that PostgreSQL makes the attempt wait, with its error. */
+  wait: (error: unknown) => void;
+  /** Whether no attempt follows this one because of an error. */
+  isLastAttempt: (error: unknown) => boolean;
+  /** What attempts before this one could not record; it reaches the next attempt on any machine. */
+  carried: { get: () => CarriedEmails[] | undefined; set: (carried: CarriedEmails[] | undefined) => void };
+  /** The speed of the project; missing without a limit. */
+  speed?: Speed | undefined;
+  onClaimed?: () => void;
+}
+
+export interface SenderOptions<C extends Claim> extends LoopParts {
+  sink: ResultSink<C>;
+  spool: ResultSpool<C>;
+}
+
+/** Brings the emails of a source to servers, and their results to the sink. */
+export type Sender<C extends Claim> = (source: EmailSource<C>, attempt: Attempt) => Promise<Recorded>;
+
+/**
+ * Results per recording. It takes a fifth less processor time than 64. A killed process loses as many results; see
+ * `createResultBuffer`.
+ */
+const RESULTS_MAX = 128;
+/**
+ * The longest wait of a result. A page of a campaign that shares the worker with three others has RESULTS_MAX results in
+ * its time; a slower page loses fewer when the process is killed.
+ */
+const RESULTS_AGE_MS = { transactional: 50, automation: 50, campaign: 100 } as const;
+
+/**
+ * Records what earlier attempts of the caller have carried. A carried result is the id of an email that a server
+ * accepted: it holds no address and no words of a server.
+ */
+async function recordCarried<C extends Claim>(
+  { sink }: SenderOptions<C>,
+  source: EmailSource<C>,
+  { carried }: Attempt,
+): Promise<void> {
+  const all = carried.get();
+  if (!all) return;
+  for (const { claimToken, emailIds } of all) {
+    const results = emailIds.map((emailId): DeliveryResult => ({
+      emailId,
+      verdict: 'sent',
+      subject: null,
+      error: null,
+    }));
+    await sink.record(source.claimWith(claimToken), results);
+  }
+  carried.set(undefined);
+}
+
+/** Carries the emails that servers accepted to the next attempt. The others are tried again. */
+function carry({ carried }: Attempt, claimToken: string, results: readonly DeliveryResult[]): void {
+  const emailIds = results.filter(({ verdict }) => verdict === 'sent').map(({ emailId }) => emailId);
+  if (emailIds.length > 0) carried.set([...(carried.get() ?? []), { claimToken, emailIds }]);
+}
+
+/** Creates the buffer that brings the results of an attempt to the sink, or keeps them, and notes that. */
+function bufferFor<C extends Claim>(
+  { sink, spool, sandbox }: SenderOptions<C>,
+  urgency: SmtpUrgency,
+  attempt: Attempt,
+  claim: C,
+  recorded: Recorded & Kept,
+): ResultBuffer {
+  return createResultBuffer({
+    maxItems: RESULTS_MAX,
+    maxAgeMs: RESULTS_AGE_MS[urgency],
+    signal: attempt.signal,
+    onWait(error, ended) {
+      attempt.wait(error);
+      spool.hold(claim.scope, ended);
+    },
+    async record(results) {
+      const { mayContinue } = await sink.record(claim, results);
+      if (!mayContinue) recorded.isStopped = true;
+      recorded.count += results.length;
+      recorded.sent += results.filter(({ verdict }) => verdict === 'sent').length;
+      recorded.putOff += results.filter(isPutOff).length;
+      const held = results.findLast((result) => result.held)?.held;
+      if (held) recorded.hold = held;
+      sandbox.noteRecorded(results);
+      attempt.advance(recorded);
+    },
+    async keep(results) {
+      recorded.isKept = true;
+      carry(attempt, claim.claimToken, results);
+      await spool.keep({ claim, results });
+    },
+  });
+}
+
+/** Creates the sender of a process. */
+export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
+  const { spool, sandbox, pool } = options;
+  const takeMemory = createLargeMessages();
+  /** Attempts at pages. They share the connections: further messages in flight would only wait in memory. */
+  let pagesAtWork = 0;
+
+  async function sendBatch(batch: EmailBatch, loop: LoopOptions): Promise<void> {
+    const share = loop.urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
+    const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
+    try {
+      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), loop);
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Sends all emails, or those of one part at the speed of the project.
+   * @returns the error that repeats the attempt for the rest
+   */
+  async function sendParts(source: EmailSource<C>, loop: LoopOptions, speed?: Speed): Promise<Error | undefined> {
+    for await (const { paced, left, batches } of source.parts(speed?.size())) {
+      const pace = speed && paced > 0 ? await speed.take(paced) : undefined;
+      for (const batch of batches) await sendBatch(batch, { ...loop, pace });
+      if (loop.shouldStop() || loop.signal.aborted) return undefined;
+      if (speed) return left > 0 ? speed.next(left) : undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * Records what earlier attempts could not, claims the emails, sends them and records the results. Results that cannot
+   * be recorded while PostgreSQL is away are kept, and delivered once by whoever can do it first.
+   * @throws SmtpUnavailableError, MemoryBusyError, or the error of a port
+   */
+  return async function send(source, attempt) {
+    const { signal } = attempt;
+    const claim = source.claimWith(randomUUID());
+    await spool.settle(claim.scope);
+    await recordCarried(options, source, attempt);
+    await source.claim(claim);
+    attempt.onClaimed?.();
+    const recorded: Recorded & Kept = { count: 0, sent: 0, putOff: 0, isStopped: false, isKept: false };
+    const buffer = bufferFor(options, source.urgency, attempt, claim, recorded);
+    const unmade: UnmadeMessages = { isLastAttempt: attempt.isLastAttempt, causes: [] };
+    const { urgency } = source;
+    const { projectId } = claim;
+    const shouldStop = (): boolean => recorded.isStopped;
+    const loop: LoopOptions = {
+      ...options,
+      unmade,
+      urgency,
+      projectId,
+      buffer,
+      signal,
+      shouldStop,
+      traceOf: source.traceOf,
+    };
+    if (urgency === 'campaign') pagesAtWork += 1;
+    let rest: Error | undefined;
+    try {
+      rest = await sendParts(source, loop, attempt.speed);
+    } finally {
+      if (urgency === 'campaign') pagesAtWork -= 1;
+      await buffer.drain();
+      // A release would make the kept results worthless. The next attempt claims the emails as they are.
+      if (!recorded.isKept) await source.release?.(recorded.count);
+      await sandbox.followUp();
+    }
+    const [again = rest] = unmade.causes;
+    return { ...recorded, ...(again && { again }) };
+  };
+}
