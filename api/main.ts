@@ -90,7 +90,7 @@ await runProcess('api', async ({ onStop, fail }) => {
   const servingApp = createApp(
     { config, orm, authenticatorOrm, logger, engagements },
     {
-      database: async () => void (await query(orm.em.fork(), sql`select 1`)),
+      database: () => query(orm.em.fork(), sql`select 1`),
       migrations: async () => {
         if (!(await isMigrated(orm))) throw new ConfigError('migrations are pending');
       },

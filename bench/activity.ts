@@ -1,4 +1,5 @@
 import { query, sql } from '../shared/database/sql.ts';
+import { number } from '../shared/database/tables.ts';
 import { quantile, round, type Bench } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 
@@ -49,7 +50,7 @@ async function createEvents(stack: BenchStack, emails: number): Promise<number> 
     );
   }
   await query(stack.em(), sql`vacuum analyze event`);
-  const [row] = await query<{ count: number }>(stack.em(), sql`select count(*) from event`);
+  const [row] = await query(stack.em(), sql`select count(*) from event`, { count: number });
   return row?.count ?? 0;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { number, tables, type RowOf } from '../shared/database/tables.ts';
 import { recordedEvents } from '../shared/domain/events/recorded-events.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
@@ -29,9 +30,8 @@ async function measureBare(context: BenchContext, stack: BenchStack, count: numb
   return { perSecond, cpuMs: { worker: cpuMs, temporal } };
 }
 
-interface Created {
-  id: string;
-}
+const CREATED = { id: tables.automationExecution.id };
+type Created = RowOf<typeof CREATED>;
 
 /** TRIGGER → CONDITION → SEND_EMAIL, enabled. */
 export async function createAutomation(stack: BenchStack, eventName: string): Promise<string> {
@@ -69,21 +69,19 @@ export async function recordEvents(stack: BenchStack, name: string, count: numbe
   );
 }
 
-interface Backlog {
-  open: number;
-  asleep: number;
-  unsent: number;
-}
+const BACKLOG = { open: number, asleep: number, unsent: number };
+type Backlog = RowOf<typeof BACKLOG>;
 
 export async function waitUntil(stack: BenchStack, isDone: (backlog: Backlog) => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const row = await queryOne<Backlog>(
+    const row = await queryOne(
       stack.em(),
       sql`
         select (select count(*) from automation_execution where status = 'RUNNING') as open,
           (select count(*) from automation_execution where status = 'WAITING') as asleep,
           (select count(*) from email where status in ('PENDING', 'SENDING')) as unsent`,
+      BACKLOG,
     );
     if (row && isDone(row)) return;
     if (performance.now() > deadline) throw new Error(`${row?.open} executions are open, ${row?.unsent} emails unsent`);
@@ -92,9 +90,10 @@ export async function waitUntil(stack: BenchStack, isDone: (backlog: Backlog) =>
 }
 
 async function historyLength(stack: BenchStack, workflowId: string): Promise<number> {
-  const execution = await queryOne<Created>(
+  const execution = await queryOne(
     stack.em(),
     sql`select id from automation_execution where automation_id = ${workflowId} limit 1`,
+    CREATED,
   );
   const handle = stack.temporal.workflow.getHandle(executionWorkflowId(execution?.id ?? ''));
   return (await handle.describe()).historyLength;

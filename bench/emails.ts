@@ -1,4 +1,5 @@
 import { query, sql, SqlFragment } from '../shared/database/sql.ts';
+import { text } from '../shared/database/tables.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 import { addLargeCampaign, listPaths } from './emails/lists.ts';
@@ -37,9 +38,10 @@ async function measureLists(context: BenchContext, side: Side) {
 
 /** The statements that make the indexes of lists. */
 async function definitionsOf(stack: BenchStack): Promise<string[]> {
-  const rows = await query<{ definition: string }>(
+  const rows = await query(
     stack.em(),
     sql`select pg_get_indexdef(name::regclass) as definition from unnest(${INDEXES}::text[]) as i (name)`,
+    { definition: text },
   );
   return rows.map(({ definition }) => definition);
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { v7 as uuidV7 } from 'uuid';
 import { queryOne, sql } from '../shared/database/sql.ts';
+import { number } from '../shared/database/tables.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 
@@ -164,7 +165,7 @@ async function run(context: BenchContext) {
     context.progress(`round ${i}: ${round(created.at(-1) ?? 0)} rows/s created, ${round(updated.at(-1) ?? 0)} updated`);
   }
   const limit = await measureCopy(stack, csvFile(1), rounds);
-  const stored = await queryOne<{ count: number }>(stack.em(), sql`select count(*) from contact`);
+  const stored = await queryOne(stack.em(), sql`select count(*) from contact`, { count: number });
   const figure = quantile(created, 0.5);
   return {
     name: 'import',

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { number, tables } from '../shared/database/tables.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
@@ -66,10 +67,9 @@ function pauseMs(refusedAt: readonly number[]): number {
 async function untilSent(stack: BenchStack, campaignId: string, run: string): Promise<void> {
   const endAt = Date.now() + RUN_MS_MAX;
   while (Date.now() < endAt) {
-    const row = await queryOne<{ status: string }>(
-      stack.em(),
-      sql`select status from campaign where id = ${campaignId}`,
-    );
+    const row = await queryOne(stack.em(), sql`select status from campaign where id = ${campaignId}`, {
+      status: tables.campaign.status,
+    });
     if (row?.status === 'SENT') return;
     await delay(POLL_MS);
   }
@@ -99,7 +99,7 @@ async function runCampaign(
   }
   await untilSent(stack, id, run);
   const seen = await gateway.call('GET', `?${OTHERS.map((name) => `speed=${name}`).join('&')}`);
-  const counts = await queryOne<Record<'failed' | 'bounced' | 'dead' | 'unsubscribed' | 'suppressed', number>>(
+  const counts = await queryOne(
     stack.em(),
     sql`
       select count(*) filter (where e.status = 'FAILED')::int as failed,
@@ -108,6 +108,7 @@ async function runCampaign(
         count(*) filter (where not c.subscribed and e.to_address like 'reader%')::int as unsubscribed,
         (select count(*) from suppression where project_id = ${stack.project.id})::int as suppressed
       from email e join contact c on c.id = e.contact_id where e.campaign_id = ${id}`,
+    { failed: number, bounced: number, suppressed: number, unsubscribed: number, dead: number },
   );
   return {
     ...counts,

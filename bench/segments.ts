@@ -3,6 +3,7 @@ import type { Em } from '../shared/database/em.ts';
 import { listSegmentContacts } from '../shared/domain/segments/segment-contacts.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
 import { query, queryOne, sql, type SqlFragment } from '../shared/database/sql.ts';
+import { number, tables } from '../shared/database/tables.ts';
 import type { Filter, FilterCondition } from '../shared/pure/filters/filter-condition.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
@@ -139,12 +140,13 @@ interface Answer {
 
 async function answerByHand(em: Em, projectId: string, predicate: SqlFragment): Promise<Answer> {
   const where = sql`c.project_id = ${projectId} and ${predicate}`;
-  const count = await queryOne<{ count: number }>(em, sql`select count(*) from contact c where ${where}`);
-  const rows = await query<{ id: string }>(
+  const count = await queryOne(em, sql`select count(*) from contact c where ${where}`, { count: number });
+  const rows = await query(
     em,
     sql`
       select c.id, c.email, c.subscribed, c.data, c.created_at, c.updated_at from contact c where ${where}
       order by c.created_at desc, c.id desc limit ${PAGE_SIZE}`,
+    { id: tables.contact.id },
   );
   return { total: count?.count ?? 0, ids: rows.map((row) => row.id) };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { queryOne, sql } from '../shared/database/sql.ts';
+import { number } from '../shared/database/tables.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad } from './harness/http-load.ts';
 import { cpuSince, measureEndpoint, POOL_SIZE, readCpu, REQUEST_OPTIONS } from './harness/request-bench.ts';
@@ -23,10 +24,9 @@ export function bodyFor(stack: BenchStack): string {
 
 /** The number of deliveries that were started. Fewer deliveries of the same emails mean less work for Temporal. */
 async function countDeliveries(stack: BenchStack): Promise<number> {
-  const row = await queryOne<{ count: number }>(
-    stack.em(),
-    sql`select count(distinct delivery_id) as count from email`,
-  );
+  const row = await queryOne(stack.em(), sql`select count(distinct delivery_id) as count from email`, {
+    count: number,
+  });
   return row?.count ?? 0;
 }
 
@@ -34,10 +34,11 @@ async function countDeliveries(stack: BenchStack): Promise<number> {
 export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   const deadline = Date.now() + DELIVERED_TIMEOUT_MS;
   for (;;) {
-    const row = await queryOne<{ pending: number; sent: number }>(
+    const row = await queryOne(
       stack.em(),
       sql`select count(*) filter (where status in ('PENDING', 'SENDING')) as pending,
         count(*) filter (where status = 'SENT') as sent from email`,
+      { pending: number, sent: number },
     );
     if (row?.pending === 0) return row.sent;
     if (Date.now() > deadline) throw new Error(`${row?.pending} emails have not been sent`);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { queryOne, sql } from '../shared/database/sql.ts';
+import { number } from '../shared/database/tables.ts';
 import { createAutomation } from './automations.ts';
 import type { Bench } from './harness/contract.ts';
 import { measureEndpoint, POOL_SIZE, REQUEST_OPTIONS } from './harness/request-bench.ts';
@@ -22,11 +23,12 @@ export const bench: Bench = {
         data: { page: '/pricing', visit: '{n}' },
       }),
     });
-    const stored = await queryOne<{ events: number; contacts: number; executions: number }>(
+    const stored = await queryOne(
       stack.em(),
       sql`
         select (select count(*) from event where name = ${EVENT}) as events, (select count(*) from contact) as contacts,
           (select count(*) from automation_execution) as executions`,
+      { events: number, contacts: number, executions: number },
     );
     const expected = { events: nextNumber, contacts: nextNumber, executions: isListening ? nextNumber : 0 };
     if (!isDeepStrictEqual({ ...stored }, expected)) {

@@ -1,4 +1,5 @@
 import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { number, tables } from '../shared/database/tables.ts';
 import { createLinkSigner, encodeClickTarget } from '../shared/sending/compose/links.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendGetLoad } from './harness/get-load.ts';
@@ -35,7 +36,7 @@ async function createMails(stack: BenchStack): Promise<string[]> {
   );
   await query(stack.em(), sql`insert into bare_mail (id) select id from email`);
   await query(stack.em(), sql`vacuum analyze`);
-  const rows = await query<{ id: string }>(stack.em(), sql`select id from email order by md5(id::text)`);
+  const rows = await query(stack.em(), sql`select id from email order by md5(id::text)`, { id: tables.email.id });
   return rows.map((row) => row.id);
 }
 
@@ -91,12 +92,13 @@ export const bench: Bench = {
 
     context.progress(`Measuring opens and clicks (limit ${round(limit.perSecond)} a second)`);
     const measured = await measureGets(context, 'hits', stack.apiUrl, hits);
-    const counted = await queryOne<{ opened: number; clicked: number; events: number }>(
+    const counted = await queryOne(
       stack.em(),
       sql`
         select opened_count as opened, clicked_count as clicked,
           (select count(*) from event where name in ('email.open', 'email.click')) as events
         from campaign where id = ${CAMPAIGN_ID}`,
+      { opened: tables.campaign.openedCount, clicked: tables.campaign.clickedCount, events: number },
     );
     const clicks = Math.ceil(measured.next / 4);
     if (counted?.opened !== measured.next || counted.clicked !== clicks || counted.events !== measured.next + clicks) {

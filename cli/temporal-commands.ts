@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Em } from '../shared/database/em.ts';
 import { query, sql } from '../shared/database/sql.ts';
+import { nullable, text } from '../shared/database/tables.ts';
 import { inTransaction } from '../shared/database/transaction.ts';
 import {
   assertKnownNamespace,
@@ -31,7 +32,7 @@ function knownOnly(context: CliContext): NamespaceCheck {
   const address = addressOf(options);
   return (id) =>
     context.withDatabase(async (em) => {
-      const [table] = await query<{ name: string | null }>(em, sql`select to_regclass('known_namespace') as name`);
+      const [table] = await query(em, sql`select to_regclass('known_namespace') as name`, { name: nullable(text) });
       if (!table?.name) return;
       if (id !== undefined) return assertKnownNamespace(em, { id, name, address });
       const known = await findKnownNamespace(em);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { v7 as uuidV7 } from 'uuid';
 import { failExecution } from '../shared/domain/automations/fail-execution.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import {
   createAutomation,
   createTemplate,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS } from '../shared/pure/limits.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import type { TestProject } from './support/api.ts';
 import { createAutomation, createTemplate, executionsOf, track, type TestStep } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from './support/temporal.ts';
 import { callsTo, startTestApi, type TestApi, type TestReply } from './support/api.ts';
@@ -58,7 +59,7 @@ interface Outcome {
 
 /** The outcome of each contact's event. */
 async function outcomes(automationId: string, event: string): Promise<Outcome[]> {
-  return query<Outcome>(
+  return query(
     prepared.em(),
     sql`
       select
@@ -74,7 +75,7 @@ async function outcomes(automationId: string, event: string): Promise<Outcome[]>
 const once: Outcome = { executions: 1, completed: 1, events: 1, mails: 1 };
 
 async function outboxCount(): Promise<number> {
-  const row = await queryOne<{ count: number }>(prepared.em(), sql`select count(*) from outbox`);
+  const row = await queryOne(prepared.em(), sql`select count(*) from outbox`);
   return row?.count ?? 0;
 }
 

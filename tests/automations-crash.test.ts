@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createAutomation, createTemplate, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
@@ -25,7 +26,7 @@ afterAll(async () => {
 });
 
 async function stepCount(): Promise<number> {
-  const row = await queryOne<{ count: number }>(stack.em(), sql`select count(*) from step_execution`);
+  const row = await queryOne(stack.em(), sql`select count(*) from step_execution`);
   return row?.count ?? 0;
 }
 
@@ -54,7 +55,7 @@ describe('a worker that is killed in the middle of executions', () => {
         return body.total === CONTACTS;
       }, PATIENCE_MS);
 
-      const paths = await query<{ path: string; mails: number; unsubscribed: number }>(
+      const paths = await query(
         stack.em(),
         sql`
           select (select string_agg(status, ' ' order by step_number) from step_execution r where r.execution_id = x.id) as path,

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { AutomationGraph } from '../shared/pure/automations/automation-graph.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { recordEvents } from '../shared/domain/events/events.ts';
-import { queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { queryOne } from './support/rows.ts';
 import {
   createGraphAutomation,
   createModelContact,
@@ -57,10 +58,7 @@ async function enter(graph: AutomationGraph): Promise<{ executionId: string; con
   const { event } = await createGraphAutomation(machine.em(), projectId, graph);
   const contactId = await createModelContact(machine.em(), projectId);
   await recordEvents(machine.em(), [{ projectId, contactId, name: event, data: { y: 0 } }]);
-  const row = await queryOne<{ id: string }>(
-    machine.em(),
-    sql`select id from automation_execution where contact_id = ${contactId}`,
-  );
+  const row = await queryOne(machine.em(), sql`select id from automation_execution where contact_id = ${contactId}`);
   return { executionId: row!.id, contactId };
 }
 

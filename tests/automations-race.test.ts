@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -35,7 +36,7 @@ interface Standing {
 }
 
 async function standings(): Promise<Standing[]> {
-  return query<Standing>(
+  return query(
     stack.em(),
     sql`
       select c.email, x.status, x.exit_reason as "exitReason", (x.context ->> 'answer')::int as answer,

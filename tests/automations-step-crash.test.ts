@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createAutomation, createTemplate, executionOf, executionsOf, stepsOf, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
@@ -36,7 +37,7 @@ async function holdRecords(): Promise<() => Promise<void>> {
 /** Waits until so many transactions of the worker are blocked. */
 async function untilHeld(count: number): Promise<void> {
   await eventually(async () => {
-    const row = await queryOne<{ held: number }>(
+    const row = await queryOne(
       stack.em(),
       sql`
         select count(distinct l.pid) as held from pg_locks l join pg_stat_activity a on a.pid = l.pid
@@ -48,7 +49,7 @@ async function untilHeld(count: number): Promise<void> {
 
 async function countOf(table: 'email' | 'event_wait'): Promise<number> {
   const from = table === 'email' ? sql`email` : sql`event_wait`;
-  const row = await queryOne<{ count: number }>(stack.em(), sql`select count(*) from ${from}`);
+  const row = await queryOne(stack.em(), sql`select count(*) from ${from}`);
   return row?.count ?? 0;
 }
 

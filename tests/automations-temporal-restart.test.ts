@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from './support/temporal.ts';
 import { callsTo, startTestApi, type TestApi } from './support/api.ts';
@@ -66,7 +67,7 @@ async function enter(from: number, to: number): Promise<void> {
 
 /** The contacts that wait for an event. */
 async function waitingAddresses(): Promise<string[]> {
-  const rows = await query<{ email: string }>(
+  const rows = await query(
     prepared.em(),
     sql`select c.email from event_wait w join contact c on c.id = w.contact_id where w.event_id is null`,
   );
@@ -74,7 +75,7 @@ async function waitingAddresses(): Promise<string[]> {
 }
 
 async function recordCount(type: string): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     prepared.em(),
     sql`select count(*) from step_execution r join automation_step s on s.id = r.step_id where s.type = ${type}`,
   );
@@ -111,7 +112,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
       // In this time the dispatchers try in vain and keep the rows.
       const kept = answered.length + ENTERED_MEANWHILE;
       await eventually(async () => {
-        const rows = await query<{ hasFailed: boolean }>(
+        const rows = await query(
           prepared.em(),
           sql`
             select last_error is not null as "hasFailed" from outbox where kind in ('execution', 'executionEvent')`,
@@ -142,7 +143,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
         return body.total === CONTACTS && sink.messageCount() >= 2 * CONTACTS && left.length === 0;
       }, PATIENCE_MS);
 
-      const outcomes = await query<{ email: string }>(
+      const outcomes = await query(
         prepared.em(),
         sql`
           select c.email,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { recordEvents } from '../shared/domain/events/events.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
@@ -317,10 +318,7 @@ describe('a welcome series', () => {
       'Engaged? COMPLETED',
       'Offer COMPLETED',
     ]);
-    const mails = await query<{ count: number }>(
-      machine.em(),
-      sql`select count(*) from email where execution_id = ${eager.executionId}`,
-    );
+    const mails = await query(machine.em(), sql`select count(*) from email where execution_id = ${eager.executionId}`);
     expect(mails[0]?.count).toBe(3);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { addReaders, campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -19,7 +20,7 @@ afterAll(() => stack.stop());
 
 /** A campaign, and whether its counters agree with its recipients, all read at the same moment. */
 async function read(id: string) {
-  const row = await queryOne<{ status: string; total: number; sent: number; isAll: boolean; agrees: boolean }>(
+  const row = await queryOne(
     stack.em(),
     sql`
       select c.status, total_recipients as total, sent_count as sent, audience_frozen as "isAll",
@@ -35,7 +36,7 @@ async function read(id: string) {
 }
 
 it('a campaign reaches each contact once, though contacts change and it is paused while its audience is stored', async () => {
-  const contacts = await query<{ id: string; email: string }>(
+  const contacts = await query(
     stack.em(),
     sql`select id, email from contact where project_id = ${stack.project.id} order by id`,
   );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { callsTo, startTestApi, type TestApi } from './support/api.ts';
 import { campaignContent } from './support/campaigns.ts';
@@ -88,7 +89,7 @@ async function createFailures(): Promise<string> {
 
 /** Whether the counters agree with the states of the recipients, in one snapshot. */
 async function doCountersAgree(id: string): Promise<boolean> {
-  const row = await queryOne<{ agree: boolean }>(
+  const row = await queryOne(
     prepared.em(),
     sql`
       select c.total_recipients = count(*) and c.sent_count = count(e.sent_at)

@@ -5,7 +5,8 @@ import { upsertContacts } from '../shared/domain/contacts/contacts.ts';
 import { EmailEntity } from '../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
 import { campaignContent, filterCondition, inDays, proPlan } from './support/campaigns.ts';
@@ -89,7 +90,7 @@ async function contactId(audience: Audience, name: string | number): Promise<str
 }
 
 async function statusCounts(campaignId: string): Promise<Record<string, number>> {
-  const rows = await query<{ status: string; count: number }>(
+  const rows = await query(
     stack.em(),
     sql`select status, count(*)::int as count from email where campaign_id = ${campaignId} group by status`,
   );
@@ -319,10 +320,7 @@ describe('the audience', () => {
     await stack.sink.setUnavailable(true);
     await send(audience, id);
     await eventually(async () => {
-      const [row] = await query<{ frozen: boolean }>(
-        stack.em(),
-        sql`select audience_frozen as frozen from campaign where id = ${id}`,
-      );
+      const [row] = await query(stack.em(), sql`select audience_frozen as frozen from campaign where id = ${id}`);
       return row?.frozen;
     });
     await stack.stopWorkers();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Everpost, type Sent } from '../clients/typescript/src/index.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { startFaultyProxy, type FaultyProxy } from './support/faulty-proxy.ts';
 import { FROM, startSendApi, type SendApi } from './support/send.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Everpost, type Sent } from '../clients/typescript/src/index.ts';
-import { queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { queryOne } from './support/rows.ts';
 import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { startFaultyProxy, type FaultyProxy } from './support/faulty-proxy.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -52,7 +53,7 @@ it(
 
     expect(sent).toHaveLength(SENDS);
     expect(Object.values(proxy.counts).reduce((sum, count) => sum + count)).toBeGreaterThan(SENDS * 0.2);
-    const stored = await queryOne<{ emails: number; addresses: number }>(
+    const stored = await queryOne(
       stack.em(),
       sql`select count(*)::int as emails, count(distinct to_address)::int as addresses from email`,
     );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { recordComplaint } from '../shared/domain/emails/feedback.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
@@ -35,7 +36,7 @@ async function send({ api }: TestProject): Promise<{ id: string; read: () => Pro
 }
 
 async function complain({ project }: TestProject, count: number): Promise<void> {
-  const emails = await query<{ id: string }>(
+  const emails = await query(
     stack.em(),
     sql`
       select id from email where project_id = ${project.id} and complained_at is null and to_address like '%@googlemail.com'
@@ -59,7 +60,7 @@ describe('complaints', () => {
         (await ratesOf(owner)).reduce((sum: number, { sent }: { sent: number }) => sum + sent, 0);
       await eventually(async () => (await counted()) === 3 * READERS);
       await complain(owner, 1);
-      const [{ id }] = (await query<{ id: string }>(
+      const [{ id }] = (await query(
         stack.em(),
         sql`select id from email where complained_at is not null and project_id = ${owner.project.id}`,
       )) as [{ id: string }];

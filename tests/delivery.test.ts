@@ -5,7 +5,8 @@ import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
 import type { TestProject } from './support/api.ts';
@@ -355,7 +356,7 @@ describe('many emails', () => {
       Array.from({ length: 300 }, (_, n) => sendOne({ to: `burst-${n}@mail.test` }, projects[n % 3])),
     );
     await eventually(async () => {
-      const [row] = await query<{ left: number }>(
+      const [row] = await query(
         stack.em(),
         sql`select count(*)::int as left from email where id = any(${ids}::uuid[]) and status <> 'SENT'`,
       );
@@ -389,7 +390,7 @@ describe('many emails', () => {
     await updateProject(stack.em(), busy.project.id, { emailsPerSecond: 50 });
     const id = await sendOne({ to: freshEmail() }, busy);
     await recordIn(id, 'SENT');
-    const [row] = await query<{ seconds: number }>(
+    const [row] = await query(
       stack.em(),
       sql`
         select extract(epoch from b.next_free_at - e.sent_at)::float8 as seconds

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { emailDeliveryWorkflowId, WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
@@ -115,7 +116,7 @@ describe('mail of a verified domain', () => {
     publishKey(domain);
     await verifyNow(domain.id);
     const key = 'select dkim_private_key from sender_domain';
-    const [{ kept }] = (await query<{ kept: Buffer }>(
+    const [{ kept }] = (await query(
       stack.em(),
       sql`select dkim_private_key as kept from sender_domain where id = ${domain.id}`,
     )) as [{ kept: Buffer }];
@@ -142,7 +143,7 @@ describe('mail of a verified domain', () => {
 
 describe('the domain checks', () => {
   const statusOf = async (domain: string) => {
-    const [row] = await query<{ verified: boolean; checked: boolean }>(
+    const [row] = await query(
       stack.em(),
       sql`select verified, last_checked_at is not null as checked from sender_domain where domain = ${domain}`,
     );
@@ -188,7 +189,7 @@ describe('the domain checks', () => {
 
   it('run every few minutes for pending domains, hourly for verified ones, and ever less often without an answer', async () => {
     const minutes = async (domain: string) => {
-      const [row] = await query<{ minutes: number }>(
+      const [row] = await query(
         stack.em(),
         sql`select round(extract(epoch from next_check_at - last_checked_at) / 60)::int as minutes from sender_domain where domain = ${domain}`,
       );
@@ -216,7 +217,7 @@ describe('the domain checks', () => {
         select everpost_uuid_v7(), ${project.id}, 'd' || n || '.many.test', 's', 'k', 'x', now(), now() from generate_series(1, 450) n`,
     );
     await runDomainChecks();
-    const rows = await query<{ count: number }>(
+    const rows = await query(
       stack.em(),
       sql`select count(*) from sender_domain where project_id = ${project.id} and domain like '%.many.test' and last_checked_at is not null and next_check_at > now()`,
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import { createTemplate } from './support/automations.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
@@ -165,10 +166,7 @@ describe('POST /domains', () => {
 
   it('stores the private key sealed', async () => {
     const { id } = await add('sealed.example');
-    const row = await queryOne<{ key: Buffer }>(
-      app.em(),
-      sql`select dkim_private_key as key from sender_domain where id = ${id}`,
-    );
+    const row = await queryOne(app.em(), sql`select dkim_private_key as key from sender_domain where id = ${id}`);
     expect(row!.key.length).toBeGreaterThan(1_000);
     expect(row!.key.toString('latin1')).not.toMatch(/PRIVATE KEY/);
     expect(row!.key.subarray(0, 2).toString('hex')).not.toBe('3082');

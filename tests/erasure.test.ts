@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { recordComplaint, recordReply, recordSoftBounce } from '../shared/domain/emails/feedback.ts';
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
-import { query, sql, SqlFragment } from '../shared/database/sql.ts';
+import { sql, SqlFragment } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -35,7 +36,7 @@ interface Column {
 
 /** All columns of all tables that contain a marker. */
 async function placesOfMarkers(): Promise<string[]> {
-  const columns = await query<Column>(
+  const columns = await query(
     stack.em(),
     sql`
       select c.table_name as table, c.column_name as column, c.data_type = 'bytea' as "isBytes"
@@ -184,10 +185,7 @@ async function changeAddress(contactId: string): Promise<void> {
 }
 
 async function answerMails(): Promise<void> {
-  const emails = await query<{ id: string }>(
-    stack.em(),
-    sql`select id from email where status <> 'PENDING' order by id`,
-  );
+  const emails = await query(stack.em(), sql`select id from email where status <> 'PENDING' order by id`);
   const [first, second] = emails.map((email) => email.id);
   await recordSoftBounce(
     stack.em(),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { expectShortTurns, startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
 /** Their conditions have more octets together than the heap of the process. */
@@ -80,7 +81,7 @@ it('an execution of a large workflow with a thousand steps is answered', async (
   const em = app.database.orm.em.fork();
   const { id: projectId } = app.attacker.project;
   const { body } = await app.attacker.api('POST', '/workflows', { body: { name: 'W', eventName: 'visited' } });
-  const [execution] = await query<{ id: string }>(
+  const [execution] = await query(
     em,
     sql`
       with graph as (

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
@@ -41,9 +42,7 @@ async function createExisting(): Promise<void> {
 }
 
 async function positionOf(jobId: string): Promise<number> {
-  return (
-    (await queryOne<{ position: number }>(stack.em(), sql`select position from job where id = ${jobId}`))?.position ?? 0
-  );
+  return (await queryOne(stack.em(), sql`select position from job where id = ${jobId}`))?.position ?? 0;
 }
 
 /** Kills the worker after it has done something, and before it has done everything. */
@@ -89,7 +88,7 @@ describe('a worker that is killed twice during an import of 50,000 rows', () => 
     expect(job.result.errors).toHaveLength(100);
     expect(job.result.errors[1]).toEqual({ row: 52, email: 'nobody', error: expect.any(String) });
 
-    const contacts = await queryOne<{ total: number; subscribed: number; kept: number; imported: number }>(
+    const contacts = await queryOne(
       stack.em(),
       sql`
         select count(*) as total, count(*) filter (where subscribed) as subscribed,
@@ -109,7 +108,7 @@ describe('a worker that is killed twice during an import of 50,000 rows', () => 
       kept: 10_000,
       imported: addresses.size,
     });
-    const events = await queryOne<{ total: number; contacts: number }>(
+    const events = await queryOne(
       stack.em(),
       sql`
         select count(*) as total, count(distinct contact_id) as contacts from event

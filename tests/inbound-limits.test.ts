@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './support/inbound.ts';
 
@@ -105,7 +106,7 @@ describe('guessed recipients', () => {
   it('are looked up by indexes', async () => {
     const em = inbound.database.orm.em.fork();
     await query(em, sql`set enable_seqscan = off`);
-    const plans = await query<{ 'QUERY PLAN': string }>(
+    const plans = await query(
       em,
       sql`
         explain select from template where lower(reply_to) = any(array['a@b', 'c@d'])

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { uploadContacts } from './support/csv-files.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -30,10 +31,7 @@ async function contactsOf(owner: TestProject): Promise<unknown[]> {
 }
 
 async function eventNames(owner: TestProject): Promise<string[]> {
-  const rows = await query<{ name: string }>(
-    stack.em(),
-    sql`select name from event where project_id = ${owner.project.id} order by id`,
-  );
+  const rows = await query(stack.em(), sql`select name from event where project_id = ${owner.project.id} order by id`);
   return rows.map((row) => row.name);
 }
 
@@ -124,7 +122,7 @@ describe('an import', () => {
         columns: [{ becomes: 'email' }, { becomes: 'data.attributes' }, { becomes: 'subscribed' }],
       },
     });
-    const contacts = await query<{ email: string }>(
+    const contacts = await query(
       stack.em(),
       sql`
         select email, subscribed, opted_out_at is not null as "hasOptedOut", data #>> '{attributes,city}' as city
@@ -167,7 +165,7 @@ describe('an import', () => {
     expect(contacts).toHaveLength(6_000);
     expect(contacts.every((contact) => Object.keys(contact.data).length === 6)).toBe(true);
     // PostgreSQL counts the deadlocks it had to break.
-    const [row] = await query<{ deadlocks: number }>(
+    const [row] = await query(
       stack.em(),
       sql`select deadlocks from pg_stat_database where datname = current_database()`,
     );
@@ -235,7 +233,7 @@ describe('a bulk operation', () => {
 
   it('of 1,000 contacts is counted exactly', async () => {
     const owner = await stack.createProject();
-    const rows = await query<{ id: string }>(
+    const rows = await query(
       stack.em(),
       sql`
         insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { findFreePort } from '../local/processes/free-port.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { callsTo } from './support/api.ts';
 import { createBlankDatabase, type BlankDatabase } from './support/database.ts';
 import { testEnvironment } from './support/environment.ts';
@@ -102,7 +103,7 @@ describe('a worker that starts while PostgreSQL and Temporal are out of reach', 
     await temporal.restore();
     await eventually(async () => (await look('/health')).status === 200, PATIENCE_MS);
     await eventually(async () => {
-      const rows = await query<{ status: string }>(stack.em(), sql`select status from email`);
+      const rows = await query(stack.em(), sql`select status from email`);
       return rows.length > 0 && rows.every(({ status }) => status === 'SENT');
     }, PATIENCE_MS);
     expect(await worker.terminate()).toBe(0);

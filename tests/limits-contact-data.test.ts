@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createEmailCompiler } from '../shared/sending/compose/compiled-email.ts';
@@ -73,7 +74,7 @@ describe('contact data beyond its limit', () => {
     });
     await createContact('step@x.test');
     await app.api('POST', '/v1/track', { key: 'public', body: { email: 'step@x.test', event: 'fill' } });
-    const execution = await queryOne<{ id: string }>(
+    const execution = await queryOne(
       app.em(),
       sql`select id from automation_execution where automation_id = ${automationId}`,
     );

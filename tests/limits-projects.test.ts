@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { json, query, sql, SqlFragment } from '../shared/database/sql.ts';
+import { json, sql, SqlFragment } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { createAutomation } from './support/automations.ts';
 import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
@@ -12,7 +13,7 @@ afterAll(() => app.stop());
 
 describe('a project', () => {
   it('may have 100 sender domains, and the next is refused with its field', async () => {
-    const [domains] = await query<{ count: number }>(
+    const [domains] = await query(
       app.em(),
       sql`select count(*) from sender_domain where project_id = ${app.project.id}`,
     );

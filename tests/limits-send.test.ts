@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { queueLoneRequest } from '../shared/domain/emails/lone-request.ts';
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
-import { queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { queryOne } from './support/rows.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { TEST_BRAND } from './support/brand.ts';
 import { createEmailCompiler, type EmailSource } from '../shared/sending/compose/compiled-email.ts';
@@ -40,7 +41,7 @@ const send = (change: object) => app.api('POST', '/v1/send', { body: mail(change
 const recipients = (count: number) => Array.from({ length: count }, (_, index) => `r${index}@x.test`);
 
 const counts = () =>
-  queryOne<object>(
+  queryOne(
     app.em(),
     sql`
       select (select count(*) from contact) as contacts, (select count(*) from email) as emails,
@@ -64,7 +65,7 @@ describe('a body', () => {
     const body = `<p>{{a}}</p>${'<p>Some words.</p>'.repeat(1_000_000)}`;
     const reply = await send({ body });
     expect(reply.status).toBe(200);
-    const stored = await queryOne<{ length: number }>(
+    const stored = await queryOne(
       app.em(),
       sql`select length(html) as length from email_content where email_id = ${reply.body.data.emails[0].email}`,
     );

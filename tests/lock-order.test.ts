@@ -11,7 +11,8 @@ import { changeSubscription } from '../shared/domain/emails/subscription-links.t
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { inTransaction } from '../shared/database/transaction.ts';
 import { createEmailCompiler } from '../shared/sending/compose/compiled-email.ts';
 import { createLinkSigner } from '../shared/sending/compose/links.ts';
@@ -78,7 +79,7 @@ function pick<T>(list: T[], count: number): T[] {
 }
 
 async function idsOf(emails: string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(em(), sql`select id from contact where email = any(${emails}::text[])`);
+  const rows = await query(em(), sql`select id from contact where email = any(${emails}::text[])`);
   return pick(
     rows.map((row) => row.id),
     rows.length,
@@ -86,7 +87,7 @@ async function idsOf(emails: string[]): Promise<string[]> {
 }
 
 async function someEmails(count: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(em(), sql`select id from email order by random() limit ${count}`);
+  const rows = await query(em(), sql`select id from email order by random() limit ${count}`);
   return rows.map((row) => row.id);
 }
 
@@ -133,13 +134,13 @@ async function changeEverythingAtOnce(): Promise<void> {
     await recordTransactionalResults(em(), app.project.id, token, recorded, [1]);
   };
   const advance = async () => {
-    const rows = await query<{ id: string }>(em(), sql`select id from automation_execution order by random() limit 3`);
+    const rows = await query(em(), sql`select id from automation_execution order by random() limit 3`);
     for (const { id } of rows) {
       await engine.advance(id, { now: () => new Date(), runId: null, isRepetition: false });
     }
   };
   const failOne = async () => {
-    const [row] = await query<{ id: string }>(em(), sql`select id from automation_execution order by random() limit 1`);
+    const [row] = await query(em(), sql`select id from automation_execution order by random() limit 1`);
     if (row) await failExecution(em(), row.id, 'broken');
   };
   const retry = async () => {
@@ -220,17 +221,11 @@ async function changeEverythingAtOnce(): Promise<void> {
   );
 
   expect([...new Set(failures)]).toEqual([]);
-  const events = await query<{ id: string }>(
-    em(),
-    sql`select data ->> 'ref' as id from event where jsonb_exists(data, 'ref')`,
-  );
+  const events = await query(em(), sql`select data ->> 'ref' as id from event where jsonb_exists(data, 'ref')`);
   const recorded = new Set(events.map((event) => event.id));
   expect(tracked.size).toBeGreaterThan(0);
   expect([...tracked].filter((id) => !recorded.has(id))).toEqual([]);
-  const row = await queryOne<{ deadlocks: number }>(
-    em(),
-    sql`select deadlocks from pg_stat_database where datname = current_database()`,
-  );
+  const row = await queryOne(em(), sql`select deadlocks from pg_stat_database where datname = current_database()`);
   // Two changes that create the same contacts at the same moment can still conflict, and are then repeated.
   expect(row?.deadlocks).toBeLessThanOrEqual(2);
 }

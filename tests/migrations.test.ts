@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Migration } from '@mikro-orm/migrations';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { migrateUp, type MigrationReport } from '../shared/domain/schema/migrate.ts';
 import { MIGRATIONS, type SchemaMigration } from '../shared/domain/schema/migrations.ts';

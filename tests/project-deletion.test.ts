@@ -3,7 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { projectRoot } from '../shared/platform/paths.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { createAutomation, executionThatIs } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
 import { testEnvironment } from './support/environment.ts';
@@ -85,7 +86,7 @@ async function running({ project }: TestProject): Promise<number> {
 }
 
 async function tablesOfProjects(): Promise<string[]> {
-  const rows = await query<{ name: string }>(
+  const rows = await query(
     stack.em(),
     sql`
       select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)

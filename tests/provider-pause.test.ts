@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { addReaders, sendToAll, type SentCampaign } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { jobWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { uploadContacts } from './support/csv-files.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 async function createContacts(owner: TestProject, count: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     stack.em(),
     sql`
       insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -49,7 +50,7 @@ async function makeOverdue(ids: string[]): Promise<void> {
 }
 
 async function deliveryOf(id: string): Promise<{ id: string | null; dueInSeconds: number | null }> {
-  const row = await queryOne<{ id: string | null; dueInSeconds: number | null }>(
+  const row = await queryOne(
     stack.em(),
     sql`
       select delivery_id as id, round(extract(epoch from delivery_due_at - now()))::int as "dueInSeconds"

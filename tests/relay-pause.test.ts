@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { sendToAll, type SentCampaign } from './support/campaigns.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

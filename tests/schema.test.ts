@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeRows, describeSchema } from '../scripts/schema-text.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -25,7 +26,7 @@ describe('the generated schema (npm run schema)', () => {
   });
 
   it('has a column for each property of an entity, and both may be null or neither', async () => {
-    const columns = await query<{ table: string; column: string; isNullable: boolean }>(
+    const columns = await query(
       database.orm.em.fork(),
       sql`
         select table_name as table, column_name as column, is_nullable = 'YES' as "isNullable"
@@ -56,7 +57,7 @@ describe('the generated schema (npm run schema)', () => {
 
   it('vacuums and analyzes tables that only grow after 2 % of change', async () => {
     const grown = ['attachment', 'automation_execution', 'email', 'email_content', 'event', 'step_execution'];
-    const rows = await query<{ name: string; options: string[] }>(
+    const rows = await query(
       database.orm.em.fork(),
       sql`select relname as name, reloptions as options from pg_class where relname = any(${grown}::text[]) order by 1`,
     );

@@ -9,7 +9,8 @@ import { createSenderDomain } from '../shared/domain/domains/sender-domains.ts';
 import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { createWebhookSecrets } from '../shared/domain/projects/webhook-secrets.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createLinkSigner } from '../shared/sending/compose/links.ts';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
@@ -144,12 +145,12 @@ describe('everpost secrets reseal', () => {
     });
     expect(await canSign(NEW)).toBe(true);
     expect(await readSecret(NEW)).toBe(webhookSecret);
-    const [stored] = await query<{ secrets: string[] }>(
+    const [stored] = await query(
       before.em(),
       sql`select array[secret, previous_secret] as secrets from webhook_endpoint where id = ${endpoint.id}`,
     );
     const { open } = createWebhookSecrets({ appSecret: NEW });
-    expect(stored?.secrets.map((sealed) => open(sealed, endpoint.id))).toEqual(endpoint.secrets);
+    expect(stored?.secrets.map((sealed: string) => open(sealed, endpoint.id))).toEqual(endpoint.secrets);
     await expect(readSecret(OLD)).rejects.toThrow('APP_SECRET');
     await expect(assertKnownSecret(before.em(), { appSecret: OLD })).rejects.toThrow(
       'never been used with this database',
@@ -167,10 +168,7 @@ describe('everpost secrets reseal', () => {
       [1, 2].map(() => reseal({ APP_SECRET: NEW, APP_SECRETS_PREVIOUS: OLD.replace(',', '\\,') })),
     );
     expect([first, second]).toEqual([1, 2].map(() => expect.objectContaining({ exitCode: 0, error: '' })));
-    const [row] = await query<{ count: number }>(
-      before.em(),
-      sql`select count(*) from project where webhook_secret not like 'sealed:%'`,
-    );
+    const [row] = await query(before.em(), sql`select count(*) from project where webhook_secret not like 'sealed:%'`);
     expect(row?.count).toBe(0);
   });
 
@@ -201,7 +199,7 @@ describe('commands that read or replace a webhook secret', () => {
 
   it('seal the secret of a new project', async () => {
     const { out } = await everpost(['project', 'create', '--name', 'Sealed', '--json'], { APP_SECRET: NEW });
-    const [row] = await query<{ stored: string }>(
+    const [row] = await query(
       before.em(),
       sql`select webhook_secret as stored from project where id = ${(JSON.parse(out) as { id: string }).id}`,
     );

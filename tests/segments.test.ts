@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
@@ -30,7 +31,7 @@ async function createContacts(owner: TestProject, count: number): Promise<void> 
 }
 
 async function entriesOf(owner: TestProject): Promise<number> {
-  const [row] = await query<{ count: number }>(
+  const [row] = await query(
     stack.em(),
     sql`select count(*) from event where project_id = ${owner.project.id} and name = 'segment.pro.entry'`,
   );
@@ -85,7 +86,7 @@ describe('the background refresh', () => {
     const sleeping = await createSegment(disabled, {});
     await updateProject(stack.em(), disabled.project.id, { disabled: true });
     await refreshAll();
-    const counts = await query<{ count: number }>(
+    const counts = await query(
       stack.em(),
       sql`select member_count as count from segment where project_id = ${owner.project.id} order by id`,
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject } from './support/api.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';

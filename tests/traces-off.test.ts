@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { findFreePort } from '../local/processes/free-port.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { eventually } from './support/eventually.ts';
 import { startTraceCollector } from './support/trace-collector.ts';
 import { SDK_LOADED, startTracedStack, type TracedStack } from './support/traced-stack.ts';

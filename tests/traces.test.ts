@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createAutomation, createTemplate } from './support/automations.ts';
 import { eventually } from './support/eventually.ts';
 import { startTraceCollector, type TraceCollector } from './support/trace-collector.ts';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { track } from './support/automations.ts';
 import { startHookReceiver, type HookReceiver } from './support/hook-receiver.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

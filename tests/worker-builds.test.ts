@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { campaignWorkflowId, emailDeliveryWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createAutomation, createTemplate, track } from './support/automations.ts';
 import { testEnvironment } from './support/environment.ts';
@@ -81,7 +82,7 @@ const replayOpen = (workflowBundle: string): Promise<string> =>
 
 async function untilExecutionsAre(status: string): Promise<void> {
   await eventually(async () => {
-    const row = await queryOne<{ count: number }>(
+    const row = await queryOne(
       stack.em(),
       sql`select count(*) from automation_execution where automation_id = ${automationId} and status = ${status}`,
     );
@@ -204,7 +205,7 @@ describe('a new version of the workflows, rolled out under open executions and a
       const readers = Array.from({ length: EXECUTIONS }, (_, n) => counts.get(`reader${n}@mail.test`));
       expect(new Set(readers)).toEqual(new Set([2]));
       expect(stack.sink.messageCount()).toBe(OTHER_RECIPIENTS + 2 * EXECUTIONS);
-      const executions = await query<{ id: string }>(
+      const executions = await query(
         stack.em(),
         sql`select id from automation_execution where automation_id = ${automationId} limit ${HISTORIES_READ}`,
       );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
@@ -103,7 +104,7 @@ describe('a worker that is killed while it stores an audience', () => {
     worker ??= startWorkerProcess(stack.config, stack.temporal);
     const campaignId = await startCampaign(owner);
     const stored = () =>
-      queryOne<{ total: number; isAll: boolean }>(
+      queryOne(
         stack.em(),
         sql`select total_recipients as total, audience_frozen as "isAll" from campaign where id = ${campaignId}`,
       );

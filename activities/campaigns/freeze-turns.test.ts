@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { inTransaction } from '../../shared/database/transaction.ts';
 import type { TestProject } from '../../tests/support/api.ts';
 import { startCampaignApi, type CampaignApi } from '../../tests/support/campaigns.ts';
@@ -41,15 +42,12 @@ async function storeContacts({ project }: TestProject, count: number): Promise<v
 }
 
 async function isFrozen(id: string): Promise<boolean> {
-  const row = await queryOne<{ done: boolean }>(
-    app.em(),
-    sql`select audience_frozen as done from campaign where id = ${id}`,
-  );
+  const row = await queryOne(app.em(), sql`select audience_frozen as done from campaign where id = ${id}`);
   return row?.done ?? false;
 }
 
 async function waitersForLocks(): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     app.em(),
     sql`select count(*)::int from pg_locks where locktype = 'advisory' and not granted`,
   );

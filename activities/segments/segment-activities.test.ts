@@ -3,7 +3,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import { createOpenDeliveries } from '../emails/open-deliveries.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
-import { json, query, queryOne, sql } from '../../shared/database/sql.ts';
+import { json, sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -106,7 +107,7 @@ describe('a segment that takes too long', () => {
   it('is skipped for longer each time, until its condition is changed', async () => {
     const id = await createSegment(greedy, heavy);
     const pauseOf = () =>
-      queryOne<{ failures: number; seconds: number }>(
+      queryOne(
         app.em(),
         sql`
           select compute_failures as failures, extract(epoch from retry_at - compute_error_at)::int as seconds

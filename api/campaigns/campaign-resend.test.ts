@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startCampaignApi, UNKNOWN_ID, type CampaignApi } from '../../tests/support/campaigns.ts';
 

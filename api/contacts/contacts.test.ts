@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -24,7 +25,7 @@ async function eventNamesOf(contactId: string): Promise<string[]> {
 }
 
 async function fieldTypeOf(key: string): Promise<string | undefined> {
-  const rows = await query<{ type: string }>(
+  const rows = await query(
     app.em(),
     sql`select type from contact_field where project_id = ${app.project.id} and key = ${key}`,
   );
@@ -209,10 +210,7 @@ describe('custom data', () => {
     await createContact({ data: { shared: 1 } });
     const other = await app.createProject();
     await other.api('POST', '/contacts', { body: { email: 'x@example.com', data: { shared: 'text' } } });
-    const rows = await query<{ type: string }>(
-      app.em(),
-      sql`select type from contact_field where key = 'shared' order by type`,
-    );
+    const rows = await query(app.em(), sql`select type from contact_field where key = 'shared' order by type`);
     expect(rows.map((row) => row.type)).toEqual(['number', 'string']);
   });
 });

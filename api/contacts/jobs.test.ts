@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { csvForm } from '../../tests/support/csv-files.ts';
 
@@ -86,10 +87,7 @@ describe('POST /contacts/import', () => {
     const reply = await upload(form);
     expect([reply.status, reply.body]).toEqual([202, { message: expect.any(String), jobId: expect.any(String) }]);
     const { jobId } = reply.body;
-    const [file] = await query<{ content: Buffer }>(
-      app.em(),
-      sql`select content from job_file where job_id = ${jobId}`,
-    );
+    const [file] = await query(app.em(), sql`select content from job_file where job_id = ${jobId}`);
     expect(file?.content.equals(content)).toBe(true);
     expect(await outboxOf(jobId)).toEqual([{ kind: 'job' }]);
     const job = await app.api('GET', `/contacts/import/${jobId}`);

@@ -7,7 +7,8 @@ import {
   recordEngagements,
   type Engagement,
 } from '../../shared/domain/engagement/engagement.ts';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
@@ -49,15 +50,14 @@ async function sentEmail(): Promise<Sent> {
 }
 
 async function eventsOf(contactId: string): Promise<Record<string, number>> {
-  const rows = await query<{ name: string; count: number }>(
+  const rows = await query(
     app.em(),
     sql`select name, count(*) from event where contact_id = ${contactId} group by name`,
   );
   return Object.fromEntries(rows.map((row) => [row.name, row.count]));
 }
 
-const countsOf = (emailId: string) =>
-  queryOne<{ opens: number; clicks: number }>(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
+const countsOf = (emailId: string) => queryOne(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
 const engagement = (emailId: string, url: string | null, repeats = 0): Engagement => ({
   ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats },
@@ -86,7 +86,7 @@ describe('engagements of one email', () => {
       engagement(emailId, null, 1_000),
     ]);
     expect(await countsOf(emailId)).toEqual({ opens: 1_012, clicks: 0 });
-    const rows = await query<{ opens: number }>(
+    const rows = await query(
       app.em(),
       sql`select (data ->> 'opens')::int as opens from event where contact_id = ${contactId} order by opens`,
     );

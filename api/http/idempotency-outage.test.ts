@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests/support/database.ts';
 import { createApiProcess } from '../../tests/support/api-process.ts';
 import { callsTo, startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
@@ -36,7 +37,7 @@ function track(api: TestProject['api'] = app.api): Promise<TestReply> {
 }
 
 async function eventCount(): Promise<number> {
-  return (await queryOne<{ count: number }>(app.em(), sql`select count(*) from event where name = ${key}`))?.count ?? 0;
+  return (await queryOne(app.em(), sql`select count(*) from event where name = ${key}`))?.count ?? 0;
 }
 
 /** Holds the row that every request here writes until `release`. */

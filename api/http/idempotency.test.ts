@@ -6,7 +6,8 @@ import {
   sweepIdempotencyKeys,
   type ClaimOutcome,
 } from '../../shared/domain/idempotency/idempotency.ts';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/stack.ts';
 

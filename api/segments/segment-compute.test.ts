@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { createContact, createSegment, filters, isPro, segmentEventsOf } from '../../tests/support/segments.ts';
 
@@ -54,7 +55,7 @@ describe('POST /segments/:id/compute', () => {
     expect(replies.map((reply) => reply.status)).toEqual([200, 200, 200]);
     const added = replies.reduce((sum, reply) => sum + Number(reply.body.added), 0);
     expect(added).toBe(12_000);
-    const [row] = await query<{ events: number; contacts: number }>(
+    const [row] = await query(
       app.em(),
       sql`
         select count(*) as events, count(distinct contact_id) as contacts from event

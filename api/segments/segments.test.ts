@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { createContact, createSegment, filters, isPro } from '../../tests/support/segments.ts';
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { SenderDomainEntity } from '../../shared/domain/domains/sender-domain.entity.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { FROM, freshEmail, mail, startSendApi, type SendApi } from '../../tests/support/send.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -175,7 +176,7 @@ describe('the data of a send', () => {
     const contact = await app.contactOf(to);
     expect(content.html).toBe(`A1|stored|none|pro|${contact.id}|${to}|A1|de|1`);
     expect(contact.data).toEqual({ kept: 'stored', plan: 'pro', locale: 'de' });
-    const fields = await query<{ key: string }>(
+    const fields = await query(
       app.em(),
       sql`select key from contact_field where key in ('code', 'id', 'email', 'svc_id', 'long', 'locale')`,
     );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from '../../tests/support/rows.ts';
 import { recordComplaint, recordHardBounce } from '../../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../../shared/domain/emails/subscription-links.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
@@ -49,7 +50,7 @@ async function bouncedEmail(world: TestProject, domain = 'mail.test', words = WO
 }
 
 async function stateOf({ contactId, address }: Bounced) {
-  const row = await queryOne<{ subscribed: boolean; suppression: string | null; given: number }>(
+  const row = await queryOne(
     app.em(),
     sql`
       select c.subscribed, (select count(*) from event e where e.contact_id = c.id and e.name = 'contact.subscribed') as given,

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { eraseNext } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 
@@ -60,10 +61,7 @@ describe('POST /v1/track', () => {
     expect(contact.data).toEqual({ kept: 1, city: 'Graz' });
     const events = await eventsOf(contact.id);
     expect(events[1]?.data).toEqual({ total: 42.5, items: [{ sku: 'a' }], city: 'Graz' });
-    const types = await query<{ key: string }>(
-      app.em(),
-      sql`select key from contact_field where key in ('total', 'items', 'city')`,
-    );
+    const types = await query(app.em(), sql`select key from contact_field where key in ('total', 'items', 'city')`);
     expect(types.map((row) => row.key)).toEqual(['city']);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { expectTooBig, startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -28,10 +29,7 @@ describe('POST /webhooks', () => {
       ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
     });
     expect((await app.api('GET', `/webhooks/${webhook.id}`)).body).toEqual(webhook);
-    const [row] = await query<{ secret: string }>(
-      app.em(),
-      sql`select secret from webhook_endpoint where id = ${webhook.id}`,
-    );
+    const [row] = await query(app.em(), sql`select secret from webhook_endpoint where id = ${webhook.id}`);
     expect(row?.secret).toMatch(/^sealed:/);
     expect((await app.api('GET', '/webhooks')).body).toContainEqual(webhook);
   });

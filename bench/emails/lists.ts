@@ -1,4 +1,5 @@
 import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { text } from '../../shared/database/tables.ts';
 import { createCampaign } from '../harness/bench-mail.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from '../history/fill.ts';
@@ -97,7 +98,7 @@ async function deep(stack: BenchStack, path: string): Promise<string> {
 async function storyPaths(stack: BenchStack, campaignId: string): Promise<ListPaths> {
   const find = async (order: 'oldest' | 'newest' | 'bounced' | 'of a campaign') => {
     const mine = sql`select id from email where project_id = ${stack.project.id}`;
-    const row = await queryOne<{ id: string }>(
+    const row = await queryOne(
       stack.em(),
       {
         oldest: sql`${mine} order by created_at limit 1`,
@@ -105,6 +106,7 @@ async function storyPaths(stack: BenchStack, campaignId: string): Promise<ListPa
         bounced: sql`${mine} and trouble = 'BOUNCED' limit 1`,
         'of a campaign': sql`${mine} and campaign_id = ${campaignId} limit 1`,
       }[order],
+      { id: text },
     );
     return `/emails/${row?.id}`;
   };

@@ -1,12 +1,14 @@
 import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { number, tables, type RowOf } from '../../shared/database/tables.ts';
 import type { BenchStack } from './stack.ts';
 
-interface CampaignRow {
-  status: string;
-  isFrozen: boolean;
-  decided: number;
-  sent: number;
-}
+const CAMPAIGN_ROW = {
+  status: tables.campaign.status,
+  isFrozen: tables.campaign.audienceFrozen,
+  decided: number,
+  sent: tables.campaign.sentCount,
+};
+type CampaignRow = RowOf<typeof CAMPAIGN_ROW>;
 
 /** Creates contacts at one domain or spread over several. */
 export function createContacts(stack: BenchStack, count: number, domains = 1): Promise<unknown> {
@@ -22,11 +24,12 @@ export function createContacts(stack: BenchStack, count: number, domains = 1): P
 }
 
 export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
-  return queryOne<CampaignRow>(
+  return queryOne(
     stack.em(),
     sql`
       select status, audience_frozen as "isFrozen", sent_count as sent,
         sent_count + failed_count + skipped_count + bounced_count as decided
       from campaign where id = ${id}`,
+    CAMPAIGN_ROW,
   );
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { text } from '../../shared/database/tables.ts';
 import { round, type BenchContext } from './contract.ts';
 import { readCpu } from './request-bench.ts';
 import type { BenchStack } from './stack.ts';
@@ -43,18 +44,20 @@ export interface UnitCost {
 }
 
 async function readDatabase(stack: BenchStack): Promise<DatabaseReading> {
-  const totals = await queryOne<{ wal: string; commits: string }>(
+  const totals = await queryOne(
     stack.em(),
     sql`
       select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as wal, xact_commit::text as commits
       from pg_stat_database where datname = current_database()`,
+    { wal: text, commits: text },
   );
-  const tables = await query<{ name: string } & Record<keyof TableReading, string>>(
+  const tables = await query(
     stack.em(),
     sql`
       select relname as name, n_tup_ins::text as inserted, n_tup_upd::text as updated,
         pg_table_size(relid)::text as "heapBytes", pg_indexes_size(relid)::text as "indexBytes"
       from pg_stat_user_tables`,
+    { name: text, inserted: text, updated: text, heapBytes: text, indexBytes: text },
   );
   return {
     walBytes: Number(totals?.wal),

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { queryOne, sql } from '../../shared/database/sql.ts';
+import { number, type RowOf } from '../../shared/database/tables.ts';
 import { round, type BenchContext } from './contract.ts';
 import { describeLoad, sendHttpLoad } from './http-load.ts';
 import { cpuSince, readCpu } from './request-bench.ts';
@@ -18,10 +19,8 @@ export interface EventBurst {
   seconds: number;
 }
 
-interface Counts {
-  executions: number;
-  waiting: number;
-}
+const COUNTS = { executions: number, waiting: number };
+type Counts = RowOf<typeof COUNTS>;
 
 /**
  * Tracks events at a fixed speed, each of a new contact, in three rounds: events that start nothing; events that start
@@ -52,11 +51,12 @@ export async function measureEventBurst(context: BenchContext, stack: BenchStack
   }
 
   async function count(): Promise<Counts> {
-    const row = await queryOne<Counts>(
+    const row = await queryOne(
       stack.em(),
       sql`
         select (select count(*) from automation_execution where automation_id = ${automationId}) as executions,
           (select count(*) from outbox where kind = 'execution') as waiting`,
+      COUNTS,
     );
     return row ?? { executions: 0, waiting: 0 };
   }

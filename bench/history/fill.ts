@@ -1,4 +1,5 @@
 import { query, sql, SqlFragment } from '../../shared/database/sql.ts';
+import { text, type RowOf } from '../../shared/database/tables.ts';
 import type { Progress } from '../../local/progress.ts';
 import type { BenchStack } from '../harness/stack.ts';
 
@@ -13,14 +14,15 @@ export interface HistorySize {
 }
 
 /** Ids and an address in the bench's project, for requests of lists. */
-export interface FilledHistory {
-  emailId: string;
-  contactId: string;
-  address: string;
-  campaignId: string;
-  templateId: string;
-  automationId: string;
-}
+const FILLED_HISTORY = {
+  emailId: text,
+  contactId: text,
+  address: text,
+  campaignId: text,
+  templateId: text,
+  automationId: text,
+};
+export type FilledHistory = RowOf<typeof FILLED_HISTORY>;
 
 export const CHUNK = 100_000;
 /** Emails in a row that make a campaign of the bench's project and one of another project. */
@@ -48,7 +50,7 @@ function contactsOf({ emails }: HistorySize): number {
 }
 
 async function createOwners(stack: BenchStack, size: HistorySize): Promise<void> {
-  const run = (statement: SqlFragment) => query(stack.em(), statement);
+  const run = (statement: SqlFragment) => query(stack.em(), statement, {});
   const at = sql`now() - ${size.days}::int * interval '1 day'`;
   const projects = sql`generate_series(0, ${size.otherProjects}::int) p`;
   await run(sql`
@@ -156,12 +158,13 @@ export async function createChunk(stack: BenchStack, size: HistorySize, first: n
 
 /** Drops the indexes of the large tables that no constraint needs. @returns the statements that make them again */
 async function dropIndexes(stack: BenchStack): Promise<string[]> {
-  const indexes = await query<{ name: string; definition: string }>(
+  const indexes = await query(
     stack.em(),
     sql`
       select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
       where i.indrelid = any(${LARGE_TABLES}::regclass[])
         and not exists (select from pg_constraint c where c.conindid = i.indexrelid)`,
+    { name: text, definition: text },
   );
   for (const { name } of indexes) await query(stack.em(), new SqlFragment(`drop index ${name}`));
   return indexes.map(({ definition }) => definition);
@@ -186,12 +189,13 @@ export async function fillHistory(stack: BenchStack, size: HistorySize, progress
   await query(stack.em(), sql`vacuum (analyze)`);
   await query(stack.em(), sql`checkpoint`);
   const own = sql`0`;
-  const [ids] = await query<FilledHistory>(
+  const [ids] = await query(
     stack.em(),
     sql`
       select ${contactOf(sql`7`, own)} as "contactId", 'contact7@example.com' as address, ${campaignOf(sql`0`, own)} as "campaignId",
         ${templateOf(own)} as "templateId", ${automationOf(own)} as "automationId",
         (select id from email where project_id = ${stack.project.id} order by created_at limit 1) as "emailId"`,
+    FILLED_HISTORY,
   );
   if (!ids) throw new Error('There are no ids.');
   return ids;

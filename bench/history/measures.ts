@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql, type SqlFragment } from '../../shared/database/sql.ts';
+import { date, number } from '../../shared/database/tables.ts';
 import { createAutomation, recordEvents } from '../automations.ts';
 import { createCampaign } from '../harness/bench-mail.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
@@ -74,7 +75,7 @@ async function costOf(
 async function waitUntilNone(stack: BenchStack, what: string, rows: SqlFragment): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
-    const row = await queryOne<{ count: number }>(stack.em(), sql`select count(*) from ${rows}`);
+    const row = await queryOne(stack.em(), sql`select count(*) from ${rows}`, { count: number });
     if (row?.count === 0) return;
     if (Date.now() > deadline) throw new Error(`${row?.count} ${what} are not done`);
     await delay(50);
@@ -88,7 +89,7 @@ function unsent(stack: BenchStack, since: Date): SqlFragment {
 
 /** The time of the database's clock. */
 async function now(stack: BenchStack): Promise<Date> {
-  const row = await queryOne<{ now: Date }>(stack.em(), sql`select now()`);
+  const row = await queryOne(stack.em(), sql`select now()`, { now: date });
   return row?.now ?? new Date();
 }
 

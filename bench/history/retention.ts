@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { cleanUpChunk, type CleanUpReport, type Retention } from '../../shared/domain/lifecycle/maintenance.ts';
 import { query, sql } from '../../shared/database/sql.ts';
+import { number, text, type RowOf } from '../../shared/database/tables.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import { CHUNK, createChunk, type HistorySize } from './fill.ts';
@@ -13,22 +14,18 @@ const KINDS = ['emailContents', 'emails', 'events', 'executions'] as const satis
 /** PostgreSQL publishes its statistics with a delay. */
 const STATISTICS_MS = 2_500;
 
-interface TableState {
-  rows: number;
-  dead: number;
-  megabytes: number;
-  scans: number;
-  vacuums: number;
-}
+const TABLE_STATE = { rows: number, dead: number, megabytes: number, scans: number, vacuums: number };
+type TableState = RowOf<typeof TABLE_STATE>;
 
 async function readTables(stack: BenchStack): Promise<Record<string, TableState>> {
   await delay(STATISTICS_MS);
-  const rows = await query<TableState & { name: string }>(
+  const rows = await query(
     stack.em(),
     sql`
       select relname as name, n_live_tup as rows, n_dead_tup as dead, pg_total_relation_size(relid) / 1048576.0::float8 as megabytes,
         seq_scan as scans, autovacuum_count as vacuums
       from pg_stat_user_tables`,
+    { ...TABLE_STATE, name: text },
   );
   return Object.fromEntries(rows.map(({ name, ...state }) => [name, state]));
 }

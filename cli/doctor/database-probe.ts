@@ -1,5 +1,6 @@
 import type { Em } from '../../shared/database/em.ts';
 import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { date, number, text } from '../../shared/database/tables.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
@@ -52,9 +53,10 @@ const WANTED: WantedSetting[] = [
 
 async function settingFindings(em: Em): Promise<Finding[]> {
   const area = 'database settings';
-  const rows = await query<{ name: string; value: string }>(
+  const rows = await query(
     em,
     sql`select name, current_setting(name) as value from pg_settings where name in (${sqlList(WANTED.map(({ name }) => name))})`,
+    { name: text, value: text },
   );
   const values = new Map(rows.map(({ name, value }) => [name, value]));
   const faults = WANTED.flatMap(({ name, values: wanted, level, consequence }) => {
@@ -68,7 +70,7 @@ async function settingFindings(em: Em): Promise<Finding[]> {
 
 async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> {
   const area = 'connections';
-  const row = await queryOne<{ available: number; used: number; api: number; workers: number }>(
+  const row = await queryOne(
     em,
     sql`
       select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -77,6 +79,7 @@ async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> 
         count(distinct application_name) filter (where application_name like 'everpost-api %')::int as api,
         count(distinct coalesce(host(client_addr), '')) filter (where application_name = 'everpost-worker')::int as workers
       from pg_stat_activity where backend_type = 'client backend'`,
+    { available: number, used: number, api: number, workers: number },
   );
   if (!row) return [];
   const { available, used } = row;
@@ -120,7 +123,7 @@ async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<
  * @param other an EntityManager with a connection of its own
  */
 export async function sessionFindings(em: Em, other: Em): Promise<Finding[]> {
-  const sessionOf = (of: Em) => queryOne<{ pid: number }>(of, sql`select pg_backend_pid() as pid`);
+  const sessionOf = (of: Em) => queryOne(of, sql`select pg_backend_pid() as pid`, { pid: number });
   const before = await sessionOf(em);
   // A pooler gives this transaction the session that has just become free, so the next statement gets another one.
   await other.begin();
@@ -139,7 +142,7 @@ export async function sessionFindings(em: Em, other: Em): Promise<Finding[]> {
 async function clockFindings(em: Em): Promise<Finding[]> {
   const area = 'clock';
   const startedAt = Date.now();
-  const row = await queryOne<{ at: Date }>(em, sql`select clock_timestamp() as at`);
+  const row = await queryOne(em, sql`select clock_timestamp() as at`, { at: date });
   const endedAt = Date.now();
   if (!row) return [];
   const offMs = Math.round(Math.abs(row.at.getTime() - (startedAt + endedAt) / 2) - (endedAt - startedAt) / 2);
@@ -176,7 +179,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
       const [orm, other] = [await connect(), await connect()];
       try {
         const em = orm.em.fork();
-        const row = await queryOne<{ version: string }>(em, sql`select current_setting('server_version') as version`);
+        const row = await queryOne(em, sql`select current_setting('server_version') as version`, { version: text });
         const migrations = await migrationFindings(em);
         const isMigrated = migrations.every(({ level }) => level === 'ok');
         return [

@@ -1,14 +1,16 @@
 import type { Em } from '../../shared/database/em.ts';
 import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { number, tables, text } from '../../shared/database/tables.ts';
 import { warn, type Finding } from './finding.ts';
 
 /** Webhook endpoints whose events cross the public internet in clear. They keep working, because they are there. */
 export async function httpWebhookFindings(em: Em): Promise<Finding[]> {
-  const rows = await query<{ id: string; total: number }>(
+  const rows = await query(
     em,
     sql`
       select id, count(*) over ()::int as total from webhook_endpoint where enabled and url ilike 'http://%'
       order by id limit 3`,
+    { id: tables.webhookEndpoint.id, total: number },
   );
   const [first] = rows;
   if (!first) return [];
@@ -21,14 +23,15 @@ export async function httpWebhookFindings(em: Em): Promise<Finding[]> {
 
 /** Sessions whose transactions this role may not see. Erasures wait for the transactions that they see. */
 export async function hiddenSessionFindings(em: Em): Promise<Finding[]> {
-  const row = await queryOne<{ count: number; role: string }>(
+  const row = await queryOne(
     em,
     sql`
       select count(*)::int as count, current_user::text as role from pg_stat_activity a
       where datname = current_database() and usesysid is not null and not pg_has_role(current_user, 'pg_read_all_stats', 'usage')
         and not pg_has_role(current_user, usesysid, 'usage')`,
+    { count: number, role: text },
   );
   if (!row || row.count === 0) return [];
-  const text = `${row.count} sessions belong to roles that ${row.role} may not watch: erasures do not wait for them`;
-  return [warn('database roles', text, `Run \`grant pg_read_all_stats to "${row.role}"\` in PostgreSQL.`)];
+  const problem = `${row.count} sessions belong to roles that ${row.role} may not watch: erasures do not wait for them`;
+  return [warn('database roles', problem, `Run \`grant pg_read_all_stats to "${row.role}"\` in PostgreSQL.`)];
 }

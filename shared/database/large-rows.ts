@@ -1,40 +1,40 @@
+import { LIMITS } from '../pure/limits.ts';
 import { createTurns } from '../platform/turns.ts';
 import type { Em } from './em.ts';
 import { query, sql, SqlFragment } from './sql.ts';
+import type { RowOf, Shape } from './shape.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Each row may have a megabyte. */
 const FETCHED_ROWS = 8;
 const FETCH = new SqlFragment(`fetch ${FETCHED_ROWS} from large_rows`);
 
-/** Takes what is needed from a row; undefined skips the row. */
-type ReadRow<Row, Taken> = (row: Row) => Taken | undefined;
-
 /**
  * Reads a select whose rows may be large, a few rows at a time, so that other work of the event loop runs in between.
  * All of them together may be larger than the memory of the process.
- * @returns what was taken, at most `max` of it
+ * @param read takes what is needed from a row; undefined skips the row
+ * @returns what was taken, at most `LIMITS.listedNames` of it
  */
-export async function readLargeRows<Row, Taken>(
+export async function readLargeRows<S extends Shape, Taken>(
   em: Em,
   select: SqlFragment,
-  read: ReadRow<Row, Taken>,
-  max: number,
+  shape: S,
+  read: (row: RowOf<S>) => Taken | undefined,
 ): Promise<Taken[]> {
   return inTransaction(em, async (tx) => {
     const turn = createTurns();
     const taken: Taken[] = [];
     await query(tx, sql`declare large_rows no scroll cursor for ${select}`);
-    let rows: Row[];
+    let rows: RowOf<S>[];
     do {
-      rows = await query<Row>(tx, FETCH);
+      rows = await query(tx, FETCH, shape);
       for (const row of rows) {
         const part = read(row);
         if (part !== undefined) taken.push(part);
         await turn();
       }
-    } while (rows.length === FETCHED_ROWS && taken.length < max);
+    } while (rows.length === FETCHED_ROWS && taken.length < LIMITS.listedNames);
     await query(tx, sql`close large_rows`);
-    return taken.slice(0, max);
+    return taken.slice(0, LIMITS.listedNames);
   });
 }

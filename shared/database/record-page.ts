@@ -1,6 +1,7 @@
 import { LIMITS } from '../pure/limits.ts';
 import type { Em } from './em.ts';
 import { query, sql } from './sql.ts';
+import { number, text } from './shape.ts';
 
 /** The size of a record's bodies. PostgreSQL knows the length of a text without reading the text. */
 const BYTES = sql`octet_length(body) + coalesce(octet_length(body_text), 0)`;
@@ -43,10 +44,10 @@ export async function recordPage<Item extends { id: string }>(
   { table, projectId, ids, total }: { table: keyof typeof SIZES; projectId: string; ids: string[]; total: number },
   load: (em: Em, ids: string[]) => Promise<Item[]>,
 ): Promise<RecordPage<Item>> {
-  const sizes = await query<{ id: string; bytes: number }>(
-    em,
-    sql`${SIZES[table]}${projectId} and id = any(${ids}::uuid[])`,
-  );
+  const sizes = await query(em, sql`${SIZES[table]}${projectId} and id = any(${ids}::uuid[])`, {
+    id: text,
+    bytes: number,
+  });
   const parts = splitBySize(ids, new Map(sizes.map(({ id, bytes }) => [id, bytes])));
   return {
     total,

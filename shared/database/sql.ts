@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import { answerTimeoutMs } from './session-limits.ts';
+import type { RowOf, Shape } from './shape.ts';
 import { repeatOnConflict } from './transaction.ts';
 
 /**
@@ -49,6 +50,18 @@ export function joinSql(fragments: SqlFragment[], separator: string): SqlFragmen
 }
 
 /**
+ * The columns of a shape that are columns of one table, for a select or `returning`: `e.id, e.to_address as "toAddress"`.
+ * @param alias of the table, where its name would be ambiguous
+ */
+export function columnsOf(shape: Shape, alias?: string): SqlFragment {
+  const columns = Object.entries(shape).map(([name, { origin = '' }]) => {
+    const column = origin.replace(/^.*\./, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return `${alias === undefined ? '' : `${alias}.`}${column}${column === name ? '' : ` as "${name}"`}`;
+  });
+  return new SqlFragment(columns.join(', '));
+}
+
+/**
  * Constants of the code as a list such as `('RUNNING', 'WAITING')`. They are text, not a parameter, so that PostgreSQL
  * can use a partial index with that condition.
  */
@@ -91,23 +104,41 @@ interface Statement {
  */
 const answerTimeouts = new WeakMap<SqlEntityManager, number>();
 
+/** Compares the rows of a statement with its shape. */
+type RowCheck = (rows: readonly object[], shape: Shape) => void;
+let checkRows: RowCheck | undefined;
+
+/** Has every further result compared with its shape, in tests. */
+export function setRowCheck(check: RowCheck): void {
+  checkRows = check;
+}
+
 /** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
-async function run<Row>(em: SqlEntityManager, statement: Statement, params: unknown[]): Promise<Row[]> {
+async function run(em: SqlEntityManager, statement: Statement, params: unknown[], shape?: Shape): Promise<object[]> {
   const query_timeout = answerTimeouts.get(em);
   const hasOptions = statement.name !== undefined || query_timeout !== undefined;
   // The driver takes an object in place of text; Kysely's types know only text, but it passes the object on.
   const text = hasOptions ? ({ ...statement, query_timeout } as unknown as string) : statement.text;
   const compiled = CompiledQuery.raw(text, params);
-  const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as Row[];
-  return em.isInTransaction() ? execute() : repeatOnConflict(execute);
+  const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as object[];
+  const rows = await (em.isInTransaction() ? execute() : repeatOnConflict(execute));
+  if (shape) checkRows?.(rows, shape);
+  return rows;
 }
 
 /**
  * Runs a statement with bound parameters, in the transaction of `em` if it has one. Columns come back as the driver
  * reads them; timestamps as Date.
+ * @param shape the columns of the rows, when the caller wants rows
  */
-export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
-  return run(em, { text: numberPlaceholders(fragment.sql) }, fragment.params);
+export async function query(em: SqlEntityManager, fragment: SqlFragment): Promise<void>;
+export async function query<S extends Shape>(
+  em: SqlEntityManager,
+  fragment: SqlFragment,
+  shape: S,
+): Promise<RowOf<S>[]>;
+export async function query(em: SqlEntityManager, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
+  return run(em, { text: numberPlaceholders(fragment.sql) }, fragment.params, shape);
 }
 
 /**
@@ -115,14 +146,24 @@ export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): P
  * once, because parsing and planning cost twice as much as running. Text that depends on the request does not belong
  * here: every variant stays in the memory of every connection.
  */
-export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
+export async function queryPrepared(em: SqlEntityManager, fragment: SqlFragment): Promise<void>;
+export async function queryPrepared<S extends Shape>(
+  em: SqlEntityManager,
+  fragment: SqlFragment,
+  shape: S,
+): Promise<RowOf<S>[]>;
+export async function queryPrepared(em: SqlEntityManager, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
   const text = numberPlaceholders(fragment.sql);
-  return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params);
+  return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params, shape);
 }
 
 /** As `query`, for a statement that returns at most one row. */
-export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row | undefined> {
-  const rows = await query<Row>(em, fragment);
+export async function queryOne<S extends Shape>(
+  em: SqlEntityManager,
+  fragment: SqlFragment,
+  shape: S,
+): Promise<RowOf<S> | undefined> {
+  const rows = await query(em, fragment, shape);
   return rows[0];
 }
 

@@ -1,505 +1,527 @@
 // Generated from the migrations by `npm run schema`. Do not edit.
+import { boolean, bytes, date, jsonb, nullable, number, oneOf, schema, text, texts } from './shape.ts';
 
-/** Columns of each table, camel-cased as statements alias them. Code with a renamed column no longer compiles. */
-export interface Tables {
-  address_hash_key: {
-    isOnly: boolean;
-    innerPad: Buffer;
-    outerPad: Buffer;
-  };
+export * from './shape.ts';
+
+/** The columns of each table, for the shapes of statements. Code with a renamed column no longer compiles. */
+export const tables = schema({
+  addressHashKey: {
+    isOnly: boolean,
+    innerPad: bytes,
+    outerPad: bytes,
+  },
   attachment: {
-    setId: string;
-    position: number;
-    filename: string;
-    contentType: string;
-    contentId: string | null;
-    disposition: string;
-    content: Buffer;
-    createdAt: Date;
-  };
+    setId: text,
+    position: number,
+    filename: text,
+    contentType: text,
+    contentId: nullable(text),
+    disposition: oneOf('attachment', 'inline'),
+    content: bytes,
+    createdAt: date,
+  },
   automation: {
-    id: string;
-    projectId: string;
-    name: string;
-    description: string | null;
-    enabled: boolean;
-    triggerType: string;
-    triggerEvent: string;
-    allowReentry: boolean;
-    graphId: string | null;
-    createdAt: Date;
-    updatedAt: Date;
-  };
-  automation_execution: {
-    id: string;
-    projectId: string;
-    automationId: string;
-    graphId: string;
-    contactId: string;
-    status: string;
-    isFirst: boolean;
-    stepNumber: number;
-    currentStepId: string | null;
-    resumeAt: Date | null;
-    exitReason: string | null;
-    context: unknown;
-    temporalRunId: string | null;
-    startedAt: Date;
-    completedAt: Date | null;
-    createdAt: Date;
-    updatedAt: Date;
-    depth: number;
-    isStripped: boolean;
-  };
-  automation_graph: {
-    id: string;
-    automationId: string;
-    graph: unknown;
-    createdAt: Date;
-  };
-  automation_refusal: {
-    id: string;
-    projectId: string;
-    automationId: string;
-    contactId: string;
-    reason: string;
-    hour: Date;
-    count: number;
-    eventId: string;
-    createdAt: Date;
-    updatedAt: Date;
-  };
-  automation_step: {
-    id: string;
-    automationId: string;
-    type: string;
-    name: string;
-    positionX: number;
-    positionY: number;
-    config: unknown;
-    templateId: string | null;
-    createdAt: Date;
-    updatedAt: Date;
-  };
-  automation_transition: {
-    id: string;
-    automationId: string;
-    fromStepId: string;
-    toStepId: string;
-    branch: string | null;
-    createdAt: Date;
-    updatedAt: Date;
-  };
-  blocked_link: {
-    subject: string;
-    createdAt: Date;
-  };
+    id: text,
+    projectId: text,
+    name: text,
+    description: nullable(text),
+    enabled: boolean,
+    triggerType: oneOf('EVENT', 'MANUAL'),
+    triggerEvent: text,
+    allowReentry: boolean,
+    graphId: nullable(text),
+    createdAt: date,
+    updatedAt: date,
+  },
+  automationExecution: {
+    id: text,
+    projectId: text,
+    automationId: text,
+    graphId: text,
+    contactId: text,
+    status: oneOf('RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'),
+    isFirst: boolean,
+    stepNumber: number,
+    currentStepId: nullable(text),
+    resumeAt: nullable(date),
+    exitReason: nullable(text),
+    context: jsonb,
+    temporalRunId: nullable(text),
+    startedAt: date,
+    completedAt: nullable(date),
+    createdAt: date,
+    updatedAt: date,
+    depth: number,
+    isStripped: boolean,
+  },
+  automationGraph: {
+    id: text,
+    automationId: text,
+    graph: jsonb,
+    createdAt: date,
+  },
+  automationRefusal: {
+    id: text,
+    projectId: text,
+    automationId: text,
+    contactId: text,
+    reason: oneOf('CHAIN_TOO_LONG', 'TOO_OFTEN'),
+    hour: date,
+    count: number,
+    eventId: text,
+    createdAt: date,
+    updatedAt: date,
+  },
+  automationStep: {
+    id: text,
+    automationId: text,
+    type: oneOf('TRIGGER', 'SEND_EMAIL', 'DELAY', 'WAIT_FOR_EVENT', 'CONDITION', 'WEBHOOK', 'UPDATE_CONTACT', 'EXIT'),
+    name: text,
+    positionX: number,
+    positionY: number,
+    config: jsonb,
+    templateId: nullable(text),
+    createdAt: date,
+    updatedAt: date,
+  },
+  automationTransition: {
+    id: text,
+    automationId: text,
+    fromStepId: text,
+    toStepId: text,
+    branch: nullable(oneOf('yes', 'no', 'event', 'timeout')),
+    createdAt: date,
+    updatedAt: date,
+  },
+  blockedLink: {
+    subject: text,
+    createdAt: date,
+  },
   campaign: {
-    id: string;
-    projectId: string;
-    name: string;
-    description: string | null;
-    subject: string;
-    body: string;
-    fromAddress: string;
-    fromName: string | null;
-    replyTo: string | null;
-    type: string;
-    status: string;
-    audienceType: string;
-    audienceCondition: unknown;
-    segmentId: string | null;
-    scheduledFor: Date | null;
-    totalRecipients: number;
-    sentCount: number;
-    failedCount: number;
-    skippedCount: number;
-    deliveredCount: number;
-    openedCount: number;
-    clickedCount: number;
-    bouncedCount: number;
-    complainedCount: number;
-    unsubscribedCount: number;
-    sentAt: Date | null;
-    audienceAsOf: Date | null;
-    audienceCursor: string | null;
-    audienceFrozen: boolean;
-    createdAt: Date;
-    updatedAt: Date;
-    suppressedCount: number;
-    scheduledAt: Date | null;
-    error: string | null;
-    waiting: unknown;
-    complaintsAccepted: boolean;
-    pausedAt: Date | null;
-    resendStates: string[] | null;
-    resendAsOf: Date | null;
-    resendAfterSeq: number;
-    preheader: string | null;
-    bodyText: string | null;
-  };
-  campaign_page: {
-    campaignId: string;
-    firstSeq: number;
-    claimToken: string;
-  };
+    id: text,
+    projectId: text,
+    name: text,
+    description: nullable(text),
+    subject: text,
+    body: text,
+    fromAddress: text,
+    fromName: nullable(text),
+    replyTo: nullable(text),
+    type: oneOf('TRANSACTIONAL', 'MARKETING', 'HEADLESS'),
+    status: oneOf('DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'),
+    audienceType: oneOf('ALL', 'SEGMENT', 'FILTERED'),
+    audienceCondition: nullable(jsonb),
+    segmentId: nullable(text),
+    scheduledFor: nullable(date),
+    totalRecipients: number,
+    sentCount: number,
+    failedCount: number,
+    skippedCount: number,
+    deliveredCount: number,
+    openedCount: number,
+    clickedCount: number,
+    bouncedCount: number,
+    complainedCount: number,
+    unsubscribedCount: number,
+    sentAt: nullable(date),
+    audienceAsOf: nullable(date),
+    audienceCursor: nullable(text),
+    audienceFrozen: boolean,
+    createdAt: date,
+    updatedAt: date,
+    suppressedCount: number,
+    scheduledAt: nullable(date),
+    error: nullable(text),
+    waiting: nullable(jsonb),
+    complaintsAccepted: boolean,
+    pausedAt: nullable(date),
+    resendStates: nullable(texts),
+    resendAsOf: nullable(date),
+    resendAfterSeq: number,
+    preheader: nullable(text),
+    bodyText: nullable(text),
+  },
+  campaignPage: {
+    campaignId: text,
+    firstSeq: number,
+    claimToken: text,
+  },
   contact: {
-    id: string;
-    projectId: string;
-    email: string;
-    subscribed: boolean;
-    optedOutAt: Date | null;
-    data: unknown;
-    createdAt: Date;
-    updatedAt: Date;
-    changedDepth: number | null;
-    changedDepthAt: Date | null;
-    bouncedEmailId: string | null;
-  };
-  contact_field: {
-    projectId: string;
-    key: string;
-    type: string;
-    createdAt: Date;
-  };
+    id: text,
+    projectId: text,
+    email: text,
+    subscribed: boolean,
+    optedOutAt: nullable(date),
+    data: jsonb,
+    createdAt: date,
+    updatedAt: date,
+    changedDepth: nullable(number),
+    changedDepthAt: nullable(date),
+    bouncedEmailId: nullable(text),
+  },
+  contactField: {
+    projectId: text,
+    key: text,
+    type: oneOf('string', 'number', 'boolean', 'date'),
+    createdAt: date,
+  },
   email: {
-    id: string;
-    projectId: string;
-    contactId: string | null;
-    campaignId: string | null;
-    campaignSeq: number | null;
-    templateId: string | null;
-    toAddress: string | null;
-    subject: string | null;
-    status: string;
-    deferrals: number;
-    claimToken: string | null;
-    error: string | null;
-    createdAt: Date;
-    sentAt: Date | null;
-    deliveredAt: Date | null;
-    openedAt: Date | null;
-    clickedAt: Date | null;
-    bouncedAt: Date | null;
-    complainedAt: Date | null;
-    automationId: string | null;
-    executionId: string | null;
-    opens: number;
-    clicks: number;
-    unsubscribedAt: Date | null;
-    deliveryId: string | null;
-    deliveryDueAt: Date | null;
-    uncertainAttempts: number;
-    retryAt: Date | null;
-    erasedContactId: string | null;
-    refusal: unknown;
-    heldAt: Date | null;
-    attempts: unknown;
-    trouble: string | null;
-  };
-  email_content: {
-    emailId: string;
-    fromAddress: string;
-    fromName: string | null;
-    toName: string | null;
-    replyTo: string | null;
-    html: string;
-    bodyText: string;
-    headers: unknown;
-    attachmentSetId: string | null;
-    createdAt: Date;
-  };
-  ended_execution_count: {
-    id: string;
-    automationId: string;
-    status: string;
-    count: number;
-  };
-  erased_contact: {
-    contactId: string;
-    projectId: string;
-    addressHash: Buffer;
-    address: string | null;
-    successorId: string | null;
-    erasedAt: Date;
-    beganAt: Date | null;
-    dueAt: Date | null;
-  };
+    id: text,
+    projectId: text,
+    contactId: nullable(text),
+    campaignId: nullable(text),
+    campaignSeq: nullable(number),
+    templateId: nullable(text),
+    toAddress: nullable(text),
+    subject: nullable(text),
+    status: oneOf(
+      'PENDING',
+      'SENDING',
+      'SENT',
+      'DELIVERED',
+      'OPENED',
+      'CLICKED',
+      'BOUNCED',
+      'COMPLAINED',
+      'FAILED',
+      'SKIPPED',
+      'SUPPRESSED',
+      'CANCELLED',
+    ),
+    deferrals: number,
+    claimToken: nullable(text),
+    error: nullable(text),
+    createdAt: date,
+    sentAt: nullable(date),
+    deliveredAt: nullable(date),
+    openedAt: nullable(date),
+    clickedAt: nullable(date),
+    bouncedAt: nullable(date),
+    complainedAt: nullable(date),
+    automationId: nullable(text),
+    executionId: nullable(text),
+    opens: number,
+    clicks: number,
+    unsubscribedAt: nullable(date),
+    deliveryId: nullable(text),
+    deliveryDueAt: nullable(date),
+    uncertainAttempts: number,
+    retryAt: nullable(date),
+    erasedContactId: nullable(text),
+    refusal: nullable(jsonb),
+    heldAt: nullable(date),
+    attempts: nullable(jsonb),
+    trouble: nullable(text),
+  },
+  emailContent: {
+    emailId: text,
+    fromAddress: text,
+    fromName: nullable(text),
+    toName: nullable(text),
+    replyTo: nullable(text),
+    html: text,
+    bodyText: text,
+    headers: jsonb,
+    attachmentSetId: nullable(text),
+    createdAt: date,
+  },
+  endedExecutionCount: {
+    id: text,
+    automationId: text,
+    status: text,
+    count: number,
+  },
+  erasedContact: {
+    contactId: text,
+    projectId: text,
+    addressHash: bytes,
+    address: nullable(text),
+    successorId: nullable(text),
+    erasedAt: date,
+    beganAt: nullable(date),
+    dueAt: nullable(date),
+  },
   event: {
-    id: string;
-    projectId: string;
-    contactId: string | null;
-    emailId: string | null;
-    name: string;
-    data: unknown;
-    createdAt: Date;
-    recordedAt: Date;
-  };
-  event_name: {
-    projectId: string;
-    name: string;
-  };
-  event_wait: {
-    executionId: string;
-    projectId: string;
-    contactId: string;
-    eventName: string;
-    eventId: string | null;
-    eventData: unknown;
-    resolvedAt: Date | null;
-  };
-  former_address: {
-    contactId: string;
-    projectId: string;
-    addressHash: Buffer;
-    addressKey: number;
-  };
-  former_failure: {
-    executionId: string;
-    lastNo: number;
-    completedAt: Date;
-    exitReason: string | null;
-  };
-  idempotency_claim: {
-    projectId: string;
-    key: string;
-    request: string;
-    statusCode: number | null;
-    createdAt: Date;
-    token: string | null;
-    owner: string | null;
-  };
+    id: text,
+    projectId: text,
+    contactId: nullable(text),
+    emailId: nullable(text),
+    name: text,
+    data: jsonb,
+    createdAt: date,
+    recordedAt: date,
+  },
+  eventName: {
+    projectId: text,
+    name: text,
+  },
+  eventWait: {
+    executionId: text,
+    projectId: text,
+    contactId: text,
+    eventName: text,
+    eventId: nullable(text),
+    eventData: nullable(jsonb),
+    resolvedAt: nullable(date),
+  },
+  formerAddress: {
+    contactId: text,
+    projectId: text,
+    addressHash: bytes,
+    addressKey: number,
+  },
+  formerFailure: {
+    executionId: text,
+    lastNo: number,
+    completedAt: date,
+    exitReason: nullable(text),
+  },
+  idempotencyClaim: {
+    projectId: text,
+    key: text,
+    request: text,
+    statusCode: nullable(number),
+    createdAt: date,
+    token: nullable(text),
+    owner: nullable(text),
+  },
   job: {
-    id: string;
-    projectId: string;
-    kind: string;
-    state: string;
-    input: unknown;
-    position: number;
-    total: number | null;
-    counts: unknown;
-    errors: unknown;
-    failedReason: string | null;
-    createdAt: Date;
-    updatedAt: Date;
-  };
-  job_file: {
-    jobId: string;
-    content: Buffer;
-  };
-  known_namespace: {
-    isOnly: boolean;
-    namespaceId: string;
-    name: string;
-    address: string;
-    adoptedAt: Date;
-  };
-  known_secret: {
-    secretId: string;
-    createdAt: Date;
-  };
+    id: text,
+    projectId: text,
+    kind: oneOf(
+      'IMPORT',
+      'SUBSCRIBE',
+      'UNSUBSCRIBE',
+      'DELETE',
+      'DELETE_FIELD',
+      'CANCEL_EXECUTIONS',
+      'DELETE_EXECUTIONS',
+      'RETRY_EXECUTIONS',
+    ),
+    state: oneOf('waiting', 'active', 'completed', 'failed'),
+    input: jsonb,
+    position: number,
+    total: nullable(number),
+    counts: jsonb,
+    errors: jsonb,
+    failedReason: nullable(text),
+    createdAt: date,
+    updatedAt: date,
+  },
+  jobFile: {
+    jobId: text,
+    content: bytes,
+  },
+  knownNamespace: {
+    isOnly: boolean,
+    namespaceId: text,
+    name: text,
+    address: text,
+    adoptedAt: date,
+  },
+  knownSecret: {
+    secretId: text,
+    createdAt: date,
+  },
   outbox: {
-    id: string;
-    projectId: string;
-    kind: string;
-    subjectId: string;
-    batchId: string | null;
-    attempts: number;
-    availableAt: Date;
-    lastError: string | null;
-    isRestart: boolean;
-  };
+    id: text,
+    projectId: text,
+    kind: text,
+    subjectId: text,
+    batchId: nullable(text),
+    attempts: number,
+    availableAt: date,
+    lastError: nullable(text),
+    isRestart: boolean,
+  },
   project: {
-    id: string;
-    name: string;
-    publicKey: string;
-    secretKeyHash: string;
-    disabled: boolean;
-    tracking: string;
-    emailsPerSecond: number | null;
-    createdAt: Date;
-    updatedAt: Date;
-    webhookSecret: string;
-    trackAcceptsSecretKey: boolean;
-    displayName: string | null;
-    postalAddress: string | null;
-    logoUrl: string | null;
-    language: string | null;
-    publicKeyRules: unknown;
-  };
-  provider_day: {
-    projectId: string;
-    provider: string;
-    day: unknown;
-    sent: number;
-    complained: number;
-  };
-  provider_health: {
-    relay: string;
-    provider: string;
-    state: unknown;
-  };
-  rate_window: {
-    projectId: string;
-    windowStart: Date;
-    used: number;
-    publicUsed: number;
-  };
-  reply_address: {
-    address: string;
-    projectId: string;
-    createdAt: Date;
-  };
+    id: text,
+    name: text,
+    publicKey: text,
+    secretKeyHash: text,
+    disabled: boolean,
+    tracking: oneOf('MARKETING_ONLY', 'ENABLED', 'DISABLED'),
+    emailsPerSecond: nullable(number),
+    createdAt: date,
+    updatedAt: date,
+    webhookSecret: text,
+    trackAcceptsSecretKey: boolean,
+    displayName: nullable(text),
+    postalAddress: nullable(text),
+    logoUrl: nullable(text),
+    language: nullable(text),
+    publicKeyRules: nullable(jsonb),
+  },
+  providerDay: {
+    projectId: text,
+    provider: text,
+    day: date,
+    sent: number,
+    complained: number,
+  },
+  providerHealth: {
+    relay: text,
+    provider: text,
+    state: jsonb,
+  },
+  rateWindow: {
+    projectId: text,
+    windowStart: date,
+    used: number,
+    publicUsed: number,
+  },
+  replyAddress: {
+    address: text,
+    projectId: text,
+    createdAt: date,
+  },
   segment: {
-    id: string;
-    projectId: string;
-    name: string;
-    description: string | null;
-    type: string;
-    condition: unknown;
-    trackMembership: boolean;
-    memberCount: number;
-    createdAt: Date;
-    updatedAt: Date;
-    computedAt: Date | null;
-    computeError: string | null;
-    computeErrorAt: Date | null;
-    computeFailures: number;
-    retryAt: Date | null;
-    refreshedAt: Date | null;
-  };
-  segment_member: {
-    segmentId: string;
-    contactId: string;
-    createdAt: Date;
-  };
-  send_budget: {
-    projectId: string;
-    nextFreeAt: Date;
-    urgentFreeAt: Date | null;
-  };
-  sender_domain: {
-    id: string;
-    projectId: string;
-    domain: string;
-    verified: boolean;
-    verifiedAt: Date | null;
-    lastCheckedAt: Date | null;
-    createdAt: Date;
-    updatedAt: Date;
-    trusted: boolean;
-    dnsVerified: boolean;
-    returnPath: boolean;
-    failedChecks: number;
-    unansweredChecks: number;
-    nextCheckAt: Date;
-    recordsFound: string[];
-    dkimSelector: string | null;
-    dkimPublicKey: string | null;
-    dkimPrivateKey: Buffer | null;
-  };
-  step_execution: {
-    id: string;
-    executionId: string;
-    stepNumber: number;
-    stepId: string;
-    status: string;
-    output: unknown;
-    error: string | null;
-    startedAt: Date;
-    completedAt: Date | null;
-  };
+    id: text,
+    projectId: text,
+    name: text,
+    description: nullable(text),
+    type: oneOf('DYNAMIC', 'STATIC'),
+    condition: nullable(jsonb),
+    trackMembership: boolean,
+    memberCount: number,
+    createdAt: date,
+    updatedAt: date,
+    computedAt: nullable(date),
+    computeError: nullable(text),
+    computeErrorAt: nullable(date),
+    computeFailures: number,
+    retryAt: nullable(date),
+    refreshedAt: nullable(date),
+  },
+  segmentMember: {
+    segmentId: text,
+    contactId: text,
+    createdAt: date,
+  },
+  sendBudget: {
+    projectId: text,
+    nextFreeAt: date,
+    urgentFreeAt: nullable(date),
+  },
+  senderDomain: {
+    id: text,
+    projectId: text,
+    domain: text,
+    verified: boolean,
+    verifiedAt: nullable(date),
+    lastCheckedAt: nullable(date),
+    createdAt: date,
+    updatedAt: date,
+    trusted: boolean,
+    dnsVerified: boolean,
+    returnPath: boolean,
+    failedChecks: number,
+    unansweredChecks: number,
+    nextCheckAt: date,
+    recordsFound: texts,
+    dkimSelector: nullable(text),
+    dkimPublicKey: nullable(text),
+    dkimPrivateKey: nullable(bytes),
+  },
+  stepExecution: {
+    id: text,
+    executionId: text,
+    stepNumber: number,
+    stepId: text,
+    status: oneOf('PENDING', 'RUNNING', 'WAITING', 'COMPLETED', 'SKIPPED', 'FAILED'),
+    output: nullable(jsonb),
+    error: nullable(text),
+    startedAt: date,
+    completedAt: nullable(date),
+  },
   suppression: {
-    projectId: string;
-    email: string | null;
-    reason: string;
-    emailId: string | null;
-    createdAt: Date;
-    addressHash: Buffer;
-    words: string | null;
-  };
+    projectId: text,
+    email: nullable(text),
+    reason: oneOf('HARD_BOUNCE', 'COMPLAINT', 'MANUAL'),
+    emailId: nullable(text),
+    createdAt: date,
+    addressHash: bytes,
+    words: nullable(text),
+  },
   template: {
-    id: string;
-    projectId: string;
-    name: string;
-    description: string | null;
-    subject: string;
-    body: string;
-    fromAddress: string;
-    fromName: string | null;
-    replyTo: string | null;
-    type: string;
-    createdAt: Date;
-    updatedAt: Date;
-    preheader: string | null;
-    bodyText: string | null;
-  };
-  text_piece: {
-    textId: string;
-    position: number;
-    piece: string;
-  };
-  trace_context: {
-    subjectId: string;
-    traceParent: string;
-    createdAt: Date;
-  };
-  webhook_delivery: {
-    id: string;
-    endpointId: string;
-    eventAt: Date;
-    source: number;
-    eventId: string;
-    eventName: string;
-    eventCount: number;
-    contactId: string | null;
-    status: string;
-    attempts: number;
-    statusCode: number | null;
-    error: string | null;
-    durationMs: number | null;
-    retryAt: Date | null;
-    createdAt: Date;
-    updatedAt: Date;
-    no: number | null;
-  };
-  webhook_endpoint: {
-    id: string;
-    projectId: string;
-    url: string;
-    events: string[];
-    description: string | null;
-    enabled: boolean;
-    batchSize: number;
-    secret: string;
-    previousSecret: string | null;
-    previousSecretUntil: Date | null;
-    failures: number;
-    failingSince: Date | null;
-    retryAt: Date | null;
-    disabledAt: Date | null;
-    disabledReason: string | null;
-    wakeAt: Date;
-    createdAt: Date;
-    updatedAt: Date;
-    cursorNo: number;
-    newsNo: number;
-    parkedAt: Date | null;
-  };
-  webhook_feed: {
-    no: number;
-    projectId: string;
-    source: number;
-    id: string;
-    at: Date;
-  };
-  webhook_horizon: {
-    isOnly: boolean;
-    settledNo: number;
-    markedNo: number | null;
-    writers: string[];
-  };
-}
-
-/** Some columns of a table: `Row<'contact', 'id' | 'email'>`. */
-export type Row<Table extends keyof Tables, Column extends keyof Tables[Table]> = Pick<Tables[Table], Column>;
+    id: text,
+    projectId: text,
+    name: text,
+    description: nullable(text),
+    subject: text,
+    body: text,
+    fromAddress: text,
+    fromName: nullable(text),
+    replyTo: nullable(text),
+    type: oneOf('TRANSACTIONAL', 'MARKETING', 'HEADLESS'),
+    createdAt: date,
+    updatedAt: date,
+    preheader: nullable(text),
+    bodyText: nullable(text),
+  },
+  textPiece: {
+    textId: text,
+    position: number,
+    piece: text,
+  },
+  traceContext: {
+    subjectId: text,
+    traceParent: text,
+    createdAt: date,
+  },
+  webhookDelivery: {
+    id: text,
+    endpointId: text,
+    eventAt: date,
+    source: number,
+    eventId: text,
+    eventName: text,
+    eventCount: number,
+    contactId: nullable(text),
+    status: oneOf('RETRYING', 'DELIVERED', 'FAILED'),
+    attempts: number,
+    statusCode: nullable(number),
+    error: nullable(text),
+    durationMs: nullable(number),
+    retryAt: nullable(date),
+    createdAt: date,
+    updatedAt: date,
+    no: nullable(number),
+  },
+  webhookEndpoint: {
+    id: text,
+    projectId: text,
+    url: text,
+    events: texts,
+    description: nullable(text),
+    enabled: boolean,
+    batchSize: number,
+    secret: text,
+    previousSecret: nullable(text),
+    previousSecretUntil: nullable(date),
+    failures: number,
+    failingSince: nullable(date),
+    retryAt: nullable(date),
+    disabledAt: nullable(date),
+    disabledReason: nullable(text),
+    wakeAt: date,
+    createdAt: date,
+    updatedAt: date,
+    cursorNo: number,
+    newsNo: number,
+    parkedAt: nullable(date),
+  },
+  webhookFeed: {
+    no: number,
+    projectId: text,
+    source: number,
+    id: text,
+    at: date,
+  },
+  webhookHorizon: {
+    isOnly: boolean,
+    settledNo: number,
+    markedNo: nullable(number),
+    writers: texts,
+  },
+});

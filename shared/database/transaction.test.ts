@@ -2,7 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { untilBlocked, useTestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { isConflict } from './database-errors.ts';
-import { query, sql } from './sql.ts';
+import { sql } from './sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { inTransaction } from './transaction.ts';
 
 const { em } = useTestDatabase();
@@ -17,7 +18,7 @@ beforeEach(async () => {
 const conflict = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
 
 async function numbers(): Promise<number[]> {
-  return (await query<{ n: number }>(em(), sql`select n from thing order by id`)).map((row) => row.n);
+  return (await query(em(), sql`select n from thing order by id`)).map((row) => row.n);
 }
 
 describe('inTransaction', () => {

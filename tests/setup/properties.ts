@@ -1,3 +1,4 @@
+import './checked-rows.ts';
 import { givenSeed } from '../support/seed.ts';
 
 // A property that fails prints its seed. With `FC_SEED` every property uses that seed.

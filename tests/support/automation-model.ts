@@ -8,7 +8,8 @@ import {
 } from '../../shared/pure/automations/automation-graph.ts';
 import type { Branch, ExecutionStatus } from '../../shared/pure/automations/automation-status.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { json, query, queryOne, sql } from '../../shared/database/sql.ts';
+import { json, sql } from '../../shared/database/sql.ts';
+import { query, queryOne } from './rows.ts';
 
 const HOUR = 3_600_000;
 
@@ -185,7 +186,7 @@ export async function createModelContact(em: Em, projectId: string): Promise<str
 
 /** What became of an execution according to PostgreSQL. */
 export async function readStory(em: Em, executionId: string, graph: AutomationGraph): Promise<Story> {
-  const row = await queryOne<Omit<Story, 'path'>>(
+  const row = await queryOne(
     em,
     sql`
       select status, exit_reason as "exitReason", context, (c.data ->> 'x')::int as x,
@@ -193,7 +194,7 @@ export async function readStory(em: Em, executionId: string, graph: AutomationGr
         (select count(*) from step_execution r where r.execution_id = x.id and r.output ->> 'statusCode' = '200') as calls
       from automation_execution x join contact c on c.id = x.contact_id where x.id = ${executionId}`,
   );
-  const records = await query<{ step_id: string; status: string }>(
+  const records = await query(
     em,
     sql`select step_id, status from step_execution where execution_id = ${executionId} order by step_number`,
   );

@@ -1,7 +1,8 @@
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import type { Em } from '../../shared/database/em.ts';
 import { compileFilter, type CompileFilterOptions } from '../../shared/domain/filters/filter-compiler.ts';
-import { json, query, sql } from '../../shared/database/sql.ts';
+import { json, sql } from '../../shared/database/sql.ts';
+import { query } from './rows.ts';
 import type { EvaluatedContact } from './filter-evaluator.ts';
 
 /** A contact that is stored in several tables. */
@@ -120,7 +121,7 @@ export async function selectMatching(
   options: CompileFilterOptions,
 ): Promise<string[]> {
   const predicate = compileFilter(condition, options);
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em,
     sql`select c.id from contact c where c.project_id = ${options.projectId}::uuid and ${predicate} order by c.id`,
   );

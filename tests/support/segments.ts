@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Em } from '../../shared/database/em.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from './rows.ts';
 import type { TestProject } from './api.ts';
 
 /** A condition that all these filters must meet. */

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Em } from '../../shared/database/em.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from './rows.ts';
 import { ContactEntity, type Contact } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
@@ -48,7 +49,7 @@ export const mail = (change: Record<string, unknown> = {}) => ({
 });
 
 async function contentOf(em: Em, emailId: string): Promise<StoredContent> {
-  const [row] = await query<StoredContent>(
+  const [row] = await query(
     em,
     sql`
       select from_address as "fromAddress", from_name as "fromName", to_name as "toName", reply_to as "replyTo", html,
@@ -61,7 +62,7 @@ async function contentOf(em: Em, emailId: string): Promise<StoredContent> {
 
 /** The number of rows in each table that a send may write. */
 async function rowCounts(em: Em): Promise<Record<string, number>> {
-  const [row] = await query<Record<string, number>>(
+  const [row] = await query(
     em,
     sql`
       select (select count(*)::int from contact) as contacts, (select count(*)::int from contact_field) as fields,

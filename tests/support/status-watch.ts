@@ -1,5 +1,6 @@
 import type { Em } from '../../shared/database/em.ts';
-import { query, sql, SqlFragment } from '../../shared/database/sql.ts';
+import { sql, SqlFragment } from '../../shared/database/sql.ts';
+import { query } from './rows.ts';
 
 /** Records the changes of status in a table. @returns a function that lists them, as `PENDING → SENT` */
 export async function watchStatuses(em: () => Em, table: string): Promise<() => Promise<string[]>> {
@@ -14,7 +15,7 @@ export async function watchStatuses(em: () => Em, table: string): Promise<() => 
       when (old.status is distinct from new.status) execute function note_transition()`;
   await query(em(), new SqlFragment(statements));
   return async () => {
-    const rows = await query<{ taken: string }>(em(), sql`select taken from seen_transition`);
+    const rows = await query(em(), sql`select taken from seen_transition`);
     return rows.map((row) => row.taken).sort();
   };
 }

@@ -6,7 +6,8 @@ import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { WORKER_LIMITS } from '../../shared/database/session-limits.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import {
@@ -100,7 +101,7 @@ describe('a delivery report', () => {
     const replies = Promise.all([...paths, ...paths].map((path) => deliver(path, receipt)));
     try {
       await eventually(async () => {
-        const [row] = await query<{ count: number }>(
+        const [row] = await query(
           em,
           sql`select count(*) from email where campaign_id = ${campaignId} and status = 'DELIVERED'`,
         );
@@ -168,7 +169,7 @@ describe('a delivery report', () => {
       const unit = inbound.database.orm.em.fork();
       if (mail === second) await query(unit, sql`update contact set subscribed = false where id = ${mail.contactId}`);
       await deliver(inbound.verp.returnPath(mail.emailId), report);
-      const [row] = await query<{ refusal: unknown }>(unit, sql`select refusal from email where id = ${mail.emailId}`);
+      const [row] = await query(unit, sql`select refusal from email where id = ${mail.emailId}`);
       expect(row?.refusal).toEqual({
         ...{ kind: 'hard', rule: 'no-such-user', server: 'mx.home.test' },
         ...{ suppressed: true, unsubscribed: mail === first },

@@ -8,6 +8,7 @@ import {
 import type { Em } from '../../database/em.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { isoText, joinSql, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, jsonAs, nullable, number, tables, text, type RowOf } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
 
 /** The sources of activities. Their order orders activities of the same moment. */
@@ -54,14 +55,15 @@ export interface ActivityPage {
   next?: ActivityCursor;
 }
 
-interface Row {
-  source: number;
-  id: string;
-  name: string | null;
-  at: Date;
-  contact_id: string | null;
-  metadata: Record<string, unknown>;
-}
+const ROW = {
+  source: number,
+  id: text,
+  name: nullable(text),
+  at: date,
+  contact_id: nullable(text),
+  metadata: jsonAs<Record<string, unknown>>(),
+};
+type Row = RowOf<typeof ROW>;
 
 /**
  * The conditions for rows of a source after the cursor and within the period. `at` and `id` are columns of an index.
@@ -184,7 +186,7 @@ export async function listActivity(em: Em, projectId: string, list: ActivityQuer
   if (sources.length === 0) return { activities: [] };
   const pages = sources.map((source) => sql`(${rowsOf(projectId, wanted, limit, source)})`);
   const needsNames = wanted.types?.includes('event.triggered') ?? false;
-  const found = await query<Row & { email: string | null }>(
+  const found = await query(
     em,
     sql`
       with recursive ${needsNames ? sql`${eventNames(projectId)},` : sql``}
@@ -193,6 +195,7 @@ export async function listActivity(em: Em, projectId: string, list: ActivityQuer
       )
       select feed.*, c.email from feed left join contact c on c.id = feed.contact_id
       order by at desc, source desc, id desc`,
+    { ...ROW, email: nullable(tables.contact.email) },
   );
   const rows = found.slice(0, list.limit);
   const last = rows.at(-1);

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { countActivity } from './activity-stats.ts';
 
@@ -28,8 +29,7 @@ async function readsIndex(index: string, work: (tx: Em) => Promise<unknown>): Pr
   const tx = em();
   await tx.begin();
   const scans = async () =>
-    (await queryOne<{ scans: number }>(tx, sql`select pg_stat_get_xact_numscans(${index}::regclass)::int as scans`))
-      ?.scans ?? 0;
+    (await queryOne(tx, sql`select pg_stat_get_xact_numscans(${index}::regclass)::int as scans`))?.scans ?? 0;
   try {
     const before = await scans();
     await work(tx);

@@ -1,6 +1,7 @@
 import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, oneOf, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
 import { FIRST_OF_EMAIL } from './first-of-email.ts';
 
@@ -48,7 +49,7 @@ function dayOf(column: SqlFragment): SqlFragment {
  */
 export async function countActivity(em: Em, projectId: string, from: Date, until: Date): Promise<DayCounts[]> {
   const within = (column: SqlFragment) => sql`${column} >= ${from} and ${column} < ${until}`;
-  const rows = await query<{ counted: Counted; date: string; count: number }>(
+  const rows = await query(
     em,
     sql`
       with recursive ${eventNames(projectId)},
@@ -72,6 +73,11 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
       union all
       select 'workflowsStarted', ${dayOf(sql`started_at`)}::text, count(*) from automation_execution
       where project_id = ${projectId} and ${within(sql`started_at`)} group by 2`,
+    {
+      counted: oneOf('events', 'sent', 'delivered', 'opened', 'clicked', 'bounced', 'complaints', 'workflowsStarted'),
+      date: text,
+      count: number,
+    },
   );
   const days = new Map<string, DayCounts>();
   for (let at = from.getTime() - (from.getTime() % DAY_MS); at < until.getTime(); at += DAY_MS) {

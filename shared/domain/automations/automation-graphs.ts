@@ -4,6 +4,7 @@ import { findGraphProblems, type AutomationGraph, type GraphProblem } from '../.
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
+import { tables, text } from '../../database/tables.ts';
 import {
   AutomationEntity,
   AutomationStepEntity,
@@ -86,7 +87,7 @@ async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<
   const { automation } = definition;
   const graph = json(graphOf(definition));
   const graphId = uuidV7();
-  const [stored] = await query<{ graph_id: string }>(
+  const [stored] = await query(
     tx,
     sql`
       with same as (
@@ -98,6 +99,7 @@ async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<
         returning id
       )
       select coalesce((select id from same), (select id from created)) as graph_id`,
+    { graph_id: text },
   );
   const current = stored?.graph_id ?? graphId;
   await query(tx, sql`update automation set graph_id = ${current} where id = ${automation.id}`);
@@ -108,11 +110,12 @@ export async function findProblems(em: Em, definition: AutomationDefinition): Pr
   const graph = graphOf(definition);
   const problems = findGraphProblems(graph);
   const templateIds = graph.steps.flatMap((step) => step.templateId ?? []);
-  const templates = await query<{ id: string; from: string }>(
+  const templates = await query(
     em,
     sql`
       select id, from_address as "from" from template
       where project_id = ${definition.automation.projectId} and id = any(${templateIds}::uuid[])`,
+    { id: tables.template.id, from: tables.template.fromAddress },
   );
   const senders = new Map(templates.map((template) => [template.id, template.from]));
   for (const step of graph.steps) {

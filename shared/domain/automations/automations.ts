@@ -1,9 +1,10 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
+import { conditionTree, readConfigOf } from '../../pure/automations/automation-config.ts';
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
 import { likePattern, literalList } from '../../database/sql.ts';
+import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
-import { findAutomationsOfSteps, type AutomationRef } from '../usage/step-usage.ts';
+import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from '../usage/step-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
@@ -54,12 +55,13 @@ export async function listAutomations(
       offset: (list.page - 1) * list.pageSize,
     },
   );
-  const counts = await query<{ id: string; steps: number; executions: number; failed: number }>(
+  const counts = await query(
     em,
     sql`
       select a.id, (select count(*) from automation_step s where s.automation_id = a.id) as steps,
         ${executionCount(sql`a.id`)} as executions, ${executionCount(sql`a.id`, 'FAILED')} as failed
       from unnest(${automations.map((automation) => automation.id)}::uuid[]) as a (id)`,
+    { id: text, steps: number, executions: number, failed: number },
   );
   const byId = new Map(counts.map((row) => [row.id, row]));
   const listed = automations.map((automation) => ({
@@ -181,11 +183,12 @@ export async function deleteAutomation(em: Em, projectId: string, automationId: 
   await inTransaction(em, async (tx) => {
     await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for update`);
     await findAutomation(tx, projectId, automationId);
-    const active = await queryOne<{ count: number }>(
+    const active = await queryOne(
       tx,
       sql`
         select count(*) from automation_execution
         where automation_id = ${automationId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
+      { count: number },
     );
     if (active && active.count > 0) {
       throw new AppError('CONFLICT', {
@@ -201,13 +204,7 @@ export async function deleteAutomation(em: Em, projectId: string, automationId: 
   });
 }
 
-interface EventUser extends AutomationRef {
-  triggerEvent: string;
-  type: 'TRIGGER' | 'WAIT_FOR_EVENT' | 'CONDITION';
-  config: StoredConfig;
-}
-
-function usesEvent({ triggerEvent, type, config }: EventUser, eventName: string): boolean {
+function usesEvent({ triggerEvent, type, config }: UsedStep, eventName: string): boolean {
   if (triggerEvent === eventName) return true;
   if (type === 'CONDITION') return refersToEvent(conditionTree(readConfigOf(type, config)), eventName);
   return type === 'WAIT_FOR_EVENT' && config['eventName'] === eventName;
@@ -219,32 +216,27 @@ export async function findAutomationsUsingEvent(
   projectId: string,
   eventName: string,
 ): Promise<AutomationRef[]> {
-  return findAutomationsOfSteps<EventUser>(
-    em,
-    sql`
-      select a.id, a.name, a.trigger_event as "triggerEvent", s.type, s.config
-      from automation a join automation_step s on s.automation_id = a.id
-      where a.project_id = ${projectId} and s.type in ('TRIGGER', 'WAIT_FOR_EVENT', 'CONDITION')
-      order by a.created_at, a.id`,
-    (step) => usesEvent(step, eventName),
-  );
+  const types = ['TRIGGER', 'WAIT_FOR_EVENT', 'CONDITION'] as const;
+  return findAutomationsOfSteps(em, projectId, types, (step) => usesEvent(step, eventName));
 }
 
-export interface TemplateUse {
-  id: string;
-  name: string;
-  workflowId: string;
-  workflowName: string;
-}
+const TEMPLATE_USE = {
+  id: tables.automationStep.id,
+  name: tables.automationStep.name,
+  workflowId: tables.automation.id,
+  workflowName: tables.automation.name,
+};
+export type TemplateUse = RowOf<typeof TEMPLATE_USE>;
 
 /** The steps that send a template. */
 export async function findStepsUsingTemplate(em: Em, projectId: string, templateId: string): Promise<TemplateUse[]> {
-  return query<TemplateUse>(
+  return query(
     em,
     sql`
       select s.id, s.name, a.id as "workflowId", a.name as "workflowName"
       from automation_step s join automation a on a.id = s.automation_id
       where s.template_id = ${templateId} and a.project_id = ${projectId} order by s.created_at, s.id
       limit ${LIMITS.listedNames}`,
+    TEMPLATE_USE,
   );
 }

@@ -1,6 +1,7 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 
 /**
  * Cancels those of the executions that are active, in the caller's transaction. No step of them takes effect after it,
@@ -9,7 +10,7 @@ import { query, queryOne, sql, literalList } from '../../database/sql.ts';
  * @returns how many were cancelled
  */
 export async function cancelExecutions(em: Em, executionIds: string[], reason: string): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       with locked as (
@@ -36,6 +37,7 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
         select everpost_uuid_v7(), project_id, 'executionCancel', id from ended
       )
       select count(*) from ended`,
+    { count: number },
   );
   return row?.count ?? 0;
 }
@@ -44,12 +46,13 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
  * Locks the active executions of contacts that are to be deleted, before the contacts are locked. @returns their ids
  */
 export async function lockExecutions(tx: Em, contactIds: string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     tx,
     sql`
       select id from automation_execution
       where contact_id = any(${contactIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
       order by id for update`,
+    { id: tables.automationExecution.id },
   );
   return rows.map((row) => row.id);
 }

@@ -5,7 +5,8 @@ import { startTestApi, type TestApi, type TestProject } from '../../../tests/sup
 import { eventually } from '../../../tests/support/eventually.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordEvents, type NewEvent } from '../events/events.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { summarizeRefusals } from './refusals.ts';
 
 let app: TestApi;
@@ -59,7 +60,7 @@ async function addEmail(contactId: string, executionId: string, minutesAgo: numb
 }
 
 async function depthsIn(automationId: string): Promise<number[]> {
-  const rows = await query<{ depth: number }>(
+  const rows = await query(
     app.em(),
     sql`
       select depth from automation_execution where automation_id = ${automationId} and status = 'RUNNING' order by depth`,

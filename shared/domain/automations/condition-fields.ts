@@ -2,12 +2,10 @@ import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { oneOf, tables, text, type RowOf } from '../../database/tables.ts';
 
-export interface ConditionField {
-  field: string;
-  type: FieldType;
-  source: 'contact' | 'event';
-}
+const CONDITION_FIELD = { field: text, type: tables.contactField.type, source: oneOf('contact', 'event') };
+export type ConditionField = RowOf<typeof CONDITION_FIELD>;
 
 const STANDARD_FIELDS: ConditionField[] = [
   { field: 'contact.email', type: 'string', source: 'contact' },
@@ -20,13 +18,14 @@ const EVENTS_SEEN = 1_000;
 
 /** What a CONDITION step can read: fields of the contact, and keys of recent events. */
 export async function listConditionFields(em: Em, projectId: string): Promise<ConditionField[]> {
-  const custom = await query<ConditionField>(
+  const custom = await query(
     em,
     sql`
       select 'contact.data.' || key as field, type, 'contact' as source from contact_field
       where project_id = ${projectId} order by key limit ${LIMITS.listedNames}`,
+    CONDITION_FIELD,
   );
-  const events = await query<ConditionField>(
+  const events = await query(
     em,
     sql`
       with recent as (
@@ -36,6 +35,7 @@ export async function listConditionFields(em: Em, projectId: string): Promise<Co
         case jsonb_typeof(d.value) when 'number' then 'number' when 'boolean' then 'boolean' else 'string' end as type
       from recent, jsonb_each(recent.data) as d (key, value) where d.value <> 'null' order by d.key
       limit ${LIMITS.listedNames}`,
+    CONDITION_FIELD,
   );
   return [...STANDARD_FIELDS, ...custom, ...events];
 }

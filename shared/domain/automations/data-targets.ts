@@ -4,6 +4,7 @@ import { splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 /** Whether the data of a contact or an event decides which host a step calls, or which address it writes to. */
 function isTargetNamedByData(type: StepType, config: StoredConfig): boolean {
@@ -24,10 +25,9 @@ export async function findTargetFault(
   config: StoredConfig,
 ): Promise<string | undefined> {
   if (!isTargetNamedByData(type, config)) return undefined;
-  const row = await queryOne<{ rules: PublicKeyRules | null }>(
-    em,
-    sql`select public_key_rules as rules from project where id = ${projectId}`,
-  );
+  const row = await queryOne(em, sql`select public_key_rules as rules from project where id = ${projectId}`, {
+    rules: tables.project.publicKeyRules,
+  });
   if (row?.rules?.dataTargets !== false) return undefined;
   return type === 'WEBHOOK'
     ? 'The host of config.url is named by data, which this project does not allow (publicKeyRules.dataTargets)'

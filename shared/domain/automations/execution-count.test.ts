@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, listAutomations } from './automations.ts';
 import { executionCount } from './execution-count.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 });
 
 async function store(status: ExecutionStatus, count: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em(),
     sql`
       insert into automation_execution (id, project_id, automation_id, graph_id, contact_id, is_first, status,
@@ -54,7 +55,7 @@ async function totals(): Promise<Record<string, number>> {
 
 /** The same, counted. */
 async function counted(): Promise<Record<string, number>> {
-  const rows = await query<{ status: string; count: number }>(
+  const rows = await query(
     em(),
     sql`select status, count(*) from automation_execution where automation_id = ${automationId} group by status`,
   );
@@ -67,7 +68,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 async function rowCount(): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em(),
     sql`select count(*) from ended_execution_count where automation_id = ${automationId}`,
   );
@@ -120,10 +121,7 @@ describe('the number of executions', () => {
     await store('COMPLETED', 5_000);
     await store('WAITING', 2);
     await query(em(), sql`analyze automation_execution`);
-    const plan = await query<Record<string, string>>(
-      em(),
-      sql`explain select ${executionCount(sql`${automationId}::uuid`)}`,
-    );
+    const plan = await query(em(), sql`explain select ${executionCount(sql`${automationId}::uuid`)}`);
     const text = plan.map((line) => Object.values(line)[0]).join('\n');
     expect(text).toContain('automation_execution_active');
     expect(text).not.toContain('automation_execution_by_');

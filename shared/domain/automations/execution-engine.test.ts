@@ -20,7 +20,8 @@ import { randomFrom } from '../../../tests/support/seed.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createTemplate } from '../templates/templates.ts';
 import { createExecutionEngine, type ExecutionEngine, type AdvanceOptions } from './execution-engine.ts';
 
@@ -65,7 +66,7 @@ const createContact = () => createModelContact(em(), projectId);
 
 async function enter(event: string, contactId: string, data: Record<string, unknown> = {}): Promise<string> {
   await recordEvents(em(), [{ projectId, contactId, name: event, data }]);
-  const row = await queryOne<{ id: string }>(
+  const row = await queryOne(
     em(),
     sql`select id from automation_execution where contact_id = ${contactId} order by id desc limit 1`,
   );
@@ -201,11 +202,8 @@ describe('a wait and its event', () => {
       if (round % 4 === 0) await go().then(begin);
       else if (round % 4 === 1) await begin().then(go);
       else await Promise.all(round % 4 === 2 ? [go(), begin()] : [begin(), go()]);
-      const [wait] = await query<{ event_id: string | null }>(
-        em(),
-        sql`select event_id from event_wait where execution_id = ${executionId}`,
-      );
-      const outboxRows = await queryOne<{ count: number }>(
+      const [wait] = await query(em(), sql`select event_id from event_wait where execution_id = ${executionId}`);
+      const outboxRows = await queryOne(
         em(),
         sql`select count(*) from outbox where subject_id = ${executionId} and kind = 'executionEvent'`,
       );
@@ -330,10 +328,7 @@ describe('an event that is recorded', () => {
       em(),
       [0, 1, 2, 3].flatMap((n) => contactIds.map((contactId) => ({ projectId, contactId, name: event, data: { n } }))),
     );
-    const rows = await query<{ context: { n: number } }>(
-      em(),
-      sql`select context from automation_execution where automation_id = ${id}`,
-    );
+    const rows = await query(em(), sql`select context from automation_execution where automation_id = ${id}`);
     expect(rows.map((row) => row.context.n)).toEqual([0, 0, 0]);
   });
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, deleteAutomation } from './automations.ts';
@@ -51,7 +52,7 @@ async function counts() {
 const stepCount = () => queryOne(em(), sql`select count(*) from step_execution`);
 
 async function openJob(): Promise<string> {
-  const job = await queryOne<{ id: string }>(
+  const job = await queryOne(
     em(),
     sql`select id from job where project_id = ${projectId} and state in ('waiting', 'active')`,
   );
@@ -116,7 +117,7 @@ describe('cancelling all executions of an automation', () => {
 describe('cancelling one execution', () => {
   it('is refused with the status that the execution has got meanwhile', async () => {
     await storeExecutions(1);
-    const execution = await queryOne<{ id: string }>(
+    const execution = await queryOne(
       em(),
       sql`select id from automation_execution where automation_id = ${automationId}`,
     );
@@ -147,7 +148,7 @@ describe('deleting an automation', () => {
   it('deletes a thousand of its executions at once and the others by a job', async () => {
     await storeExecutions(TOTAL);
     await query(em(), sql`update automation_execution set status = 'COMPLETED' where automation_id = ${automationId}`);
-    const others = await queryOne<{ count: number }>(
+    const others = await queryOne(
       em(),
       sql`
         select count(*) from step_execution s where not exists (

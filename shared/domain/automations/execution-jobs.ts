@@ -1,6 +1,7 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { date, number, tables } from '../../database/tables.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
@@ -35,7 +36,9 @@ function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
  * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
  */
 export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): Promise<number> {
-  const rows = await query<{ id: string }>(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`);
+  const rows = await query(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`, {
+    id: tables.automationExecution.id,
+  });
   if (rows.length === 0) return 0;
   const executionIds = rows.map((row) => row.id);
   await cancelExecutions(tx, executionIds, cancellation.reason);
@@ -47,13 +50,13 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
  * @returns how many are cancelled now or will be by the job
  */
 export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
-  const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);
+  const clock = await queryOne(tx, sql`select clock_timestamp()::timestamptz(3) as now`, { now: date });
   // The time is rounded to milliseconds, so an execution that has just started could have a later one.
   const startedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
   const cancellation = { ...scope, startedBefore };
   const cancelled = await cancelExecutionChunk(tx, cancellation);
   if (cancelled < EXECUTION_CHUNK) return cancelled;
-  const left = await queryOne<{ count: number }>(tx, sql`select count(*) ${activeIn(cancellation)}`);
+  const left = await queryOne(tx, sql`select count(*) ${activeIn(cancellation)}`, { count: number });
   const total = left?.count ?? 0;
   if (total > 0) {
     const { projectId, automationId, reason } = scope;
@@ -68,7 +71,7 @@ export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, '
  * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
  */
 export async function deleteExecutionChunk(tx: Em, automationId: string): Promise<number> {
-  const deleted = await queryOne<{ count: number }>(
+  const deleted = await queryOne(
     tx,
     sql`
       with gone as (
@@ -78,6 +81,7 @@ export async function deleteExecutionChunk(tx: Em, automationId: string): Promis
       ),
       steps as (delete from step_execution where execution_id in (select id from gone))
       select count(*) from gone`,
+    { count: number },
   );
   return deleted?.count ?? 0;
 }

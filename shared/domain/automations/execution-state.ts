@@ -1,51 +1,40 @@
 import { LRUCache } from 'lru-cache';
 import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
-import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
-import type { Row } from '../../database/tables.ts';
+import { columnsOf, json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { number, pick, tables, type RowOf } from '../../database/tables.ts';
 
 /** An execution as its row has it. */
-export interface ExecutionState extends Row<
-  'automation_execution',
-  'projectId' | 'automationId' | 'graphId' | 'contactId' | 'currentStepId' | 'resumeAt' | 'exitReason' | 'completedAt'
-> {
-  executionId: string;
-  automationName: string;
-  status: ExecutionStatus;
+const ROW = {
+  executionId: tables.automationExecution.id,
   /** The number of steps reached; 0 before the first. The current step is under way if it has a record. */
-  stepNumber: number;
-  context: Record<string, unknown>;
+  stepNumber: tables.automationExecution.stepNumber,
   /** How many executions led to this one, in a chain of automations that start one another. */
-  depth: number;
-  startedAt: Date;
-  runId: string | null;
-}
+  depth: tables.automationExecution.depth,
+  runId: tables.automationExecution.temporalRunId,
+  ...pick(tables.automationExecution, 'projectId', 'automationId', 'graphId', 'contactId', 'status', 'currentStepId'),
+  ...pick(tables.automationExecution, 'resumeAt', 'exitReason', 'context', 'startedAt', 'completedAt'),
+};
+const STATE = { ...ROW, automationName: tables.automation.name };
+export type ExecutionState = RowOf<typeof STATE>;
+const STATE_COLUMNS = sql`${columnsOf(ROW, 'x')}, a.name as "automationName"`;
 
 /** The row of one step of an execution. */
-export interface StepRecord extends Row<
-  'step_execution',
-  'stepNumber' | 'stepId' | 'error' | 'startedAt' | 'completedAt'
-> {
-  status: StepExecutionStatus;
-  output: Record<string, unknown> | null;
-}
-
-const STATE_COLUMNS = sql`
-  x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
-  x.graph_id as "graphId", x.contact_id as "contactId", x.status,
-  x.step_number as "stepNumber", x.current_step_id as "currentStepId", x.resume_at as "resumeAt",
-  x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt", x.completed_at as "completedAt",
-  x.temporal_run_id as "runId"`;
+const STEP_RECORD = {
+  stepId: tables.stepExecution.stepId,
+  ...pick(tables.stepExecution, 'stepNumber', 'status', 'output', 'error', 'startedAt', 'completedAt'),
+};
+export type StepRecord = RowOf<typeof STEP_RECORD>;
 
 /** Reads the state of an execution. @returns undefined when the execution or its automation is gone */
 export async function readState(em: Em, executionId: string): Promise<ExecutionState | undefined> {
-  return queryOne<ExecutionState>(
+  return queryOne(
     em,
     sql`
       select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
       where x.id = ${executionId}`,
+    STATE,
   );
 }
 
@@ -54,11 +43,12 @@ export async function readState(em: Em, executionId: string): Promise<ExecutionS
  * that was wrongly thought dead waits here, and then finds the state that another attempt has reached.
  */
 export async function lockState(tx: Em, executionId: string): Promise<ExecutionState | undefined> {
-  const [state] = await queryPrepared<ExecutionState>(
+  const [state] = await queryPrepared(
     tx,
     sql`
       select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
       where x.id = ${executionId} for no key update of x`,
+    STATE,
   );
   return state;
 }
@@ -94,12 +84,12 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
 
 /** The record of a step; undefined when the step has not begun. */
 export async function findRecord(em: Em, executionId: string, stepNumber: number): Promise<StepRecord | undefined> {
-  return queryOne<StepRecord>(
+  return queryOne(
     em,
     sql`
-      select step_number as "stepNumber", step_id as "stepId", status, output, error, started_at as "startedAt",
-        completed_at as "completedAt"
-      from step_execution where execution_id = ${executionId} and step_number = ${stepNumber}`,
+      select ${columnsOf(STEP_RECORD)} from step_execution
+      where execution_id = ${executionId} and step_number = ${stepNumber}`,
+    STEP_RECORD,
   );
 }
 
@@ -128,6 +118,7 @@ export async function takeWait(
       delete from event_wait
       where execution_id = ${executionId} and (event_id is not null or ${options.evenWithoutEvent}::boolean)
       returning event_id as "eventId", event_data as data`,
+    { eventId: tables.eventWait.eventId, data: tables.eventWait.eventData },
   );
 }
 
@@ -153,9 +144,10 @@ export function createGraphReader(): (em: Em, graphId: string) => Promise<Automa
   return async (em, graphId) => {
     const known = cache.get(graphId);
     if (known) return known;
-    const row = await queryOne<{ graph: AutomationGraph; bytes: number }>(
+    const row = await queryOne(
       em,
       sql`select graph, octet_length(graph::text) as bytes from automation_graph where id = ${graphId}`,
+      { graph: tables.automationGraph.graph, bytes: number },
     );
     if (row) cache.set(graphId, row.graph, { size: row.bytes });
     return row?.graph;

@@ -8,7 +8,8 @@ import { createGraphAutomation, createModelContact } from '../../../tests/suppor
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
 import { recordEvents } from '../events/events.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 import { createExecutionEngine, type ExecutionEngine } from './execution-engine.ts';
@@ -62,7 +63,7 @@ const GRAPHS = [
 async function enter(graph: AutomationGraph): Promise<string> {
   const { event } = await createGraphAutomation(em(), projectId, graph);
   await recordEvents(em(), [{ projectId, contactId: await createModelContact(em(), projectId), name: event }]);
-  const row = await queryOne<{ id: string }>(em(), sql`select id from automation_execution order by id desc limit 1`);
+  const row = await queryOne(em(), sql`select id from automation_execution order by id desc limit 1`);
   return row!.id;
 }
 
@@ -74,7 +75,7 @@ async function advanceTwice(executionId: string): Promise<void> {
 }
 
 async function retry(executionId: string): Promise<void> {
-  const [row] = await query<{ automationId: string }>(
+  const [row] = await query(
     em(),
     sql`
       update automation_execution set completed_at = now() where id = ${executionId} and status = 'FAILED'

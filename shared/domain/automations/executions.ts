@@ -12,6 +12,7 @@ import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { joinSql, json, query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { boolean, jsonAs, nullable, number, tables, type RowOf } from '../../database/tables.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
@@ -22,35 +23,37 @@ import { inTransaction } from '../../database/transaction.ts';
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 
 /** One run of an automation for one contact. */
-export interface Execution {
-  id: string;
-  automationId: string;
-  contactId: string;
-  status: ExecutionStatus;
-  currentStepId: string | null;
-  exitReason: string | null;
-  context: Record<string, unknown>;
-  temporalRunId: string | null;
-  startedAt: Date;
-  completedAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
+const EXECUTION = {
+  id: tables.automationExecution.id,
+  automationId: tables.automationExecution.automationId,
+  contactId: tables.automationExecution.contactId,
+  status: tables.automationExecution.status,
+  currentStepId: tables.automationExecution.currentStepId,
+  exitReason: tables.automationExecution.exitReason,
+  context: tables.automationExecution.context,
+  temporalRunId: tables.automationExecution.temporalRunId,
+  startedAt: tables.automationExecution.startedAt,
+  completedAt: tables.automationExecution.completedAt,
+  createdAt: tables.automationExecution.createdAt,
+  updatedAt: tables.automationExecution.updatedAt,
   /** Null when the contact has been deleted. */
-  contactEmail: string | null;
-  currentStep: StepRef | null;
-}
+  contactEmail: nullable(tables.contact.email),
+  currentStep: nullable(jsonAs<StepRef>()),
+};
+export type Execution = RowOf<typeof EXECUTION>;
 
-export interface StepExecution {
-  id: string;
-  stepId: string;
+const STEP_EXECUTION = {
+  id: tables.stepExecution.id,
+  stepId: tables.stepExecution.stepId,
   /** The step as it was when the execution started. */
-  step: StepRef;
-  status: StepExecutionStatus;
-  output: Record<string, unknown> | null;
-  error: string | null;
-  startedAt: Date;
-  completedAt: Date | null;
-}
+  step: jsonAs<StepRef>(),
+  status: tables.stepExecution.status,
+  output: nullable(jsonAs<Record<string, unknown>>()),
+  error: tables.stepExecution.error,
+  startedAt: tables.stepExecution.startedAt,
+  completedAt: tables.stepExecution.completedAt,
+};
+export type StepExecution = RowOf<typeof STEP_EXECUTION>;
 
 /** The current step of an execution `x` in its graph `g`, as `StepRef`. */
 const CURRENT_STEP = sql`
@@ -99,6 +102,7 @@ export async function startExecution(
           ${json(context)}::jsonb, now(), now(), now()
         from automation a where id = ${automationId} and enabled
         on conflict do nothing returning id`,
+      { id: tables.automationExecution.id },
     );
     if (!started) throw await entryRefusal(tx, automationId, contactId);
     await addToOutbox(tx, 'execution', projectId, [executionId]);
@@ -109,10 +113,9 @@ export async function startExecution(
 /** Starts by hand have the same limit as starts by events, because a calling program may start executions in a loop. */
 async function assertNotTooOften(em: Em, automation: Automation, contactId: string): Promise<void> {
   if (!automation.allowReentry) return;
-  const row = await queryOne<{ often: boolean }>(
-    em,
-    sql`select everpost_has_started_often(${automation.id}, ${contactId}) as often`,
-  );
+  const row = await queryOne(em, sql`select everpost_has_started_often(${automation.id}, ${contactId}) as often`, {
+    often: boolean,
+  });
   if (!row?.often) return;
   throw new AppError('CONFLICT', {
     message: `The contact has been through this workflow ${LIMITS.executionsPerContactAndHour} times within the hour`,
@@ -123,11 +126,12 @@ async function assertNotTooOften(em: Em, automation: Automation, contactId: stri
 
 /** The error for a contact that may not enter. */
 async function entryRefusal(em: Em, automationId: string, contactId: string): Promise<AppError> {
-  const latest = await queryOne<{ id: string; isActive: boolean }>(
+  const latest = await queryOne(
     em,
     sql`
       select id, status in ${literalList(ACTIVE_EXECUTION_STATUSES)} as "isActive" from automation_execution
       where automation_id = ${automationId} and contact_id = ${contactId} order by created_at desc, id desc limit 1`,
+    { id: tables.automationExecution.id, isActive: boolean },
   );
   return new AppError('CONFLICT', {
     message: latest?.isActive
@@ -157,15 +161,15 @@ export async function listExecutions(
   if (list.status) filters.push(sql`x.status in ${literalList([list.status])}`);
   if (list.status && hasEnded(list.status)) filters.push(sql`x.completed_at is not null`);
   const where = joinSql(filters, ' and ');
-  const total = await queryOne<{ count: number }>(
-    em,
-    sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`,
-  );
-  const executions = await query<Execution>(
+  const total = await queryOne(em, sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`, {
+    count: number,
+  });
+  const executions = await query(
     em,
     sql`
       select ${EXECUTION_COLUMNS} from ${EXECUTION_TABLES} where ${where}
       order by x.created_at desc, x.id desc limit ${list.pageSize} offset ${(list.page - 1) * list.pageSize}`,
+    EXECUTION,
   );
   return [executions, total?.count ?? 0];
 }
@@ -178,11 +182,12 @@ export async function findExecution(
   executionId: string,
 ): Promise<Execution> {
   await findAutomation(em, projectId, automationId);
-  const execution = await queryOne<Execution>(
+  const execution = await queryOne(
     em,
     sql`
       select ${EXECUTION_COLUMNS} from ${EXECUTION_TABLES}
       where x.id = ${executionId} and x.automation_id = ${automationId}`,
+    EXECUTION,
   );
   if (!execution) throw new AppError('EXECUTION_NOT_FOUND');
   return execution;
@@ -196,7 +201,7 @@ const OUTPUT_WITH_EMAIL = sql`
 
 /** The steps that an execution has reached, in that order. */
 export async function listStepExecutions(em: Em, executionId: string): Promise<StepExecution[]> {
-  return query<StepExecution>(
+  return query(
     em,
     sql`
       with steps as materialized (
@@ -210,6 +215,7 @@ export async function listStepExecutions(em: Em, executionId: string): Promise<S
       from step_execution r left join steps s on s.id = r.step_id::text
       left join email e on e.id = (r.output ->> 'emailId')::uuid and e.execution_id = r.execution_id
       where r.execution_id = ${executionId} order by r.step_number`,
+    STEP_EXECUTION,
   );
 }
 

@@ -4,7 +4,8 @@ import { createGraphAutomation, createModelContact } from '../../../tests/suppor
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
 import { recordEvents } from '../events/events.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { cleanUpChunk, type Retention } from '../lifecycle/maintenance.ts';
 import { createProject } from '../projects/projects.ts';
 import { loadEvents, pageBehind } from '../webhooks/hook-events.ts';
@@ -46,7 +47,7 @@ async function failAndRepair(): Promise<{ automationId: string; executionId: str
   );
   const contactId = await createModelContact(em(), projectId);
   await recordEvents(em(), [{ projectId, contactId, name: event }]);
-  const row = await queryOne<{ id: string }>(
+  const row = await queryOne(
     em(),
     sql`
       update automation_execution set step_number = 2, current_step_id = ${stepId}
@@ -77,7 +78,7 @@ describe('a retry', () => {
 
   it('gives the step the config that it has now, in a graph that is kept beside the one it replaces', async () => {
     const { automationId, executionId } = await failAndRepair();
-    const [before] = await query<{ id: string }>(
+    const [before] = await query(
       em(),
       sql`
         with newer as (
@@ -99,7 +100,7 @@ describe('a retry', () => {
     );
     await retryExecution(em(), projectId, automationId, executionId);
     await cleanUpChunk(em(), 'graphSnapshots', {} as Retention);
-    const graphs = await query<{ id: string; url: string; isRepaired: boolean }>(
+    const graphs = await query(
       em(),
       sql`
         select g.id, g.graph #>> '{steps,1,config,url}' as url, x.id = ${executionId} as "isRepaired"

@@ -4,6 +4,7 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { literalList, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { findExecution, type Execution } from './executions.ts';
@@ -57,7 +58,7 @@ async function goOn(tx: Em, { projectId, automationId, ...candidates }: Candidat
           select everpost_uuid_v7(), project_id, 'execution', id, true from retried
         ),`
       : sql``;
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     tx,
     sql`
       with failed as materialized (
@@ -96,6 +97,7 @@ async function goOn(tx: Em, { projectId, automationId, ...candidates }: Candidat
       ${outbox}
       done as (select id from retried)
       select id from done`,
+    { id: tables.automationExecution.id },
   );
   return rows.map((row) => row.id);
 }
@@ -127,10 +129,11 @@ export async function retryExecution(
 
 /** As `retryExecution`, for an execution of any project. @throws AppError EXECUTION_NOT_FOUND, CONFLICT */
 export async function retryAnyExecution(em: Em, executionId: string): Promise<Execution> {
-  const row = await queryOne<{ projectId: string; automationId: string }>(
+  const row = await queryOne(
     em,
     sql`
       select project_id as "projectId", automation_id as "automationId" from automation_execution where id = ${executionId}`,
+    { projectId: tables.automationExecution.projectId, automationId: tables.automationExecution.automationId },
   );
   if (!row) throw new AppError('EXECUTION_NOT_FOUND');
   return retryExecution(em, row.projectId, row.automationId, executionId);
@@ -153,13 +156,14 @@ async function retryRefusal(em: Em, { id, status, contactEmail }: Execution): Pr
     });
   }
   if (contactEmail === null) return new AppError('CONFLICT', { message: 'The contact of the execution was deleted' });
-  const other = await queryOne<{ id: string }>(
+  const other = await queryOne(
     em,
     sql`
       select o.id from automation_execution x
       join automation_execution o on o.automation_id = x.automation_id and o.contact_id = x.contact_id
         and o.status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
       where x.id = ${id}`,
+    { id: tables.automationExecution.id },
   );
   if (other) return alreadyActive(other.id);
   return new AppError('CONFLICT', { message: 'The data of the execution was deleted, because it failed long ago' });
@@ -175,18 +179,16 @@ export async function reopenInRun(
   run: { id: string; isReset: boolean },
 ): Promise<boolean> {
   return inTransaction(em, async (tx) => {
-    const execution = await queryOne<{
-      projectId: string;
-      automationId: string;
-      contactId: string;
-      status: string;
-      runId: string | null;
-    }>(
+    const execution = await queryOne(
       tx,
       sql`
         select project_id as "projectId", automation_id as "automationId", contact_id as "contactId", status,
           temporal_run_id as "runId"
         from automation_execution where id = ${executionId}`,
+      {
+        ...pick(tables.automationExecution, 'projectId', 'automationId', 'contactId', 'status'),
+        runId: tables.automationExecution.temporalRunId,
+      },
     );
     if (!execution) return false;
     const { projectId, automationId, contactId, status, runId } = execution;
@@ -228,12 +230,13 @@ export async function retryChunk(
   failed: FailedExecutions,
   after: RetryPosition | undefined,
 ): Promise<{ seen: number; retried: number; next: RetryPosition | undefined }> {
-  const rows = await query<{ id: string; contactId: string; createdAt: string }>(
+  const rows = await query(
     tx,
     sql`
       select x.id, x.contact_id as "contactId", x.created_at::text as "createdAt" ${failedIn(failed)}
         and ${after ? sql`(x.created_at, x.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : sql`true`}
       order by x.created_at desc, x.id desc limit ${RETRY_CHUNK}`,
+    { ...pick(tables.automationExecution, 'id', 'contactId'), createdAt: text },
   );
   const last = rows.at(-1);
   if (!last) return { seen: 0, retried: 0, next: undefined };
@@ -266,12 +269,13 @@ export async function retryFailedExecutions(
 ): Promise<number> {
   return inTransaction(em, async (tx) => {
     await findAutomation(tx, projectId, automationId);
-    const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);
+    const clock = await queryOne(tx, sql`select clock_timestamp()::timestamptz(3) as now`, { now: date });
     // The time is rounded to milliseconds, so an execution that has just failed could have a later one.
     const failedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
-    const failed = await queryOne<{ count: number }>(
+    const failed = await queryOne(
       tx,
       sql`select count(*) ${failedIn({ projectId, automationId, stepId, failedBefore })}`,
+      { count: number },
     );
     const total = failed?.count ?? 0;
     if (total > 0) {

@@ -16,6 +16,7 @@ import { patchContact } from '../contacts/contacts.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { boolean, pick, tables } from '../../database/tables.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
@@ -108,7 +109,7 @@ async function evaluateCondition(tx: Em, state: ExecutionState, step: GraphStep,
   const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: true });
   const predicate = compileFilter(condition, { asOf, projectId, segments, eventContext: state.context });
   const statement = sql`select (${predicate}) is true as holds from contact c where c.id = ${state.contactId}`;
-  const row = await atCallersCost(() => queryOne<{ holds: boolean }>(tx, statement));
+  const row = await atCallersCost(() => queryOne(tx, statement, { holds: boolean }));
   if (!row) throw new AppError('CONTACT_NOT_FOUND');
   return row.holds;
 }
@@ -163,11 +164,12 @@ async function contactOf(em: Em, state: ExecutionState): Promise<StepContact> {
 
 /** The contact of an execution; undefined once it is deleted. */
 export async function findStepContact(em: Em, state: ExecutionState): Promise<StepContact | undefined> {
-  const [contact] = await queryPrepared<StepContact>(
+  const [contact] = await queryPrepared(
     em,
     sql`
       select id, email, subscribed, data from contact
       where id = ${state.contactId} and project_id = ${state.projectId}`,
+    pick(tables.contact, 'id', 'email', 'subscribed', 'data'),
   );
   return contact;
 }

@@ -18,6 +18,7 @@ import { queueEmails } from '../emails/stored-email.ts';
 import { keepTraceContexts } from '../../durable/outbox/trace-contexts.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { jsonAs, pick, tables } from '../../database/tables.ts';
 import { BRAND } from '../projects/brand.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { findTargetFault } from './data-targets.ts';
@@ -62,9 +63,10 @@ async function resolveRecipient(
   if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');
   if (!isWireAddress(address))
     throw new StepError('No email can be sent to the custom recipient: only ASCII characters may stand before the @');
-  const other = await queryOne<{ id: string; subscribed: boolean }>(
+  const other = await queryOne(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,
+    { id: tables.contact.id, subscribed: tables.contact.subscribed },
   );
   return { address, contactId: other?.id ?? null, subscribed: other?.subscribed ?? true };
 }
@@ -79,12 +81,19 @@ type StepTemplate = Pick<
 
 /** Reads the template and its project in one statement, because thousands of executions send the same template. */
 async function readTemplate(tx: Em, projectId: string, templateId: string): Promise<StepTemplate> {
-  const [template] = await queryPrepared<StepTemplate>(
+  const [template] = await queryPrepared(
     tx,
     sql`
       select t.id, t.subject, t.body, t.body_text as "text", t.preheader, t.from_address as "from",
         t.from_name as "fromName", t.reply_to as "replyTo", t.type, p.tracking, ${BRAND} as brand
       from template t join project p on p.id = t.project_id where t.id = ${templateId} and t.project_id = ${projectId}`,
+    {
+      ...pick(tables.template, 'type', 'id', 'subject', 'body', 'preheader', 'fromName', 'replyTo'),
+      text: tables.template.bodyText,
+      from: tables.template.fromAddress,
+      tracking: tables.project.tracking,
+      brand: jsonAs<Brand>(),
+    },
   );
   if (!template) throw new AppError('TEMPLATE_NOT_FOUND');
   return template;

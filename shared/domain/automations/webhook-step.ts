@@ -8,6 +8,7 @@ import { createTurns } from '../../platform/turns.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { nullable, number } from '../../database/tables.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { findTargetFault } from './data-targets.ts';
@@ -68,11 +69,12 @@ function contentTypeOf(content: unknown): string {
  * same id as before: a server that has taken it then recognises it.
  */
 async function firstStepNumber(em: Em, { state, step }: PendingWebhook): Promise<number> {
-  const first = await queryOne<{ stepNumber: number | null }>(
+  const first = await queryOne(
     em,
     sql`
       select min(step_number) as "stepNumber" from step_execution
       where execution_id = ${state.executionId} and step_id = ${step.id}`,
+    { stepNumber: nullable(number) },
   );
   return first?.stepNumber ?? state.stepNumber;
 }

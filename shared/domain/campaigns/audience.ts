@@ -8,6 +8,7 @@ import { assertFilterSize } from '../filters/filter-size.ts';
 import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 /** The audience of a campaign, as the caller states it. */
@@ -65,12 +66,8 @@ export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, 
 }
 
 /** A contact as templates see it. */
-export interface FirstRecipient {
-  id: string;
-  email: string;
-  subscribed: boolean;
-  data: Record<string, unknown>;
-}
+const FIRST_RECIPIENT = pick(tables.contact, 'id', 'email', 'subscribed', 'data');
+export type FirstRecipient = RowOf<typeof FIRST_RECIPIENT>;
 
 /** The oldest contact that a campaign would reach; undefined when it would reach nobody. @throws AppError BAD_REQUEST */
 export async function findFirstRecipient(
@@ -79,11 +76,12 @@ export async function findFirstRecipient(
   asOf: Date,
 ): Promise<FirstRecipient | undefined> {
   // Only an index of the project has this order. Without one, PostgreSQL may go through the contacts of all projects.
-  return queryOne<FirstRecipient>(
+  return queryOne(
     em,
     sql`
       select c.id, c.email, c.subscribed, c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
       order by c.created_at, c.id limit 1`,
+    FIRST_RECIPIENT,
   );
 }
 

@@ -4,7 +4,8 @@ import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { closeRecipients, markCampaignCancelled } from './campaign-state.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import {
   claimCampaignPage,
   loadPendingRecipients,
@@ -54,10 +55,7 @@ async function createSendingCampaign(recipients: number): Promise<string> {
 }
 
 async function statesOf(campaignId: string): Promise<string[]> {
-  const rows = await query<{ status: string }>(
-    em(),
-    sql`select status from email where campaign_id = ${campaignId} order by id`,
-  );
+  const rows = await query(em(), sql`select status from email where campaign_id = ${campaignId} order by id`);
   return rows.map(({ status }) => status);
 }
 
@@ -82,7 +80,7 @@ describe('the recipients of a page', () => {
     expect(slices.length).toBeGreaterThan(2);
     for (const slice of slices) expect(bytesOf(slice)).toBeLessThan(LIMITS.campaignSliceBytes + 65_536);
     const ids = slices.flat().map((recipient) => recipient.emailId);
-    const expected = await query<{ id: string }>(
+    const expected = await query(
       em(),
       sql`select id from email where campaign_id = ${campaignId} order by campaign_seq`,
     );
@@ -105,7 +103,7 @@ describe('the results of a page', () => {
   it('are written to the same database pages as the rows that they change, so that indexes do not change', async () => {
     const campaignId = await createRecipients(1_000, 10);
     const readPages = () =>
-      query<{ id: string; page: number }>(
+      query(
         em(),
         sql`select id, (ctid::text::point)[0]::int as page from email where campaign_id = ${campaignId} order by id`,
       );
@@ -126,10 +124,7 @@ describe('the results of a page', () => {
 
   it('reach emails that were on the wire when their campaign ended with an error', async () => {
     const campaignId = await createSendingCampaign(3);
-    const emails = await query<{ id: string }>(
-      em(),
-      sql`select id from email where campaign_id = ${campaignId} order by id`,
-    );
+    const emails = await query(em(), sql`select id from email where campaign_id = ${campaignId} order by id`);
     const ids = emails.map(({ id }) => id);
     const heading = { from: 'a@x.test', subject: 'S' };
     const page = { campaignId, firstSeq: 1, lastSeq: 3, claimToken: uuidV7(), projectId, heading };
@@ -154,7 +149,7 @@ describe('the results of a page', () => {
     const campaignId = await createSendingCampaign(1);
     const read = sql`
       select id, deferrals, jsonb_array_length(attempts) as attempts from email where campaign_id = ${campaignId}`;
-    const emailId = (await query<{ id: string }>(em(), read))[0]!.id;
+    const emailId = (await query(em(), read))[0]!.id;
     const heading = { from: 'a@x.test', subject: 'S' };
     const page = { campaignId, firstSeq: 1, lastSeq: 1, projectId, heading };
     const deferral: DeliveryResult = { emailId, verdict: 'deferred', subject: null, error: '450 later', server: 's' };

@@ -18,6 +18,7 @@ import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
 import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, jsonAs, notNull, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
@@ -39,13 +40,31 @@ export interface CampaignContent extends Pick<
 
 /** Loads the content of a campaign. @returns undefined when the campaign is not being sent, or is paused */
 export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
-  return queryOne<CampaignContent>(
+  return queryOne(
     em,
     sql`
       select c.id, c.project_id as "projectId", c.subject, c.body, c.body_text as "text", c.preheader,
         c.from_address as "from", c.from_name as "fromName", c.reply_to as "replyTo", c.type, p.tracking,
         ${BRAND} as brand, c.complaints_accepted as "complaintsAccepted"
       from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${MAY_SEND}`,
+    {
+      ...pick(
+        tables.campaign,
+        'id',
+        'projectId',
+        'complaintsAccepted',
+        'type',
+        'subject',
+        'body',
+        'preheader',
+        'fromName',
+        'replyTo',
+      ),
+      tracking: tables.project.tracking,
+      brand: jsonAs<Brand>(),
+      text: tables.campaign.bodyText,
+      from: tables.campaign.fromAddress,
+    },
   );
 }
 
@@ -67,22 +86,23 @@ export async function claimCampaignPage(em: Em, page: CampaignPage, claimToken: 
 }
 
 /** A recipient whose email is still to be sent, with what rendering needs. */
-export interface PendingRecipient {
-  emailId: string;
+const PENDING_RECIPIENT = {
+  emailId: tables.email.id,
   /** Null when the contact was erased. */
-  toAddress: string | null;
-  deferrals: number;
-  uncertainAttempts: number;
-  heldAt: Date | null;
+  toAddress: tables.email.toAddress,
+  deferrals: tables.email.deferrals,
+  uncertainAttempts: tables.email.uncertainAttempts,
+  heldAt: tables.email.heldAt,
   /** Null when the contact has been deleted since the audience was frozen. */
-  contactId: string | null;
-  subscribed: boolean | null;
-  data: Record<string, unknown> | null;
+  contactId: nullable(tables.contact.id),
+  subscribed: nullable(tables.contact.subscribed),
+  data: nullable(tables.contact.data),
   /** Why the address is suppressed; null when it is not. */
-  suppression: SuppressionReason | null;
+  suppression: nullable(tables.suppression.reason),
   /** How many recipients of the page were left when this one was loaded, itself included. */
-  leftCount: number;
-}
+  leftCount: number,
+};
+export type PendingRecipient = RowOf<typeof PENDING_RECIPIENT>;
 
 /** The approximate size of custom data in memory. Large data is stored compressed and decompressed to be measured. */
 const DATA_BYTES = sql`
@@ -101,7 +121,7 @@ export async function* loadPendingRecipients(
 ): AsyncGenerator<PendingRecipient[]> {
   let firstSeq = page.firstSeq;
   for (;;) {
-    const rows = await queryPrepared<PendingRecipient & { seq: number }>(
+    const rows = await queryPrepared(
       em(),
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
@@ -118,6 +138,7 @@ export async function* loadPendingRecipients(
           order by e.campaign_seq limit ${limit}
         ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
+      { ...PENDING_RECIPIENT, seq: notNull(tables.email.campaignSeq) },
     );
     const last = rows.at(-1);
     if (!last) return;
@@ -184,7 +205,7 @@ async function recordOnPage(
 ): Promise<RecordedPage> {
   const wait = results.findLast((result) => result.held)?.held?.wait;
   const waiting = wait ? json(wait) : null;
-  const [row] = await queryPrepared<{ bounced: RecordedResult[] | null; maySend: boolean | null; isClaimed: boolean }>(
+  const [row] = await queryPrepared(
     tx,
     sql`
       with page as (
@@ -221,6 +242,7 @@ async function recordOnPage(
       select (select may_send from counted) as "maySend", exists (select from claimed) as "isClaimed",
         (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
          from changed where verdict = 'bounced') as bounced`,
+    { bounced: nullable(jsonAs<RecordedResult[]>()), maySend: nullable(boolean), isClaimed: boolean },
   );
   return { bounced: row?.bounced ?? [], maySend: row?.maySend ?? false, isClaimed: row?.isClaimed ?? false };
 }

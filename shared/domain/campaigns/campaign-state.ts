@@ -2,29 +2,31 @@ import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, jsonAs, nullable, number, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
 
 /** What the workflow needs to know to decide what comes next. */
-export interface CampaignState {
-  projectId: string;
-  status: CampaignStatus;
-  scheduledFor: Date | null;
-  totalRecipients: number;
+const CAMPAIGN_STATE = {
+  projectId: tables.campaign.projectId,
+  status: tables.campaign.status,
+  scheduledFor: tables.campaign.scheduledFor,
+  totalRecipients: tables.campaign.totalRecipients,
   /** The number of emails by their outcome. A sent one may have bounced since. */
-  outcomes: Record<string, number>;
-  isAudienceFrozen: boolean;
-  pausedAt: Date | null;
+  outcomes: jsonAs<Record<string, number>>(),
+  isAudienceFrozen: tables.campaign.audienceFrozen,
+  pausedAt: tables.campaign.pausedAt,
   /** Whether recipients who are to be sent to again are still to be queued. */
-  isResending: boolean;
+  isResending: boolean,
   /** What the campaign waits for; null when it does not wait. */
-  waiting: ProviderWait | null;
-}
+  waiting: nullable(jsonAs<ProviderWait>()),
+};
+export type CampaignState = RowOf<typeof CAMPAIGN_STATE>;
 
 /** Reads the state of a campaign. @returns undefined when the campaign has been deleted */
 export async function readCampaignState(em: Em, campaignId: string): Promise<CampaignState | undefined> {
-  return queryOne<CampaignState>(
+  return queryOne(
     em,
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
@@ -34,6 +36,7 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
         resend_states is not null as "isResending",
         case when (waiting ->> 'until')::timestamptz > now() then waiting end as waiting
       from campaign where id = ${campaignId}`,
+    CAMPAIGN_STATE,
   );
 }
 
@@ -44,12 +47,13 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
  */
 export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
   await inTransaction(em, async (tx) => {
-    const begun = await queryOne<{ projectId: string; from: string }>(
+    const begun = await queryOne(
       tx,
       sql`
         update campaign set status = 'SENDING', updated_at = now()
         where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}
         returning project_id as "projectId", from_address as "from"`,
+      { projectId: tables.campaign.projectId, from: tables.campaign.fromAddress },
     );
     if (!begun) return;
     const refusal = (await findRefusedSenders(tx, begun.projectId, [begun.from])).get(begun.from);
@@ -89,10 +93,9 @@ const CLOSE_CHUNK = 1_000;
  * @param onChunk is called after each statement
  */
 export async function closeRecipients(em: Em, campaignId: string, onChunk: () => void): Promise<void> {
-  const last = await queryOne<{ seq: number | null }>(
-    em,
-    sql`select max(campaign_seq) as seq from email where campaign_id = ${campaignId}`,
-  );
+  const last = await queryOne(em, sql`select max(campaign_seq) as seq from email where campaign_id = ${campaignId}`, {
+    seq: nullable(number),
+  });
   for (let after = 0; after < (last?.seq ?? 0); after += CLOSE_CHUNK) {
     await query(
       em,

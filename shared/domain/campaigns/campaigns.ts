@@ -12,6 +12,7 @@ import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { likePattern } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
@@ -238,6 +239,7 @@ export async function sendCampaign(
         update campaign set status = ${next}, scheduled_for = ${isLater ? scheduledFor : null},
           scheduled_at = case when ${isLater}::boolean then now() else scheduled_at end, updated_at = now()
         where id = ${campaignId} and status = any(${campaignStatusesBefore(next)}::text[]) returning id`,
+      { id: tables.campaign.id },
     );
     const current = await findCampaign(tx, projectId, campaignId);
     if (!changed) throw notSendable(current);
@@ -256,6 +258,7 @@ export async function cancelCampaign(em: Em, projectId: string, campaignId: stri
         where id = ${campaignId} and project_id = ${projectId}
           and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
         returning id`,
+      { id: tables.campaign.id },
     );
     const campaign = await findCampaign(tx, projectId, campaignId);
     if (!changed) {

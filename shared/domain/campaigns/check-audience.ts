@@ -2,6 +2,7 @@ import type { DataPath, DataValue, Placeholder } from '../../pure/templates/plac
 import type { Em } from '../../database/em.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { hasConsented, purposeOf } from '../consent/consent.ts';
+import { date, number, numbers } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { audiencePredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 
@@ -18,7 +19,7 @@ export interface AudienceCounts {
 
 /** The time of the database, for conditions on time. */
 export async function readClock(em: Em): Promise<Date> {
-  const row = await queryOne<{ now: Date }>(em, sql`select now() as now`);
+  const row = await queryOne(em, sql`select now() as now`, { now: date });
   return row?.now ?? new Date();
 }
 
@@ -29,13 +30,14 @@ export async function readClock(em: Em): Promise<Date> {
  */
 export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date): Promise<AudienceCounts> {
   const consents = hasConsented(purposeOf(campaign.type));
-  const counts = await queryOne<Omit<AudienceCounts, 'receiving' | 'unsubscribed'>>(
+  const counts = await queryOne(
     em,
     sql`
       select count(*)::int as matching, count(*) filter (where ${consents})::int as queued,
         count(*) filter (where ${consents} and s.reason is not null)::int as suppressed
       from contact c ${suppressionJoin(sql`c.project_id`, sql`c.email`)}
       where ${await statedAudiencePredicate(em, campaign, asOf)}`,
+    { matching: number, suppressed: number, queued: number },
   );
   const { matching, queued, suppressed } = counts ?? { matching: 0, queued: 0, suppressed: 0 };
   return { matching, queued, receiving: queued - suppressed, unsubscribed: matching - queued, suppressed };
@@ -93,13 +95,14 @@ export async function countEmptyPlaceholders(
 ): Promise<PlaceholderCounts> {
   if (placeholders.length === 0) return { checked: 0, empty: [] };
   const counts = placeholders.map((placeholder) => sql`count(*) filter (where ${isEmpty(placeholder)})`);
-  const row = await queryOne<{ checked: number; counts: number[] }>(
+  const row = await queryOne(
     em,
     sql`
       select count(*)::int as checked, array[${joinSql(counts, ', ')}]::int[] as counts from (
         select c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
         order by c.created_at, c.id limit ${CHECKED_MAX}
       ) c`,
+    { checked: number, counts: numbers },
   );
   const perSource = new Map<string, number>();
   placeholders.forEach(({ source }, index) => {

@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { nullable, number } from '../../database/tables.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import { readSendPolicy } from '../emails/send-budget.ts';
 
@@ -55,7 +56,7 @@ export async function readSendingSpeed(
 ): Promise<SendingSpeed | undefined> {
   const policy = await readSendPolicy(em, projectId, defaultRatePerSecond);
   if (policy && policy.ratePerSecond > 0) return { emailsPerSecond: policy.ratePerSecond, basis: 'limit' };
-  const fullest = await queryOne<{ emails: number | null }>(
+  const fullest = await queryOne(
     em,
     sql`
       select max(emails)::int as emails from (
@@ -65,6 +66,7 @@ export async function readSendingSpeed(
           order by created_at desc limit ${EMAILS_SEEN}
         ) sent group by floor(extract(epoch from created_at) / ${BUCKET_SECONDS}::int)
       ) bucket`,
+    { emails: nullable(number) },
   );
   const emails = fullest?.emails ?? 0;
   return emails < BUCKET_MIN ? undefined : { emailsPerSecond: emails / BUCKET_SECONDS, basis: 'measured' };

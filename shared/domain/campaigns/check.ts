@@ -6,7 +6,7 @@ import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { query, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
@@ -51,7 +51,7 @@ export async function checkCampaign(
 ): Promise<CampaignCheck> {
   const { id: projectId } = project;
   return inTransaction(em, async (tx) => {
-    await queryOne(tx, sql`set transaction isolation level repeatable read, read only`);
+    await query(tx, sql`set transaction isolation level repeatable read, read only`);
     const campaign = await findCampaign(tx, projectId, campaignId);
     const { status, type, from } = campaign;
     if (!EDITABLE_CAMPAIGN_STATUSES.includes(status)) {

@@ -3,6 +3,7 @@ import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.t
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../../database/em.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
+import { boolean, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
@@ -31,7 +32,7 @@ export async function holdCampaign(
   wait: ProviderWait,
 ): Promise<boolean> {
   return inTransaction(em, async (tx) => {
-    const row = await queryOne<{ isNew: boolean }>(
+    const row = await queryOne(
       tx,
       sql`
         update campaign c set waiting = ${json(wait)}::jsonb
@@ -39,6 +40,7 @@ export async function holdCampaign(
         where c.id = old.id and c.status = 'SENDING'
         returning coalesce(old.waiting ->> 'provider' <> ${wait.provider} or old.waiting -> 'relay' is not null
           or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
+      { isNew: boolean },
     );
     if (row?.isNew) await addToOutbox(tx, 'campaign', projectId, [id]);
     return row?.isNew ?? false;
@@ -58,6 +60,7 @@ export async function continueCampaign(em: Em, projectId: string, campaignId: st
         where id = ${campaignId} and project_id = ${projectId} and not complaints_accepted
           and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
         returning id`,
+      { id: tables.campaign.id },
     );
     if (accepted) await addToOutbox(tx, 'campaign', projectId, [campaignId]);
     return findCampaign(tx, projectId, campaignId);

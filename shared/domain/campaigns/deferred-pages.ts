@@ -2,6 +2,7 @@ import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import { REMAINING_MS } from '../emails/delivery-results.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { number } from '../../database/tables.ts';
 
 export interface DeferredRound {
   /** The first recipient number of each page that is tried again, in order. */
@@ -24,12 +25,13 @@ export async function planDeferredRound(
   campaignId: string,
   { pageSize, fromSeq }: { pageSize: number; fromSeq: number },
 ): Promise<DeferredRound> {
-  const pages = await query<{ firstSeq: number; waitMs: number }>(
+  const pages = await query(
     em,
     sql`
       select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as "firstSeq",
         min(${REMAINING_MS}) as "waitMs"
       from email e where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
+    { firstSeq: number, waitMs: number },
   );
   const left = fromSeq === 1 ? [] : pages.filter((page) => page.firstSeq >= fromSeq && page.waitMs === 0);
   const retryInMs = left.length > 0 ? 0 : nextRoundMs(pages.map((page) => page.waitMs));

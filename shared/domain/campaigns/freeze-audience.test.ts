@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { findFirstRecipient } from './audience.ts';
 import { freezeNextRecipients } from './freeze-audience.ts';
@@ -70,7 +71,7 @@ async function createCampaign(audienceType: 'ALL' | 'SEGMENT'): Promise<string> 
 
 /** The contacts that a connection has read, in this transaction and shortly before. */
 async function contactsRead(tx: Em): Promise<number> {
-  const reads = await queryOne<{ rows: number }>(
+  const reads = await queryOne(
     tx,
     sql`select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'contact'`,
   );

@@ -3,6 +3,7 @@ import type { Em } from '../../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
@@ -27,7 +28,7 @@ interface AudienceRow extends StatedAudience {
  */
 async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | undefined> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`);
-  return queryOne<AudienceRow>(
+  return queryOne(
     em,
     sql`
       select project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
@@ -37,6 +38,14 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
           select from segment s where s.id = segment_id and s.type = 'STATIC'
         ) as "isMemberList"
       from campaign where id = ${campaignId} and status = 'SENDING'`,
+    {
+      isMemberList: boolean,
+      asOf: date,
+      cursor: tables.campaign.audienceCursor,
+      isFrozen: tables.campaign.audienceFrozen,
+      total: tables.campaign.totalRecipients,
+      ...pick(tables.campaign, 'type', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
+    },
   );
 }
 
@@ -102,7 +111,7 @@ async function takeWindow(
       select (select count(*) from candidates)::int as seen, (select max(id::text) from candidates) as last,
         (select count(*) from recipients)::int as count`;
   const taken = await atCallersCost(() =>
-    queryOne<{ seen: number; count: number; last: string | null }>(em, statement),
+    queryOne(em, statement, { seen: number, count: number, last: nullable(text) }),
   );
   const isComplete = (taken?.seen ?? 0) < windowSize;
   const totalRecipients = campaign.total + (taken?.count ?? 0);
@@ -113,6 +122,7 @@ async function takeWindow(
         audience_as_of = ${campaign.asOf}, audience_cursor = coalesce(${taken?.last ?? null}::uuid, audience_cursor),
         updated_at = now()
       where id = ${campaignId} and status = 'SENDING' returning id`,
+    { id: tables.campaign.id },
   );
   if (!kept) throw new CampaignEndedError();
   return { isComplete, totalRecipients };

@@ -1,6 +1,7 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
@@ -27,6 +28,7 @@ export async function setCampaignPaused(
         where id = ${campaignId} and project_id = ${projectId} and status = 'SENDING'
           and (paused_at is not null) <> ${isPaused}::boolean
         returning id`,
+      { id: tables.campaign.id },
     );
     const campaign = await findCampaign(tx, projectId, campaignId);
     if (changed) {

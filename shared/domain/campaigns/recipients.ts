@@ -2,6 +2,7 @@ import { AppError } from '../../pure/app-error.ts';
 import type { EmailStatus } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { listEmails, type EmailPage, type EmailCursor, type ListedEmail } from '../emails/email-lists.ts';
 
 export interface RecipientQuery {
@@ -13,7 +14,11 @@ export interface RecipientQuery {
 
 /** Checks that a project has a campaign. @throws AppError CAMPAIGN_NOT_FOUND */
 export async function assertCampaignExists(em: Em, projectId: string, campaignId: string): Promise<void> {
-  const found = await queryOne(em, sql`select id from campaign where id = ${campaignId} and project_id = ${projectId}`);
+  const found = await queryOne(
+    em,
+    sql`select id from campaign where id = ${campaignId} and project_id = ${projectId}`,
+    { id: tables.campaign.id },
+  );
   if (!found) throw new AppError('CAMPAIGN_NOT_FOUND');
 }
 

@@ -5,6 +5,7 @@ import { mayReceive, purposeOf } from '../consent/consent.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -36,12 +37,13 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
       suggestion: 'Only a campaign that is SENT, or that ended with an error, can be sent again',
     });
   }
-  const found = await queryOne<{ isAny: boolean; isClosing: boolean }>(
+  const found = await queryOne(
     em,
     sql`
       select exists (select from email where campaign_id = ${id} and trouble = any(${[...states]}::text[])) as "isAny",
         ${status === 'CANCELLED'}::boolean
           and exists (select from email where campaign_id = ${id} and status in ('PENDING', 'SENDING')) as "isClosing"`,
+    { isAny: boolean, isClosing: boolean },
   );
   if (!campaign.audienceFrozen || found?.isClosing) {
     throw badRequest('The campaign ended before all of its recipients had an outcome', {
@@ -50,7 +52,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
     });
   }
   if (!found?.isAny) throw badRequest('Campaign has no recipients in these states', { details: { states } });
-  const first = await queryOne(em, sql`select 1 ${resendable(campaign, states)} limit 1`);
+  const first = await queryOne(em, sql`select ${resendable(campaign, states)} limit 1`, {});
   if (!first) {
     throw badRequest('Campaign has no recipients in these states who may have it', {
       details: { states },
@@ -91,14 +93,15 @@ export async function resendCampaign(
   });
 }
 
-interface Resend {
-  projectId: string;
-  type: EmailType;
-  states: string[] | null;
-  asOf: Date;
-  afterSeq: number;
-  total: number;
-}
+const RESEND = {
+  projectId: tables.campaign.projectId,
+  type: tables.campaign.type,
+  states: tables.campaign.resendStates,
+  asOf: notNull(tables.campaign.resendAsOf),
+  afterSeq: tables.campaign.resendAfterSeq,
+  total: tables.campaign.totalRecipients,
+};
+type Resend = RowOf<typeof RESEND>;
 
 /** Recipients of one statement. It is limited because the commits of others wait until its writes are on the disk. */
 const CHUNK = 2_000;
@@ -113,12 +116,13 @@ export async function requeueNextRecipients(em: Em, campaignId: string): Promise
   try {
     return await inTransaction(em, async (tx) => {
       await query(tx, sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`);
-      const resend = await queryOne<Resend>(
+      const resend = await queryOne(
         tx,
         sql`
           select project_id as "projectId", type, resend_states as states, resend_as_of as "asOf",
             resend_after_seq as "afterSeq", total_recipients as total
           from campaign where id = ${campaignId} and status = 'SENDING'`,
+        RESEND,
       );
       return resend?.states ? requeueChunk(tx, campaignId, resend, resend.states) : true;
     });
@@ -159,6 +163,7 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
         skipped_count = c.skipped_count - n.skipped, suppressed_count = c.suppressed_count - n.suppressed,
         resend_after_seq = ${lastSeq}, resend_states = case when not ${isComplete}::boolean then c.resend_states end
       from counts n where c.id = ${campaignId} and c.status = 'SENDING' returning c.id`,
+    { id: tables.campaign.id },
   );
   if (!kept) throw new CampaignEndedError();
   return isComplete;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { text } from '../../database/tables.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createResultSpool, type ResultSpool } from '../../sending/results/result-spool.ts';
@@ -42,9 +43,10 @@ export function createEmailSpool({ config, orm, logger }: SpoolDeps): ResultSpoo
     sink: createResultSink(em, config.DELIVERY_RETRY_SECONDS),
     logger,
     async folder() {
-      const row = await queryOne<{ identity: string }>(
+      const row = await queryOne(
         em(),
         sql`select current_database() || ' ' || min(executed_at)::text as identity from mikro_orm_migrations`,
+        { identity: text },
       );
       const name = createHash('sha256').update(String(row?.identity));
       return join(config.RESULTS_FOLDER, name.digest('hex').slice(0, 16));

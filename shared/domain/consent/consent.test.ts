@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { SUPPRESSION_REASONS } from '../suppressions/suppressions.ts';
 import { hasConsented, mayReceive, PURPOSES, purposeOf, refusalOf } from './consent.ts';
 
@@ -18,7 +19,7 @@ describe('consent', () => {
   it.each(PURPOSES)('decides the same in SQL and in memory (%s)', async (purpose) => {
     await fc.assert(
       fc.asyncProperty(fc.array(recipients, { minLength: 1, maxLength: 20 }), async (people) => {
-        const rows = await query<{ may: boolean; consents: boolean }>(
+        const rows = await query(
           em(),
           sql`
             select ${mayReceive(purpose)} as may, ${hasConsented(purpose)} as consents

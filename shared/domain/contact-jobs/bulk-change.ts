@@ -3,6 +3,7 @@ import { setSubscribed } from '../contacts/contacts.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 
 /**
@@ -36,9 +37,10 @@ export async function changeContacts(
 }
 
 async function existingIds(em: Em, projectId: string, ids: string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em,
     sql`select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[])`,
+    { id: tables.contact.id },
   );
   return rows.map((row) => row.id);
 }

@@ -3,6 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { number, texts, type RowOf } from '../../database/tables.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
@@ -17,17 +18,18 @@ export interface ImportedCounts {
   erasedCount: number;
 }
 
-interface Upserted {
-  created: number;
+const UPSERTED = {
+  created: number,
   /** The addresses of refused rows. */
-  refused: string[];
+  refused: texts,
   /**
    * Ids of existing contacts whose subscription differs from their row. Contacts that a bounce has unsubscribed are in
    * `toUnsubscribe`, too, so that a later undoing of the bounce does not subscribe them.
    */
-  toSubscribe: string[];
-  toUnsubscribe: string[];
-}
+  toSubscribe: texts,
+  toUnsubscribe: texts,
+};
+type Upserted = RowOf<typeof UPSERTED>;
 
 /**
  * Merges rows with the same address. A later row takes precedence in each field that it has, and in its subscription.
@@ -88,7 +90,7 @@ export async function importContacts(
   { rows, json }: ContactBatch,
 ): Promise<ImportedCounts> {
   // PostgreSQL counts the rows, because returning them all would take a third of the time.
-  const upserted = await queryOne<Upserted>(
+  const upserted = await queryOne(
     em,
     sql`
       with imported as materialized (
@@ -108,6 +110,7 @@ export async function importContacts(
         coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed
           and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe"
       from imported i left join upserted u on u.email = i.email`,
+    UPSERTED,
   );
   const { created = 0, toSubscribe = [], toUnsubscribe = [], refused: refusedEmails = [] } = upserted ?? {};
   const cause = { reason: 'import', jobId } as const;
@@ -132,7 +135,7 @@ export async function importContacts(
  * @returns how many were removed
  */
 async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       with returned as materialized (
@@ -149,6 +152,7 @@ async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date)
         where x.contact_id = any(r.erased_ids) and not r.is_erased
       )
       select count(*) from removed`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, queryOne, sql } from '../../database/sql.ts';
+import { json, sql } from '../../database/sql.ts';
+import { queryOne } from '../../../tests/support/rows.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
 import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
 
@@ -80,10 +81,7 @@ describe('everpost_json_bytes', () => {
     const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false }).filter((each) => !/\\u0000|e/.test(json(each)));
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 20 }), async (values) => {
-        const row = await queryOne<{ bytes: number }>(
-          em(),
-          sql`select everpost_json_bytes(${json(values)}::jsonb) as bytes`,
-        );
+        const row = await queryOne(em(), sql`select everpost_json_bytes(${json(values)}::jsonb) as bytes`);
         // jsonb keeps one of two equal keys, and no sign of zero. Parsing does the same.
         expect(row?.bytes).toBe(Buffer.byteLength(JSON.stringify(JSON.parse(json(values)))));
       }),

@@ -19,5 +19,5 @@ export function fieldTypesInsert(projectId: string, stored: Record<string, unkno
 /** Adds new keys with their types. @throws AppError VALIDATION_ERROR when the project would have too many fields */
 export async function noteFieldTypes(em: Em, projectId: string, stored: Record<string, unknown>): Promise<void> {
   const statement = fieldTypesInsert(projectId, stored);
-  if (statement) await query(em, statement).catch(throwTooManyFields);
+  if (statement) await query(em, statement, {}).catch(throwTooManyFields);
 }

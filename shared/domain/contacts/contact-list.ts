@@ -1,6 +1,7 @@
 import type { Em } from '../../database/em.ts';
 import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { RETURNED_COLUMNS, type UpsertedContact } from './contacts.ts';
+import { number, type RowOf } from '../../database/tables.ts';
+import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 
 export interface ContactListQuery {
   limit: number;
@@ -18,17 +19,16 @@ export interface ContactCursor {
 }
 
 export interface ContactPage {
-  contacts: UpsertedContact[];
+  contacts: RowOf<typeof RETURNED>[];
   hasMore: boolean;
   /** Counted on the first page only; 0 on later ones. */
   total: number;
 }
 
 async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
-  const row = await queryOne<{ count: number }>(
-    em,
-    sql`select count(*) from contact where ${joinSql(filters, ' and ')}`,
-  );
+  const row = await queryOne(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`, {
+    count: number,
+  });
   return row?.count ?? 0;
 }
 
@@ -44,11 +44,12 @@ export async function listContacts(em: Em, projectId: string, list: ContactListQ
   const after = list.dir === 'asc' ? sql`>` : sql`<`;
   const direction = list.dir === 'asc' ? sql`asc` : sql`desc`;
   if (list.cursor) filters.push(sql`(${key}, id) ${after} (${list.cursor.value}::${type}, ${list.cursor.id}::uuid)`);
-  const rows = await query<UpsertedContact>(
+  const rows = await query(
     em,
     sql`
       select ${RETURNED_COLUMNS} from contact where ${joinSql(filters, ' and ')}
       order by ${key} ${direction}, id ${direction} limit ${list.limit + 1}`,
+    RETURNED,
   );
   return { contacts: rows.slice(0, list.limit), hasMore: rows.length > list.limit, total };
 }

@@ -1,5 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 /** The order in which contacts are locked and created, independent of the collation of the database. */
 export const IN_LOCK_ORDER = sql`order by email collate "C"`;
@@ -12,10 +13,11 @@ export async function lockContacts(
   purpose: 'change' | 'deletion',
 ): Promise<string[]> {
   const strength: SqlFragment = purpose === 'deletion' ? sql`for update` : sql`for no key update`;
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     tx,
     sql`
       select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[]) ${IN_LOCK_ORDER} ${strength}`,
+    { id: tables.contact.id },
   );
   return rows.map((row) => row.id);
 }

@@ -1,6 +1,7 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 export interface AddressLookup {
   found: string[];
@@ -9,9 +10,10 @@ export interface AddressLookup {
 
 /** Divides addresses by whether a contact has them. The results have the spelling and order of `emails`. */
 export async function lookUpAddresses(em: Em, projectId: string, emails: string[]): Promise<AddressLookup> {
-  const rows = await query<{ email: string }>(
+  const rows = await query(
     em,
     sql`select email from contact where project_id = ${projectId} and email = any(${emails.map(normalizeAddress)}::text[])`,
+    { email: tables.contact.email },
   );
   const known = new Set(rows.map((row) => row.email));
   const isKnown = (email: string): boolean => known.has(normalizeAddress(email));

@@ -8,6 +8,7 @@ import { recordSubscriptionEvents, type ExecutionCause, type SubscriptionCause }
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../../database/em.ts';
 import {
+  columnsOf,
   joinSql,
   json,
   lockTimeoutSelect,
@@ -17,6 +18,7 @@ import {
   sql,
   type SqlFragment,
 } from '../../database/sql.ts';
+import { boolean, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
@@ -36,26 +38,20 @@ export interface ContactUpsert {
   data?: Record<string, unknown>;
 }
 
-export interface UpsertedContact {
-  id: string;
-  projectId: string;
-  email: string;
-  subscribed: boolean;
-  optedOutAt: Date | null;
-  data: Record<string, unknown>;
-  createdAt: Date;
-  updatedAt: Date;
-  isNew: boolean;
+export const RETURNED = {
+  ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'data', 'createdAt', 'updatedAt'),
+};
+export const RETURNED_COLUMNS = columnsOf(RETURNED);
+const UPSERTED_CONTACT = {
+  ...RETURNED,
+  isNew: boolean,
   /** Whether a hard bounce ended the subscription, and it was not set since. */
-  isBounced: boolean;
+  isBounced: boolean,
   /** The event that was recorded with the contact, and its time. */
-  eventId?: string | null;
-  eventAt?: Date | null;
-}
-
-export const RETURNED_COLUMNS = sql`
-  id, project_id as "projectId", email, subscribed, opted_out_at as "optedOutAt", data,
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  eventId: nullable(tables.event.id),
+  eventAt: nullable(tables.event.createdAt),
+};
+export type UpsertedContact = RowOf<typeof UPSERTED_CONTACT>;
 
 /** The patched JSON column. It is one expression, so concurrent patches of different keys are both kept. */
 function patchedData(column: SqlFragment, stored: string, removed: string[]): SqlFragment {
@@ -75,7 +71,7 @@ export async function setSubscribed(
   subscribed: boolean,
   cause: SubscriptionCause | ((contactId: string) => SubscriptionCause),
 ): Promise<string[]> {
-  const flipped = await query<{ id: string }>(
+  const flipped = await query(
     em,
     sql`
       with held as materialized (
@@ -90,6 +86,7 @@ export async function setSubscribed(
         from held h where c.id = h.id
       )
       select id from held where subscribed <> ${subscribed}`,
+    { id: tables.contact.id },
   );
   const causeOf = typeof cause === 'function' ? cause : () => cause;
   const changed = flipped.map(({ id }) => ({ contactId: id, cause: causeOf(id) }));
@@ -107,7 +104,7 @@ export async function endBouncedSubscriptions(
   bounced: readonly { emailId: string; contactId: string }[],
 ): Promise<string[]> {
   if (bounced.length === 0) return [];
-  const ended = await query<{ id: string; emailId: string }>(
+  const ended = await query(
     em,
     sql`
       with bounced as (
@@ -123,6 +120,7 @@ export async function endBouncedSubscriptions(
       update contact c set subscribed = false, opted_out_at = now(), bounced_email_id = b.email_id, updated_at = now()
       from held h join bounced b on b.contact_id = h.id where c.id = h.id
       returning c.id, b.email_id as "emailId"`,
+    { id: tables.contact.id, emailId: text },
   );
   const changed = ended.map(({ id, emailId }) => ({
     contactId: id,
@@ -181,7 +179,7 @@ export async function upsertContactRows(
   const patches = [...new Set(sorted.map((row) => row.patch))];
   const fieldTypes = fieldTypesInsert(projectId, mergedFields(patches));
   const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
-  const upserted = await queryPrepared<UpsertedContact>(
+  const upserted = await queryPrepared(
     em,
     sql`
       with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
@@ -191,6 +189,7 @@ export async function upsertContactRows(
       returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
+    UPSERTED_CONTACT,
   ).catch(throwDataTooLarge);
   const byEmail = new Map(upserted.map((row) => [row.email, row]));
   await applySubscriptions(em, projectId, rows, byEmail, cause);
@@ -314,6 +313,7 @@ export async function patchContact(
     const updated = await queryOne(
       tx,
       sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,
+      { id: tables.contact.id },
     ).catch((error: unknown) => {
       if (!isUniqueViolation(error, 'contact_project_id_email_key')) return throwDataTooLarge(error);
       throw new AppError('CONFLICT', {

@@ -3,6 +3,7 @@ import type { Em } from '../../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
 import { contactsAfter } from './contact-order.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 
 /** The condition for contacts with a value at a path: a key with that exact name, or a nested key. */
 function holds(path: string): SqlFragment {
@@ -19,10 +20,9 @@ function without(path: string): SqlFragment {
 
 /** The number of contacts of a project that have a value at a path of their custom data. */
 export async function countFieldHolders(em: Em, projectId: string, path: string): Promise<number> {
-  const row = await queryOne<{ count: number }>(
-    em,
-    sql`select count(*) from contact where project_id = ${projectId} and ${holds(path)}`,
-  );
+  const row = await queryOne(em, sql`select count(*) from contact where project_id = ${projectId} and ${holds(path)}`, {
+    count: number,
+  });
   return row?.count ?? 0;
 }
 
@@ -42,11 +42,12 @@ export async function deleteFieldChunk(
   path: string,
   chunk: { after?: string; limit: number },
 ): Promise<{ count: number; lastId?: string }> {
-  const holders = await query<{ id: string }>(
+  const holders = await query(
     tx,
     sql`
       select id from contact where ${contactsAfter(projectId, chunk.after)} and ${holds(path)}
       order by project_id, id limit ${chunk.limit}`,
+    { id: tables.contact.id },
   );
   const ids = await lockContacts(
     tx,

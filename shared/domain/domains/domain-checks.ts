@@ -2,6 +2,7 @@ import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { lookUpRecords, domainRecords, type DomainRecordSource, type RecordState } from './dns-records.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 import { withKey, type KeyedSenderDomain } from './sender-domains.ts';
@@ -119,12 +120,13 @@ export async function checkSenderDomain(
 
 /** The next domains whose check is due, in the order of their ids. */
 export async function findDueDomains(em: Em, asOf: Date, afterId: string | null, limit: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em,
     sql`
       select d.id from sender_domain d join project p on p.id = d.project_id
       where d.next_check_at <= ${asOf} and not p.disabled and (${afterId}::uuid is null or d.id > ${afterId}::uuid)
       order by d.id limit ${limit}`,
+    { id: tables.senderDomain.id },
   );
   return rows.map((row) => row.id);
 }

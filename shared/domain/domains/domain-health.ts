@@ -1,5 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { jsonAs, number, tables } from '../../database/tables.ts';
 import type { RecordPurpose } from './dns-records.ts';
 
 /** A sender domain that may send, but lacks something, as its last check found it. */
@@ -18,7 +19,7 @@ export async function findDomainFaults(
   wanted: readonly RecordPurpose[],
   limit: number,
 ): Promise<{ faults: DomainFault[]; total: number }> {
-  const rows = await query<{ fault: DomainFault; total: number }>(
+  const rows = await query(
     em,
     sql`
       with state as (
@@ -28,6 +29,7 @@ export async function findDomainFaults(
       )
       select to_jsonb(state) as fault, count(*) over ()::int as total from state where "isUnsigned" or missing <> '{}'
       order by "isUnsigned" desc, domain, "projectId" limit ${limit}::int`,
+    { fault: jsonAs<DomainFault>(), total: number },
   );
   return { faults: rows.map(({ fault }) => fault), total: rows[0]?.total ?? 0 };
 }
@@ -35,11 +37,12 @@ export async function findDomainFaults(
 /** What a start with an https PUBLIC_URL says of domains whose email goes unsigned; undefined without any. */
 export async function unsignedWarning(em: Em, { publicUrl }: { publicUrl: string }): Promise<string | undefined> {
   if (!publicUrl.startsWith('https:')) return undefined;
-  const rows = await query<{ domain: string; total: number }>(
+  const rows = await query(
     em,
     sql`
       select domain, count(*) over ()::int as total from sender_domain where verified and not dns_verified
       order by domain, id limit 3`,
+    { domain: tables.senderDomain.domain, total: number },
   );
   if (!rows[0]) return undefined;
   const names = `${rows.map(({ domain }) => domain).join(', ')}${rows[0].total > rows.length ? ' and others' : ''}`;

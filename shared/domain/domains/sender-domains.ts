@@ -8,6 +8,7 @@ import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { findProject } from '../projects/projects.ts';
 import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { number, tables, type RowOf } from '../../database/tables.ts';
 import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
@@ -69,9 +70,10 @@ export async function findRefusedSenders(
 ): Promise<Map<string, AppError>> {
   const nameOf = (address: string) => domainToASCII(domainOf(address)) || domainOf(address);
   const names = [...new Set(addresses.map(nameOf))];
-  const rows = await queryPrepared<{ domain: string; verified: boolean }>(
+  const rows = await queryPrepared(
     em,
     sql`select domain, verified from sender_domain where project_id = ${projectId} and domain = any(${names}::text[])`,
+    { domain: tables.senderDomain.domain, verified: tables.senderDomain.verified },
   );
   const verified = new Map(rows.map((row) => [row.domain, row.verified]));
   return new Map(
@@ -134,6 +136,7 @@ export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: Ne
           now(), now()
         where (select count(*) from sender_domain where project_id = ${projectId}) < ${LIMITS.senderDomainsPerProject}
         returning id`,
+      { id: tables.senderDomain.id },
     );
     if (!added) assertRoomForDomain(LIMITS.senderDomainsPerProject);
   } catch (error) {
@@ -179,15 +182,13 @@ export async function findSenderDomain(em: Em, projectId: string, domainId: stri
   return domain;
 }
 
-interface DomainUsage {
-  templates: number;
-  campaigns: number;
-}
+const DOMAIN_USAGE = { templates: number, campaigns: number };
+type DomainUsage = RowOf<typeof DOMAIN_USAGE>;
 
 /** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while a template or campaign uses it */
 export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
   const { id, domain } = await findSenderDomain(em, projectId, domainId);
-  const usage = await queryOne<DomainUsage>(
+  const usage = await queryOne(
     em,
     sql`
       select
@@ -198,6 +199,7 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
           where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
             and status in ('DRAFT', 'SCHEDULED', 'SENDING')
         ) as campaigns`,
+    DOMAIN_USAGE,
   );
   if (usage && usage.templates + usage.campaigns > 0) {
     throw new AppError('CONFLICT', {

@@ -5,6 +5,7 @@ import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { returnPathDomain } from '../../pure/emails/return-path.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
 
 /** How email from a domain is signed, and where its bounces return. */
 export interface SendingIdentity {
@@ -33,20 +34,22 @@ const UNSIGNED_CACHE_MS = 3_000;
 const RETURN_PATH_HOST_LENGTH_MAX = 206;
 const UNVERIFIED: SendingIdentity = { signer: undefined, returnPathHost: undefined };
 
-interface StoredIdentity {
-  id: string;
-  selector: string;
-  sealedPrivateKey: Buffer;
-  hasReturnPath: boolean;
-}
+const STORED_IDENTITY = {
+  id: tables.senderDomain.id,
+  selector: notNull(tables.senderDomain.dkimSelector),
+  sealedPrivateKey: notNull(tables.senderDomain.dkimPrivateKey),
+  hasReturnPath: boolean,
+};
+type StoredIdentity = RowOf<typeof STORED_IDENTITY>;
 
 async function loadIdentity(em: Em, projectId: string, domain: string): Promise<StoredIdentity | undefined> {
-  return queryOne<StoredIdentity>(
+  return queryOne(
     em,
     sql`
       select id, dkim_selector as selector, dkim_private_key as "sealedPrivateKey",
         records_found @> '{RETURN_PATH,SPF}' as "hasReturnPath"
       from sender_domain where project_id = ${projectId} and domain = ${domain} and dns_verified`,
+    STORED_IDENTITY,
   );
 }
 

@@ -1,6 +1,7 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { text } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 
 /** How many contacts, the newest, a search for one address reads the emails of. */
@@ -31,7 +32,7 @@ export function hasKeyWithoutContact(projectId: string, key: SqlFragment): SqlFr
  */
 export async function contactIdsOfAddress(em: Em, projectId: string, address: string): Promise<string[]> {
   const stored = storedAddress(address);
-  const contacts = await query<{ id: string }>(
+  const contacts = await query(
     em,
     sql`
       select id from contact where project_id = ${projectId} and email = ${stored}
@@ -39,6 +40,7 @@ export async function contactIdsOfAddress(em: Em, projectId: string, address: st
       select f.contact_id from former_address f cross join ${ADDRESS_HASH_KEY}
       where f.project_id = ${projectId} and f.address_hash = ${addressHash(sql`${projectId}::uuid`, stored)}
       order by id desc limit ${CONTACTS_MAX}`,
+    { id: text },
   );
   return contacts.map(({ id }) => id);
 }

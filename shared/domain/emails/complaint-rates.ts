@@ -1,13 +1,11 @@
 import type { SentCount } from '../../sending/ports.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, tables, type RowOf } from '../../database/tables.ts';
 
 /** How often recipients at a provider reported emails of a project as spam, over the last seven UTC days. */
-export interface ComplaintRate {
-  provider: string;
-  sent: number;
-  complained: number;
-}
+const COMPLAINT_RATE = { provider: tables.providerDay.provider, sent: number, complained: number };
+export type ComplaintRate = RowOf<typeof COMPLAINT_RATE>;
 
 /** When a rate is too high. */
 export interface ComplaintLimit {
@@ -46,12 +44,13 @@ export async function countComplaint(tx: Em, projectId: string, provider: string
 
 /** The rates of a project: those with the most complaints first, then those with the most emails. */
 export async function listComplaintRates(em: Em, projectId: string): Promise<ComplaintRate[]> {
-  return query<ComplaintRate>(
+  return query(
     em,
     sql`
       select provider, sum(sent)::int as sent, sum(complained)::int as complained
       from provider_day where project_id = ${projectId} and ${IN_WINDOW}
       group by provider order by 3 desc, 2 desc, 1 limit ${RATES_MAX}`,
+    COMPLAINT_RATE,
   );
 }
 
@@ -63,7 +62,7 @@ export async function findExcessiveRate(
   projectId: string,
   { rateMax, emailsMin }: ComplaintLimit,
 ): Promise<ComplaintRate | undefined> {
-  return queryOne<ComplaintRate>(
+  return queryOne(
     em,
     sql`
       select provider, sum(sent)::int as sent, sum(complained)::int as complained
@@ -74,5 +73,6 @@ export async function findExcessiveRate(
       group by provider
       having sum(sent) >= ${emailsMin}::int and sum(complained) * 100 >= sum(sent) * ${rateMax}::float8
       order by sum(complained)::float8 / sum(sent) desc limit 1`,
+    COMPLAINT_RATE,
   );
 }

@@ -11,17 +11,19 @@ import {
   SqlFragment,
   storableText,
 } from '../../database/sql.ts';
+import { oneOf, tables, type RowOf } from '../../database/tables.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { DeliveryResult } from '../../sending/ports.ts';
 import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import { applyHardBounces, type BouncedEmail } from './hard-bounces.ts';
 
-export interface RecordedResult {
-  email_id: string;
-  contact_id: string | null;
-  verdict: DeliveryResult['verdict'];
-}
+const RECORDED_RESULT = {
+  email_id: tables.email.id,
+  contact_id: tables.email.contactId,
+  verdict: oneOf('failed', 'deferred', 'sent', 'bounced', 'uncertain', 'held', 'skipped', 'suppressed'),
+};
+export type RecordedResult = RowOf<typeof RECORDED_RESULT>;
 
 const ERROR_LENGTH_MAX = 500;
 
@@ -141,7 +143,7 @@ export async function recordTransactionalResults(
 ): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockBounced(tx, results);
-    const recorded = await queryPrepared<RecordedResult>(
+    const recorded = await queryPrepared(
       tx,
       sql`
         with changed as (
@@ -152,6 +154,7 @@ export async function recordTransactionalResults(
         ),
         ${resultEvents()}
         select id as email_id, contact_id, verdict from changed`,
+      RECORDED_RESULT,
     );
     await applyHardBounces(tx, projectId, bouncedAmong(recorded));
   });

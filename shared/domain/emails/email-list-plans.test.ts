@@ -5,7 +5,8 @@ import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import { instantSchema } from '../../pure/filters/instant-schema.ts';
 import { listRecipients, readRecipients } from '../campaigns/recipients.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { listEmails, type EmailFilters } from './email-lists.ts';
 import { readEmailStory } from './email-timeline.ts';
@@ -67,7 +68,7 @@ interface Reads {
 
 /** The rows of emails and events that a connection has read, in this transaction and shortly before. */
 async function readsSoFar(tx: Em): Promise<Reads> {
-  const reads = await queryOne<Reads>(
+  const reads = await queryOne(
     tx,
     sql`
       select sum(seq_scan)::int as "fullScans", sum(seq_tup_read + idx_tup_fetch)::int as rows
@@ -145,7 +146,7 @@ describe('among many emails', () => {
   });
 
   it('the emails of one delivery are found by an index, however many there are', async () => {
-    const stored = await query<{ id: string }>(
+    const stored = await query(
       em(),
       sql`select id from email where project_id = ${projectId} and campaign_id is null limit 200`,
     );

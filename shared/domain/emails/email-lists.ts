@@ -1,15 +1,13 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 
 /** The last email of a page: in a list by number its `seq` counts, in other lists its time and id. */
-export interface EmailCursor {
-  at: Date;
-  id: string;
-  seq: number | null;
-}
+const EMAIL_CURSOR = { at: tables.email.createdAt, id: tables.email.id, seq: tables.email.campaignSeq };
+export type EmailCursor = RowOf<typeof EMAIL_CURSOR>;
 
 export interface EmailFilters {
   address?: string | undefined;
@@ -28,35 +26,26 @@ export interface EmailListQuery extends EmailFilters {
   after?: EmailCursor | undefined;
 }
 
-/** An email as lists show it. */
-export interface ListedEmail {
-  id: string;
-  status: EmailStatus;
-  type: EmailType;
+const OF_EMAIL = {
   /** Null once its contact was erased. */
-  to: string | null;
-  subject: string | null;
-  contactId: string | null;
-  campaignId: string | null;
-  seq: number | null;
-  templateId: string | null;
-  workflowId: string | null;
-  executionId: string | null;
-  deferrals: number;
+  to: tables.email.toAddress,
+  seq: tables.email.campaignSeq,
+  workflowId: tables.email.automationId,
   /** The words of the server, or Everpost's own. */
-  error: string | null;
-  retryAt: Date | null;
-  createdAt: Date;
-  sentAt: Date | null;
-  deliveredAt: Date | null;
-  openedAt: Date | null;
-  clickedAt: Date | null;
-  bouncedAt: Date | null;
-  complainedAt: Date | null;
-  unsubscribedAt: Date | null;
-  opens: number;
-  clicks: number;
-}
+  error: tables.email.error,
+  ...pick(tables.email, 'id', 'status', 'contactId', 'campaignId', 'templateId', 'executionId', 'deferrals'),
+  ...pick(tables.email, 'createdAt', 'sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'),
+  ...pick(tables.email, 'unsubscribedAt', 'opens', 'clicks'),
+};
+
+/** An email as lists show it. */
+export const LISTED_EMAIL = {
+  ...OF_EMAIL,
+  type: tables.template.type,
+  subject: nullable(text),
+  retryAt: tables.email.retryAt,
+};
+export type ListedEmail = RowOf<typeof LISTED_EMAIL>;
 
 export interface EmailPage {
   emails: ListedEmail[];
@@ -77,13 +66,8 @@ const TYPE = sql`coalesce(c.type, t.type, 'TRANSACTIONAL')`;
 
 /** The columns of a `ListedEmail`, to be selected from `emailTables`. */
 export const EMAIL_COLUMNS = sql`
-  e.id, e.status, ${TYPE} as type, e.to_address as "to",
-  case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject,
-  e.contact_id as "contactId", e.campaign_id as "campaignId", e.campaign_seq as seq, e.template_id as "templateId",
-  e.automation_id as "workflowId", e.execution_id as "executionId", e.deferrals, e.error,
-  case when e.status = 'PENDING' then e.retry_at end as "retryAt", e.created_at as "createdAt", e.sent_at as "sentAt",
-  e.delivered_at as "deliveredAt", e.opened_at as "openedAt", e.clicked_at as "clickedAt", e.bounced_at as "bouncedAt",
-  e.complained_at as "complainedAt", e.unsubscribed_at as "unsubscribedAt", e.opens, e.clicks`;
+  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, case when e.status = 'PENDING' then e.retry_at end as "retryAt",
+  case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject`;
 
 /** Emails `e` joined with the tables that `EMAIL_COLUMNS` reads. */
 export function emailTables(emails: SqlFragment): SqlFragment {
@@ -183,12 +167,13 @@ async function findWindowEnd(
 ): Promise<EmailCursor | undefined> {
   // The index alone has these columns, so the emails of the window are not read.
   const key = isByNumber ? sql`campaign_id, campaign_seq` : sql`id`;
-  return queryOne<EmailCursor>(
+  return queryOne(
     em,
     sql`
       select e.created_at as at, e.id, e.campaign_seq as seq
       from (select ${key} ${scanned} offset ${WINDOW - 1} limit 1) w join email e using (${key})
       where e.project_id = ${projectId}`,
+    EMAIL_CURSOR,
   );
 }
 
@@ -208,11 +193,12 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
   const scanned = scannedEmails(scans, order);
   const checked = scans.length === 1 ? scans.flat() : bounds;
   const conditions = uncheckedConditions(filterConditions(projectId, list), checked);
-  const emails = await query<ListedEmail>(
+  const emails = await query(
     em,
     sql`
       select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${scanned} limit ${WINDOW})`)}
       where ${joinSql(conditions, ' and ')} order by ${order} limit ${list.limit + 1}`,
+    LISTED_EMAIL,
   );
   if (emails.length > list.limit) {
     const page = emails.slice(0, list.limit);

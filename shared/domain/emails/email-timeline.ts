@@ -1,17 +1,10 @@
 import { AppError } from '../../pure/app-error.ts';
-import { isWaitCurrent, type ProviderWait } from '../../pure/emails/provider-wait.ts';
+import { isWaitCurrent } from '../../pure/emails/provider-wait.ts';
+import type { RecordedAttempt } from '../../database/column-types.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
-import { EMAIL_COLUMNS, emailTables, type ListedEmail } from './email-lists.ts';
-
-/** A delivery attempt in which no server accepted the email. */
-interface RecordedAttempt {
-  at: string;
-  verdict: 'deferred' | 'uncertain' | 'failed' | 'bounced';
-  server?: string;
-  words?: string;
-  nextAt?: string;
-}
+import { boolean, date, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
+import { EMAIL_COLUMNS, emailTables, LISTED_EMAIL, type ListedEmail } from './email-lists.ts';
 
 export const TIMELINE_TYPES = [
   'queued',
@@ -70,22 +63,24 @@ export interface EmailStory {
   timeline: TimelineEntry[];
 }
 
-interface StoryRow extends ListedEmail {
-  attempts: RecordedAttempt[] | null;
-  refusal: { rule?: string; server?: string } | null;
-  isDisabled: boolean;
-  isPaused: boolean;
-  wasReleased: boolean;
-  heldAt: Date | null;
-  campaignWait: ProviderWait | null;
-  budgetUntil: Date | null;
-}
+const STORY = {
+  ...LISTED_EMAIL,
+  ...pick(tables.email, 'attempts', 'refusal', 'heldAt'),
+  isDisabled: tables.project.disabled,
+  isPaused: boolean,
+  wasReleased: boolean,
+  campaignWait: tables.campaign.waiting,
+  budgetUntil: nullable(date),
+  now: date,
+};
+type StoryRow = RowOf<typeof STORY>;
 
-interface EventRow {
-  name: string;
-  at: Date;
-  data: Record<string, unknown>;
-}
+const EVENT_ROW = {
+  ...pick(tables.event, 'id', 'name', 'data'),
+  at: tables.event.createdAt,
+  email_id: tables.event.emailId,
+};
+type EventRow = RowOf<typeof EVENT_ROW>;
 
 const TYPE_OF_EVENT: Record<string, TimelineEntry['type']> = {
   'email.sent': 'accepted',
@@ -110,14 +105,15 @@ const WINDOW = 2_000;
 async function eventsOf(em: Em, email: ListedEmail): Promise<EventRow[]> {
   const found = sql`select e.name, e.created_at as at, e.data, e.id, e.email_id from event e`;
   if (email.contactId === null) {
-    return query<EventRow>(
+    return query(
       em,
       sql`
         ${found} where e.contact_id is null and e.email_id = ${email.id}
         order by e.created_at, e.id limit ${SHOWN_OF_NAME * Object.keys(TYPE_OF_EVENT).length}`,
+      EVENT_ROW,
     );
   }
-  return query<EventRow>(
+  return query(
     em,
     sql`
       select shown.* from unnest(${Object.keys(TYPE_OF_EVENT)}::text[]) as n (name) cross join lateral (
@@ -126,6 +122,7 @@ async function eventsOf(em: Em, email: ListedEmail): Promise<EventRow[]> {
           order by e.created_at limit ${WINDOW}
         ) w where w.email_id = ${email.id} order by w.at, w.id limit ${SHOWN_OF_NAME}
       ) shown order by shown.at, shown.id`,
+    EVENT_ROW,
   );
 }
 
@@ -235,7 +232,7 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function readEmailStory(em: Em, projectId: string, emailId: string): Promise<EmailStory> {
-  const row = await queryOne<StoryRow & { now: Date }>(
+  const row = await queryOne(
     em,
     sql`
       select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused",
@@ -245,6 +242,7 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string)
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
         left join send_budget b on b.project_id = e.project_id
       where e.id = ${emailId} and e.project_id = ${projectId}`,
+    STORY,
   );
   if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Email not found' });
   return { email: row, waiting: waitingOf(row, row.now), timeline: timelineOf(row, await eventsOf(em, row)) };

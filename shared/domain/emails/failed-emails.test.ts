@@ -4,7 +4,8 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listActivity } from '../activity-feed/activity-feed.ts';
 import { claimCampaignPage, recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { closeRecipients } from '../campaigns/campaign-state.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordTransactionalResults } from './delivery-results.ts';
 import { abandonEmails, claimEmails } from './transactional-delivery.ts';
@@ -48,11 +49,7 @@ async function createCampaign(status: string, error: string | null): Promise<str
   return id;
 }
 
-const eventsOf = (emailId: string) =>
-  query<{ name: string; data: Record<string, unknown> }>(
-    em(),
-    sql`select name, data from event where email_id = ${emailId}`,
-  );
+const eventsOf = (emailId: string) => query(em(), sql`select name, data from event where email_id = ${emailId}`);
 
 async function expectFailed(emailId: string, data: Record<string, unknown>): Promise<void> {
   expect(await eventsOf(emailId)).toEqual([
@@ -135,7 +132,7 @@ describe('an email that cannot be sent', () => {
     await record('deferred', '450 later');
     await record('failed', '554 no');
     await expectFailed(id, { reason: '554 no', subject: 'S' });
-    const row = await queryOne<{ attempts: unknown }>(em(), sql`select attempts from email where id = ${id}`);
+    const row = await queryOne(em(), sql`select attempts from email where id = ${id}`);
     expect(row?.attempts).toEqual([
       expect.objectContaining({
         verdict: 'deferred',

@@ -13,6 +13,7 @@ import {
   sql,
   type SqlFragment,
 } from '../../database/sql.ts';
+import { nullable, tables, text, type RowOf } from '../../database/tables.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -57,11 +58,12 @@ const REPORTABLE = literalList(REPORTABLE_STATUSES);
 
 const NOW_TEXT = isoText(sql`now()`);
 
-interface ChangedEmail {
-  project_id: string;
-  contact_id: string | null;
-  to_address: string | null;
-}
+const CHANGED_EMAIL = {
+  project_id: tables.email.projectId,
+  contact_id: tables.email.contactId,
+  to_address: tables.email.toAddress,
+};
+type ChangedEmail = RowOf<typeof CHANGED_EMAIL>;
 
 /**
  * A statement that applies a change to emails. The first change of its kind sets the moment, counts in the campaign and
@@ -107,7 +109,7 @@ async function applyStatusChange(
   change: StatusChange,
   data: Record<string, unknown>,
 ): Promise<ChangedEmail | undefined> {
-  const [email] = await queryPrepared<ChangedEmail>(
+  const [email] = await queryPrepared(
     em,
     statusChangeStatement(
       sql`select ${emailId}::uuid as id`,
@@ -115,6 +117,7 @@ async function applyStatusChange(
       data,
       sql`select project_id, contact_id, to_address from changed`,
     ),
+    CHANGED_EMAIL,
   );
   return email;
 }
@@ -130,7 +133,7 @@ export async function recordDelivery(em: Em, emailId: string): Promise<void> {
  * @returns for each email whether its delivery was recorded, now or before
  */
 export async function recordDeliveries(em: Em, emailIds: string[]): Promise<boolean[]> {
-  const reported = await queryPrepared<{ id: string }>(
+  const reported = await queryPrepared(
     em,
     statusChangeStatement(
       sql`select id from email where id = any(${emailIds}::uuid[]) for no key update skip locked`,
@@ -138,6 +141,7 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
       {},
       sql`select id from reported`,
     ),
+    { id: tables.email.id },
   );
   const recorded = new Set(reported.map((email) => email.id));
   return emailIds.map((emailId) => recorded.has(emailId));
@@ -197,6 +201,7 @@ async function hasComplainedBefore(tx: Em, emailId: string, email: ChangedEmail)
     sql`
       select from email
       where ${ofRecipient} and id <> ${emailId} and complained_at > now() - interval '7 days' limit 1`,
+    {},
   );
   return earlier !== undefined;
 }
@@ -267,10 +272,9 @@ export interface Reply {
 
 /** The address that an email went to, lower-cased; undefined when it is not known any more. */
 export async function findEmailAddress(em: Em, emailId: string): Promise<string | undefined> {
-  const email = await queryOne<{ address: string | null }>(
-    em,
-    sql`select lower(to_address) as address from email where id = ${emailId}`,
-  );
+  const email = await queryOne(em, sql`select lower(to_address) as address from email where id = ${emailId}`, {
+    address: nullable(text),
+  });
   return email?.address ?? undefined;
 }
 
@@ -298,13 +302,14 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
  * @param emailIds in the order in which the message names them
  */
 export async function findRepliedEmail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
-  const email = await queryOne<{ id: string }>(
+  const email = await queryOne(
     em,
     sql`
       select id from email
       where id = any(${emailIds}::uuid[]) and project_id = ${projectId} and contact_id is not null
         and status in ${REPORTABLE}
       order by array_position(${emailIds}::uuid[], id) desc limit 1`,
+    { id: tables.email.id },
   );
   return email?.id;
 }

@@ -1,6 +1,7 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 /** How long an attempt may go on sending after its workflow ended. It learns of the end by its heartbeat. */
 export const ATTEMPT_ENDS_MS = 60_000;
@@ -76,7 +77,8 @@ async function redeliverThose(em: Em, which: SqlFragment): Promise<number> {
       insert into outbox (id, project_id, kind, subject_id, batch_id)
       select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id,
         delivery_id
-      from moved returning 1`,
+      from moved returning id`,
+    { id: tables.outbox.id },
   );
   return rows.length;
 }

@@ -9,15 +9,17 @@ import type { PermitStore, ProviderStates } from '../../sending/ports.ts';
 import { healthKey, partsOfKey } from '../../sending/permit/health-key.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
+import { date, nullable, pick, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { countSent } from './complaint-rates.ts';
 
-interface StateRow {
-  relay: string;
-  provider: string;
-  state: ProviderHealth;
+declare module '../../database/column-types.ts' {
+  interface ColumnTypes {
+    'providerHealth.state': ProviderHealth;
+  }
 }
 
+const STATE_ROW = pick(tables.providerHealth, 'relay', 'provider', 'state');
 /** Applies the reports of a worker. One worker at a time changes the state of a key. */
 async function exchange(
   em: Em,
@@ -28,7 +30,7 @@ async function exchange(
   return inTransaction(em, async (tx) => {
     const parts = [...reports.keys()].sort().map(partsOfKey);
     // The upsert locks the row of each key, and creates it when there was none.
-    const rows = await query<StateRow & { now: Date }>(
+    const rows = await query(
       tx,
       sql`
         insert into provider_health as h (relay, provider, state)
@@ -38,6 +40,7 @@ async function exchange(
         order by relay, provider
         on conflict (relay, provider) do update set state = h.state
         returning relay, provider, state, clock_timestamp() as now`,
+      { ...STATE_ROW, now: date },
     );
     // The time of the last row, because all rows are locked by then.
     const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
@@ -79,14 +82,20 @@ async function readStates(
   relays: readonly string[],
   changes: ProviderStates['changes'],
 ): Promise<ProviderStates> {
-  const rows = await query<StateRow & { now: Date }>(
+  const rows = await query(
     em,
     sql`
       select h.relay, h.provider, h.state, clock_timestamp() as now
       from (select) one left join provider_health h on h.relay = any(${[...relays]}::text[])`,
+    {
+      relay: nullable(tables.providerHealth.relay),
+      provider: nullable(tables.providerHealth.provider),
+      state: nullable(tables.providerHealth.state),
+      now: date,
+    },
   );
   const states = rows.flatMap(({ relay, provider, state }) =>
-    provider ? [[healthKey(relay, provider), state] as const] : [],
+    relay && provider && state ? [[healthKey(relay, provider), state] as const] : [],
   );
   return { nowMs: rows[0]?.now.getTime() ?? Date.now(), states: new Map(states), changes };
 }

@@ -4,6 +4,7 @@ import { domainOf, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { spellingsOf } from '../domains/domain-name.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /** The mailboxes for feedback loops, and those that RFC 2142 asks every domain to have. */
@@ -57,10 +58,9 @@ function refusal(field: string, message: string, code: string): Error {
 }
 
 async function claimAddress(em: Em, projectId: string, address: string, field: string): Promise<void> {
-  const known = await queryOne<{ owner: string }>(
-    em,
-    sql`select project_id as owner from reply_address where address = ${address}`,
-  );
+  const known = await queryOne(em, sql`select project_id as owner from reply_address where address = ${address}`, {
+    owner: tables.replyAddress.projectId,
+  });
   if (known?.owner === projectId) return;
   if (!known) {
     await query(
@@ -70,12 +70,13 @@ async function claimAddress(em: Em, projectId: string, address: string, field: s
         select ${address}, coalesce((${firstUse(address)}), ${projectId}::uuid)
         on conflict (address) do nothing`,
     );
-    const counted = await queryOne<{ owner: string; count: number }>(
+    const counted = await queryOne(
       em,
       sql`
         select project_id as owner,
           (select count(*) from reply_address where project_id = ${projectId})::int as count
         from reply_address where address = ${address}`,
+      { owner: tables.replyAddress.projectId, count: number },
     );
     if (counted && counted.count > ADDRESSES_MAX) {
       throw refusal(field, `A project has at most ${ADDRESSES_MAX} reply addresses at this domain`, 'too_big');
@@ -109,7 +110,7 @@ export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (e
  * @param address as `toReplyAddress` returns it
  */
 export async function findReplyAddressOwner(em: Em, address: string): Promise<string | undefined> {
-  const row = await queryOne<{ owner: string }>(
+  const row = await queryOne(
     em,
     sql`
       with known as (select project_id from reply_address where address = ${address}),
@@ -120,6 +121,7 @@ export async function findReplyAddressOwner(em: Em, address: string): Promise<st
         returning project_id
       )
       select project_id as owner from known union all select project_id from claimed`,
+    { owner: tables.replyAddress.projectId },
   );
   return row?.owner;
 }

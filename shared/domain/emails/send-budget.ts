@@ -1,5 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 
 export interface SendPolicy {
   isDisabled: boolean;
@@ -13,10 +14,10 @@ export async function readSendPolicy(
   projectId: string,
   defaultRatePerSecond: number,
 ): Promise<SendPolicy | undefined> {
-  const row = await queryOne<{ disabled: boolean; emails_per_second: number | null }>(
-    em,
-    sql`select disabled, emails_per_second from project where id = ${projectId}`,
-  );
+  const row = await queryOne(em, sql`select disabled, emails_per_second from project where id = ${projectId}`, {
+    disabled: tables.project.disabled,
+    emails_per_second: tables.project.emailsPerSecond,
+  });
   return row && { isDisabled: row.disabled, ratePerSecond: row.emails_per_second ?? defaultRatePerSecond };
 }
 
@@ -43,7 +44,7 @@ export async function reserveSendBudget(em: Em, request: ReservationRequest): Pr
   const { projectId, count, ratePerSecond, isUrgent } = request;
   const span = sql`${count / ratePerSecond}::float8 * interval '1 second'`;
   const endsAt = isUrgent ? sql`urgent_free_at` : sql`next_free_at`;
-  const row = await queryOne<{ wait_ms: number }>(
+  const row = await queryOne(
     em,
     sql`
       insert into send_budget as b (project_id, next_free_at, urgent_free_at)
@@ -53,6 +54,7 @@ export async function reserveSendBudget(em: Em, request: ReservationRequest): Pr
         urgent_free_at = case when ${isUrgent}::boolean
           then greatest(b.urgent_free_at, clock_timestamp()) + ${span} else b.urgent_free_at end
       returning extract(epoch from ${endsAt} - ${span} - clock_timestamp())::float8 * 1000 as wait_ms`,
+    { wait_ms: number },
   );
   return { count, startsAtMs: Date.now() + Math.max(0, Math.ceil(row?.wait_ms ?? 0)) };
 }

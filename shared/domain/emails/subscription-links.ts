@@ -3,6 +3,7 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, jsonAs, number, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { BRAND } from '../projects/brand.ts';
 
@@ -12,22 +13,23 @@ export interface LinkOwner {
   emailId: string;
 }
 
-export interface LinkContact {
-  id: string;
-  projectId: string;
-  email: string;
-  subscribed: boolean;
-  data: Record<string, unknown>;
+const LINK_CONTACT = {
+  id: text,
+  projectId: text,
+  email: text,
+  subscribed: boolean,
+  data: jsonAs<Record<string, unknown>>(),
   /** The brand of the project. */
-  brand: Brand;
-}
+  brand: jsonAs<Brand>(),
+};
+export type LinkContact = RowOf<typeof LINK_CONTACT>;
 
 /**
  * The contact that a link belongs to. If it was deleted and created again under another id, its successor is found, so
  * that unsubscribing still works. A link in an email without a contact leads to the contact who has the address now.
  */
 export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner): Promise<LinkContact | undefined> {
-  return queryOne<LinkContact>(
+  return queryOne(
     em,
     sql`
       with found as (
@@ -48,6 +50,7 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
       )
       select c.id, c.project_id as "projectId", c.email, c.subscribed, c.data, ${BRAND} as brand
       from found c join project p on p.id = c.project_id`,
+    LINK_CONTACT,
   );
 }
 
@@ -81,9 +84,10 @@ export async function changeSubscription(
  * contact, so `findLinkContact` finds the contact who has the address now.
  */
 export async function unsubscribeByEmail(em: Em, emailId: string): Promise<void> {
-  const email = await queryOne<{ contactId: string }>(
+  const email = await queryOne(
     em,
     sql`select coalesce(contact_id, erased_contact_id, id) as "contactId" from email where id = ${emailId}`,
+    { contactId: text },
   );
   if (email) await changeSubscription(em, { contactId: email.contactId, emailId }, false, 'email');
 }
@@ -94,13 +98,14 @@ const SUBSCRIPTIONS_PER_DAY_MAX = 20;
 async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean> {
   // Simultaneous requests wait for each other here.
   await query(em, sql`select from contact where id = ${contactId} for no key update`);
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       select count(*) from (
         select from event where contact_id = ${contactId} and name = 'contact.subscribed'
           and created_at > now() - interval '1 day' and data ->> 'reason' = 'link' limit ${SUBSCRIPTIONS_PER_DAY_MAX}
       ) recent`,
+    { count: number },
   );
   return (row?.count ?? 0) >= SUBSCRIPTIONS_PER_DAY_MAX;
 }

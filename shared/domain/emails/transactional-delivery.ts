@@ -3,42 +3,31 @@ import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { mayReceive } from '../consent/consent.ts';
+import { boolean, notNull, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** An email as stored when it was queued, ready to be composed. */
-export interface StoredEmail {
-  emailId: string;
-  toAddress: string;
-  toName: string | null;
-  fromAddress: string;
-  fromName: string | null;
-  replyTo: string | null;
-  subject: string;
-  html: string;
-  text: string;
-  headers: [string, string][];
-  attachmentSetId: string | null;
-  deferrals: number;
-  uncertainAttempts: number;
-  heldAt: Date | null;
-  createdAt: Date;
-}
+const STORED_EMAIL = {
+  emailId: tables.email.id,
+  toAddress: notNull(tables.email.toAddress),
+  ...pick(tables.emailContent, 'toName', 'fromAddress', 'fromName', 'replyTo', 'html', 'headers', 'attachmentSetId'),
+  subject: notNull(tables.email.subject),
+  text: tables.emailContent.bodyText,
+  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'createdAt'),
+};
+export type StoredEmail = RowOf<typeof STORED_EMAIL>;
 
-export interface StoredAttachment {
-  filename: string;
-  content: Buffer;
-  contentType: string;
-  contentId: string | null;
-  disposition: 'attachment' | 'inline';
-}
+const STORED_ATTACHMENT = pick(tables.attachment, 'filename', 'content', 'contentType', 'contentId', 'disposition');
+export type StoredAttachment = RowOf<typeof STORED_ATTACHMENT>;
 
 /** An email that this attempt may send. */
-export interface ClaimedEmail {
-  id: string;
-  bodyBytes: number;
-  attachmentSetId: string | null;
-  attachmentBytes: number;
-}
+const CLAIMED_EMAIL = {
+  id: tables.email.id,
+  bodyBytes: number,
+  attachmentSetId: tables.emailContent.attachmentSetId,
+  attachmentBytes: number,
+};
+export type ClaimedEmail = RowOf<typeof CLAIMED_EMAIL>;
 
 /** One attempt of one delivery. */
 export interface DeliveryClaim {
@@ -63,7 +52,7 @@ export async function claimEmails(
   emailIds: string[],
   { deliveryId, claimToken }: DeliveryClaim,
 ): Promise<ClaimedEmail[]> {
-  return query<ClaimedEmail>(
+  return query(
     em,
     sql`
       with changed as (
@@ -91,14 +80,16 @@ export async function claimEmails(
           select sum(octet_length(a.content)) from attachment a where a.set_id = c.attachment_set_id
         ), 0)::int as "attachmentBytes"
       from changed join email_content c on c.email_id = changed.id where verdict = 'claimed' order by changed.id`,
+    CLAIMED_EMAIL,
   );
 }
 
 /** The emails of a delivery that have no outcome yet, including those that joined it. */
 export async function findOpenEmails(em: Em, deliveryId: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em,
     sql`select id from email where delivery_id = ${deliveryId} and delivery_due_at is not null order by id`,
+    { id: tables.email.id },
   );
   return rows.map(({ id }) => id);
 }
@@ -115,7 +106,7 @@ export async function releaseEmails(em: Em, emailIds: string[], claimToken: stri
 
 /** The content of emails, in the order they were queued. */
 export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmail[]> {
-  return query<StoredEmail>(
+  return query(
     em,
     sql`
       select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
@@ -123,16 +114,18 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
         c.attachment_set_id as "attachmentSetId", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
         e.held_at as "heldAt", e.created_at as "createdAt"
       from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
+    STORED_EMAIL,
   );
 }
 
 /** The files of one attachment set. */
 export async function loadAttachments(em: Em, setId: string): Promise<StoredAttachment[]> {
-  return query<StoredAttachment>(
+  return query(
     em,
     sql`
       select filename, content, content_type as "contentType", content_id as "contentId", disposition
       from attachment where set_id = ${setId} order by position`,
+    STORED_ATTACHMENT,
   );
 }
 
@@ -165,11 +158,12 @@ interface DeliveryProgress {
 
 /** Reads how far a delivery has come with some emails. */
 export async function readDeliveryProgress(em: Em, emailIds: string[], deliveryId: string): Promise<DeliveryProgress> {
-  const rows = await query<{ id: string; status: EmailStatus; isPending: boolean; waitMs: number }>(
+  const rows = await query(
     em,
     sql`
       select id, status, status = 'PENDING' and ${belongsTo(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
       from email e where id = any(${emailIds}::uuid[]) order by id`,
+    { id: tables.email.id, status: tables.email.status, isPending: boolean, waitMs: number },
   );
   const ended: StatusCounts = {};
   for (const { status, isPending } of rows) {

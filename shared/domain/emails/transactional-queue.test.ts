@@ -5,7 +5,8 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { linkSignerOf } from '../../sending/compose/links.ts';
 import { createEmailCompiler } from '../../sending/compose/compiled-email.ts';
 import { createGate } from '../../platform/turns.ts';
-import { query, sql, SqlFragment } from '../../database/sql.ts';
+import { sql, SqlFragment } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { claimIdempotencyKeys, type ClaimOutcome, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { createProject } from '../projects/projects.ts';
@@ -182,10 +183,7 @@ describe('a bad request among good ones', () => {
         to('b@x.test'),
       ),
     ).toEqual(['VALIDATION_ERROR', 'BAD_REQUEST', 'b@x.test']);
-    const rows = await query<{ email: string; data: object }>(
-      em(),
-      sql`select email, data from contact where project_id = ${projectId} order by email`,
-    );
+    const rows = await query(em(), sql`select email, data from contact where project_id = ${projectId} order by email`);
     expect(rows).toEqual([
       { email: 'b@x.test', data: {} },
       { email: 'gone@x.test', data: {} },

@@ -4,6 +4,7 @@ import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { jsonAs, nullable, number, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
@@ -55,16 +56,14 @@ function bounceConditions(projectId: string, { since, until, provider, words }: 
   return joinSql(conditions, ' and ');
 }
 
-interface SelectedEmail {
-  id: string;
-  address: string | null;
-}
+const SELECTED_EMAIL = { id: tables.email.id, address: tables.email.toAddress };
+type SelectedEmail = RowOf<typeof SELECTED_EMAIL>;
 
 async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise<Omit<BounceUndo, 'addresses'>> {
   return inTransaction(em, async (tx) => {
     // Contacts before emails: see the order of locks at `inTransaction`.
     await lockRecipients(tx, emailIds);
-    const undone = await query<{ id: string; bouncedContactId: string | null }>(
+    const undone = await query(
       tx,
       sql`
         with locked as materialized (
@@ -75,6 +74,7 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
         from locked l where e.id = l.id
         returning e.id,
           (select c.id from contact c where c.id = e.contact_id and c.bounced_email_id = e.id) as "bouncedContactId"`,
+      { id: text, bouncedContactId: nullable(text) },
     );
     const emailOf = new Map(undone.flatMap(({ id, bouncedContactId: contact }) => (contact ? [[contact, id]] : [])));
     const causeOf = (contactId: string) =>
@@ -98,11 +98,12 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
 export async function undoBounces(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
   const total: BounceUndo = { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [], hasMore: false };
   for (let taken = 0; ;) {
-    const chunk = await query<SelectedEmail>(
+    const chunk = await query(
       em,
       sql`
         select e.id, e.to_address as address from email e where ${bounceConditions(projectId, selection)}
         order by e.bounced_at, e.id limit ${CHUNK}`,
+      SELECTED_EMAIL,
     );
     if (chunk.length === 0) return total;
     if (taken >= EMAILS_MAX) return { ...total, hasMore: true };
@@ -121,7 +122,7 @@ export async function undoBounces(em: Em, projectId: string, selection: BounceSe
 
 /** What `undoBounces` would do now. */
 export async function previewBounceUndo(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
-  const counts = await queryOne<Omit<BounceUndo, 'hasMore'>>(
+  const counts = await queryOne(
     em,
     sql`
       with bounced as materialized (
@@ -137,6 +138,12 @@ export async function previewBounceUndo(em: Em, projectId: string, selection: Bo
         (select coalesce(json_agg(f.to_address order by f.bounced_at, f.id), '[]') from (
           select * from bounced order by bounced_at, id limit ${ADDRESSES_SHOWN}) f) as addresses
       from bounced b`,
+    {
+      subscribed: number,
+      addresses: jsonAs<(string | null)[]>(),
+      emails: number,
+      unsuppressed: number,
+    },
   );
   const found = counts ?? { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [] };
   return { ...found, hasMore: found.emails > EMAILS_MAX };

@@ -2,6 +2,7 @@ import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { isoText, literalList, lockTimeoutSelect, query, queryPrepared, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 
 /** An email was opened, or one of its links was followed. */
@@ -43,9 +44,10 @@ export async function recordEngagements(em: Em, engagements: Engagement[], lockM
 
 /** The projects of emails, by the id of the email. Emails that are gone are missing. */
 export async function projectsOfEmails(em: Em, emailIds: string[]): Promise<Map<string, string>> {
-  const rows = await query<{ id: string; projectId: string }>(
+  const rows = await query(
     em,
     sql`select id, project_id as "projectId" from email where id = any(${emailIds}::uuid[])`,
+    { id: tables.email.id, projectId: tables.email.projectId },
   );
   return new Map(rows.map(({ id, projectId }) => [id, projectId]));
 }

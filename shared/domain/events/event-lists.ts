@@ -2,6 +2,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { eventNames } from './event-names.ts';
 import type { Event } from './event.entity.ts';
 
@@ -34,7 +35,7 @@ export async function listEvents(em: Em, projectId: string, list: EventListQuery
   if (list.name !== undefined) filters.push(sql`e.name = ${list.name}`);
   if (list.contactId !== undefined) filters.push(sql`e.contact_id = ${list.contactId}`);
   if (list.cursor) filters.push(sql`(e.created_at, e.id) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
-  const rows = await query<ListedEvent & { found: number }>(
+  const rows = await query(
     em,
     sql`
       with page as (
@@ -50,6 +51,11 @@ export async function listEvents(em: Em, projectId: string, list: EventListQuery
         e.created_at as "createdAt", c.email as "contactEmail", e.found
       from measured e left join contact c on c.id = e.contact_id
       where e.bytes_before < ${LIMITS.pageBytes - LIMITS.eventDataBytes} order by e.created_at desc, e.id desc`,
+    {
+      contactEmail: nullable(tables.contact.email),
+      ...pick(tables.event, 'id', 'projectId', 'contactId', 'emailId', 'name', 'data', 'createdAt'),
+      found: number,
+    },
   );
   const counted = rows.slice(0, list.limit).map(({ found, ...event }) => ({ found, event }));
   return { events: counted.map(({ event }) => event), hasMore: (rows[0]?.found ?? 0) > counted.length };
@@ -63,12 +69,13 @@ export async function listEventNames(em: Em, projectId: string): Promise<string[
   const counted = sql`
     select from event e where e.project_id = ${projectId} and e.name = n.name
     order by e.created_at limit ${COUNTED_MAX}`;
-  const rows = await query<{ name: string }>(
+  const rows = await query(
     em,
     sql`
       with recursive ${eventNames(projectId)}
       select n.name from names n, lateral (select count(*) from (${counted}) c) found (count)
       where n.name is not null order by found.count desc, n.name limit ${LIMITS.listedNames}`,
+    { name: text },
   );
   return rows.map((row) => row.name);
 }
@@ -99,6 +106,7 @@ export async function countEvents(
     em,
     sql`select name, count(*) from event where ${joinSql(filters, ' and ')} group by name order by count desc, name
       limit ${LIMITS.listedNames}`,
+    { name: tables.event.name, count: number },
   );
 }
 
@@ -109,9 +117,9 @@ export async function countEvents(
  */
 export async function deleteEvents(em: Em, projectId: string, name: string): Promise<number> {
   let total = 0;
-  const started = await queryOne<{ at: Date }>(em, sql`select now()::timestamptz(3) as at`);
+  const started = await queryOne(em, sql`select now()::timestamptz(3) as at`, { at: date });
   for (;;) {
-    const chunk = await queryOne<{ count: number }>(
+    const chunk = await queryOne(
       em,
       sql`
         with chunk as (
@@ -121,6 +129,7 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
         ),
         gone as (delete from event where id in (select id from chunk) returning 1)
         select count(*) from gone`,
+      { count: number },
     );
     total += chunk?.count ?? 0;
     if ((chunk?.count ?? 0) < DELETE_CHUNK) break;

@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordedEvents } from './recorded-events.ts';
 
@@ -44,7 +45,7 @@ it('An event starts executions and ends waits even when its statement does not r
 
   expect(await query(em(), sql`with ${recordedEvents(rows)} select 1 where false`)).toEqual([]);
 
-  const started = await query<{ id: string; contact_id: string; context: unknown }>(
+  const started = await query(
     em(),
     sql`select id, contact_id, context from automation_execution where automation_id = ${automationId}`,
   );
@@ -52,7 +53,7 @@ it('An event starts executions and ends waits even when its statement does not r
   expect(started[0]?.context).toEqual({ plan: 'pro' });
   const waits = sql`select event_data from event_wait where execution_id = ${waiting} and resolved_at is not null`;
   expect(await query(em(), waits)).toEqual([{ event_data: { plan: 'pro' } }]);
-  const outboxRows = await query<{ kind: string; subject_id: string }>(
+  const outboxRows = await query(
     em(),
     sql`select kind, subject_id from outbox where project_id = ${projectId} order by kind, subject_id`,
   );

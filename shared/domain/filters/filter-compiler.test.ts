@@ -10,7 +10,8 @@ import {
   testId,
   type StoredContact,
 } from '../../../tests/support/filter-world.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { compileFilter, type CompileFilterOptions } from './filter-compiler.ts';
 import type { SegmentForFilter } from './segment-references.ts';
 
@@ -346,7 +347,7 @@ describe('the statement around a predicate', () => {
       only({ field: 'data.plan', operator: 'exists' }, { field: 'buy', operator: 'notTriggered' }),
       { asOf, projectId, contactAlias: 'someone' },
     );
-    const rows = await query<{ id: string }>(
+    const rows = await query(
       em(),
       sql`update contact someone set subscribed = false where someone.project_id = ${projectId}::uuid and ${predicate} returning id`,
     );

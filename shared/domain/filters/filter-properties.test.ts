@@ -18,7 +18,8 @@ import {
   storeProject,
   testId,
 } from '../../../tests/support/filter-world.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { compileFilter } from './filter-compiler.ts';
 import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
 import type { SegmentForFilter } from './segment-references.ts';
@@ -268,7 +269,7 @@ describe('everpost_instant', () => {
       anyText,
     );
     const texts = fc.sample(anyInstantText, 20_000).map((each) => each.toWellFormed().replaceAll('\0', ''));
-    const rows = await query<{ text: string; ms: string | null }>(
+    const rows = await query(
       em(),
       sql`select text, extract(epoch from everpost_instant(text)) * 1000 as ms
         from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) as text`,

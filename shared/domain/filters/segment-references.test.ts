@@ -4,7 +4,8 @@ import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { countSegmentsAbove, loadReferencedSegments } from './segment-references.ts';
 import { segmentPredicate } from '../segments/segment-predicate.ts';
 
@@ -103,10 +104,7 @@ describe('countSegmentsAbove', () => {
 
 describe('a stored chain beyond the limit', () => {
   const evaluate = async (id: string) => {
-    const [segment] = await query<{ condition: FilterCondition }>(
-      em(),
-      sql`select condition from segment where id = ${id}`,
-    );
+    const [segment] = await query(em(), sql`select condition from segment where id = ${id}`);
     return segmentPredicate(em(), { id, projectId, type: 'DYNAMIC', condition: segment?.condition }, new Date());
   };
 

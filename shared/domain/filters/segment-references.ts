@@ -4,17 +4,19 @@ import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, number, tables, type RowOf } from '../../database/tables.ts';
 
 /** A segment that a filter refers to. */
-export interface SegmentForFilter {
-  id: string;
-  type: 'DYNAMIC' | 'STATIC';
-  condition: FilterCondition | null;
+const SEGMENT_FOR_FILTER = {
+  id: tables.segment.id,
+  type: tables.segment.type,
+  condition: tables.segment.condition,
   /**
    * Whether members are stored. False until they have been computed first, so that a new segment is not read as empty.
    */
-  trackMembership: boolean;
-}
+  trackMembership: boolean,
+};
+export type SegmentForFilter = RowOf<typeof SEGMENT_FOR_FILTER>;
 
 /** The condition to evaluate instead of reading the member table; undefined if the member table must be read. */
 export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCondition | undefined {
@@ -36,7 +38,7 @@ export async function loadReferencedSegments(
 ): Promise<Map<string, SegmentForFilter>> {
   const { segments: ids } = collectReferences(condition);
   if (ids.length === 0) return new Map();
-  const rows = await query<SegmentForFilter>(
+  const rows = await query(
     em,
     sql`
       with recursive reached (id) as (
@@ -50,6 +52,7 @@ export async function loadReferencedSegments(
       select s.id, s.type, s.condition, s.track_membership and s.computed_at is not null as "trackMembership"
       from reached join segment s on s.id = reached.id and s.project_id = ${projectId}
       limit ${LIMITS.segmentsReached + 1}`,
+    SEGMENT_FOR_FILTER,
   );
   if (rows.length > LIMITS.segmentsReached) {
     throw tooLarge(rootPath, `A condition may refer to at most ${LIMITS.segmentsReached} segments`);
@@ -114,7 +117,7 @@ export function dependentSegments(projectId: string, segmentId: string): SqlFrag
  * does not count. Counting stops at `LIMITS.segmentChain`.
  */
 export async function countSegmentsAbove(em: Em, projectId: string, segmentId: string): Promise<number> {
-  const row = await queryOne<{ level: number }>(
+  const row = await queryOne(
     em,
     sql`
       with recursive reference as materialized (${referencesBetween(projectId)}), above (id, level) as (
@@ -124,6 +127,7 @@ export async function countSegmentsAbove(em: Em, projectId: string, segmentId: s
         where above.level < ${LIMITS.segmentChain}::int
       )
       select max(level)::int as level from above`,
+    { level: number },
   );
   return row?.level ?? 0;
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { Em } from '../../database/em.ts';
 import { lockTimeoutSelect, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -67,7 +68,7 @@ export type ClaimOutcome = { claim: IdempotencyClaim } | { original: OriginalReq
 export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs?: number): Promise<ClaimOutcome[]> {
   const projectId = wanted[0]?.projectId ?? '';
   const digests = wanted.map(digestOf);
-  const claimed = await queryPrepared<{ key: string; created_at: Date }>(
+  const claimed = await queryPrepared(
     em,
     sql`
       with lock_limit as materialized (${lockTimeoutSelect(lockMs)})
@@ -85,6 +86,7 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
           or c.status_code is null
             and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
       returning key, created_at`,
+    { key: tables.idempotencyClaim.key, created_at: tables.idempotencyClaim.createdAt },
   );
   const claimedAt = new Map(claimed.map((row) => [row.key, row.created_at]));
   const taken = digests.filter((digest) => !claimedAt.has(digest));
@@ -106,11 +108,17 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
 
 async function findOriginals(em: Em, projectId: string, digests: string[]): Promise<Map<string, OriginalRequest>> {
   if (digests.length === 0) return new Map();
-  const rows = await query<{ key: string; request: string; created_at: Date; status_code: number | null }>(
+  const rows = await query(
     em,
     sql`
       select key, request, created_at, status_code from idempotency_claim
       where project_id = ${projectId} and key = any(${digests}::text[])`,
+    {
+      key: tables.idempotencyClaim.key,
+      request: tables.idempotencyClaim.request,
+      created_at: tables.idempotencyClaim.createdAt,
+      status_code: tables.idempotencyClaim.statusCode,
+    },
   );
   return new Map(
     rows.map((row) => [row.key, { request: row.request, at: row.created_at, statusCode: row.status_code }]),
@@ -147,6 +155,7 @@ export async function settleIdempotencyKeys(
       )
       update idempotency_claim c set status_code = ${statusCode} from held h
       where c.project_id = h.project_id and c.key = h.key returning c.key`,
+    { key: tables.idempotencyClaim.key },
   );
   if (settled.length < claims.length) throw new AppError('IDEMPOTENCY_KEY_REUSED');
 }
@@ -161,7 +170,7 @@ export async function releaseIdempotencyKey(em: Em, claim: Omit<IdempotencyClaim
 
 /** Removes up to `limit` claims older than the time to live. @returns how many */
 export async function sweepIdempotencyKeys(em: Em, ttlHours: number, limit: number): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       with old as (
@@ -172,6 +181,7 @@ export async function sweepIdempotencyKeys(em: Em, ttlHours: number, limit: numb
         delete from idempotency_claim c using old where c.project_id = old.project_id and c.key = old.key returning 1
       )
       select count(*) from swept`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

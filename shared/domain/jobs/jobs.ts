@@ -5,6 +5,7 @@ import { assertBelowLimit } from '../../database/row-limit.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
@@ -19,23 +20,24 @@ export type JobError = Record<string, string | number | null>;
 /** The counts of a job so far, by names that depend on its kind. */
 export type JobCounts = Record<string, number>;
 
-export interface Job {
-  id: string;
-  projectId: string;
-  kind: JobKind;
-  state: JobState;
+const JOB = {
+  id: tables.job.id,
+  projectId: tables.job.projectId,
+  kind: tables.job.kind,
+  state: tables.job.state,
   /** What the job works on, such as ids or the name of a field. The file of an import is stored separately. */
-  input: Record<string, unknown>;
+  input: tables.job.input,
   /** The number of items done. It is committed with the work on them, so no item is done or counted twice. */
-  position: number;
+  position: tables.job.position,
   /** Items in all; null while unknown. */
-  total: number | null;
-  counts: JobCounts;
+  total: tables.job.total,
+  counts: tables.job.counts,
   /** The first `ERRORS_MAX` errors. */
-  errors: JobError[];
-  failedReason: string | null;
-  createdAt: Date;
-}
+  errors: tables.job.errors,
+  failedReason: tables.job.failedReason,
+  createdAt: tables.job.createdAt,
+};
+export type Job = RowOf<typeof JOB>;
 
 /** Errors that a job keeps; the others are only counted. */
 const ERRORS_MAX = 100;
@@ -93,11 +95,12 @@ export async function createJob(em: Em, job: NewJob): Promise<string> {
 
 /** The job, if it is of one of these kinds. @throws AppError JOB_NOT_FOUND */
 export async function findJob(em: Em, projectId: string, jobId: string, kinds: readonly JobKind[]): Promise<Job> {
-  const job = await queryOne<Job>(
+  const job = await queryOne(
     em,
     sql`
       select ${COLUMNS} from job
       where id = ${jobId} and project_id = ${projectId} and kind = any(${[...kinds]}::text[])`,
+    JOB,
   );
   if (!job) throw new AppError('JOB_NOT_FOUND');
   return job;
@@ -105,16 +108,17 @@ export async function findJob(em: Em, projectId: string, jobId: string, kinds: r
 
 /** The state of a job; undefined when it was deleted with its project. */
 export async function findJobState(em: Em, jobId: string): Promise<JobState | undefined> {
-  return (await queryOne<{ state: JobState }>(em, sql`select state from job where id = ${jobId}`))?.state;
+  return (await queryOne(em, sql`select state from job where id = ${jobId}`, { state: tables.job.state }))?.state;
 }
 
 /** Marks a job as active. Returns undefined when it has ended, or was deleted with its project. */
 export async function beginJob(em: Em, jobId: string): Promise<Job | undefined> {
-  return queryOne<Job>(
+  return queryOne(
     em,
     sql`
       update job set state = 'active', updated_at = now()
       where id = ${jobId} and state in ('waiting', 'active') returning ${COLUMNS}`,
+    JOB,
   );
 }
 
@@ -152,20 +156,22 @@ function withErrors(errors: JobError[]): SqlFragment {
  */
 export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {
   return inTransaction(em, async (tx) => {
-    const current = await queryOne<{ position: number }>(
+    const current = await queryOne(
       tx,
       sql`select position from job where id = ${job.id} and state = 'active' for no key update`,
+      { position: tables.job.position },
     );
     if (current?.position !== job.position) return undefined;
     const { done, counts, errors = [], input = {} } = await work(tx);
     const sums = { ...job.counts };
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-    return queryOne<Job>(
+    return queryOne(
       tx,
       sql`
         update job set position = position + ${done}::int, counts = ${json(sums)}::jsonb, errors = ${withErrors(errors)},
           input = input || ${json(input)}::jsonb, updated_at = now()
         where id = ${job.id} returning ${COLUMNS}`,
+      JOB,
     );
   });
 }
@@ -185,6 +191,8 @@ export async function endJob(em: Em, jobId: string, failedReason: string | null)
 
 /** The file of an import; undefined when the import has ended. */
 export async function findJobFile(em: Em, jobId: string): Promise<Buffer | undefined> {
-  const row = await queryOne<{ content: Buffer }>(em, sql`select content from job_file where job_id = ${jobId}`);
+  const row = await queryOne(em, sql`select content from job_file where job_id = ${jobId}`, {
+    content: tables.jobFile.content,
+  });
   return row?.content;
 }

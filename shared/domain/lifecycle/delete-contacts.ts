@@ -4,6 +4,7 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /**
@@ -14,9 +15,10 @@ import { inTransaction } from '../../database/transaction.ts';
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
   return inTransaction(em, async (tx) => {
-    const owned = await query<{ id: string }>(
+    const owned = await query(
       tx,
       sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
+      { id: tables.contact.id },
     );
     const ownedIds = owned.map((contact) => contact.id);
     // The order of locks at `inTransaction`: executions, contacts, waits of the executions.
@@ -26,7 +28,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
     // them
     // may wait for these contacts.
     await cancelExecutions(tx, executionIds, 'contact deleted');
-    const deleted = await query<{ id: string }>(
+    const deleted = await query(
       tx,
       sql`
         with deleted as (
@@ -36,6 +38,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
         select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email
         from deleted cross join ${ADDRESS_HASH_KEY}
         returning contact_id as id`,
+      { id: tables.erasedContact.contactId },
     );
     if (deleted.length > 0) {
       await query(tx, outboxInsert('erasure', projectId, [projectId], { isBatched: true }));

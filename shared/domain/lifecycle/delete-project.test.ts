@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { deleteProject } from './delete-project.ts';
 
@@ -33,7 +34,7 @@ afterAll(() => database.drop());
 
 /** The contacts that full scans of this transaction have read. */
 async function contactsScanned(tx: Em): Promise<number> {
-  const reads = await queryOne<{ rows: number }>(
+  const reads = await queryOne(
     tx,
     sql`select seq_tup_read::int as rows from pg_stat_xact_user_tables where relname = 'contact'`,
   );

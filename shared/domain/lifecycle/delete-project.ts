@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, number } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
@@ -120,7 +121,7 @@ const DELETIONS: readonly Deletion[] = [
 async function deleteChunk(em: Em, deletion: SqlFragment): Promise<number> {
   return inTransaction(em, async (tx) => {
     await query(tx, sql`select set_config('enable_seqscan', 'off', true)`);
-    return (await queryOne<{ count: number }>(tx, deletion))?.count ?? 0;
+    return (await queryOne(tx, deletion, { count: number }))?.count ?? 0;
   });
 }
 
@@ -139,15 +140,16 @@ async function deleteRows(em: Em, projectId: string): Promise<number> {
 
 /** Waits until every transaction that is open now has ended, but not longer than `SETTLE_MS_MAX`. */
 async function untilSettled(em: Em): Promise<void> {
-  const clock = await queryOne<{ now: Date }>(em, sql`select clock_timestamp() as now`);
+  const clock = await queryOne(em, sql`select clock_timestamp() as now`, { now: date });
   const deadline = performance.now() + SETTLE_MS_MAX;
   for (;;) {
-    const row = await queryOne<{ count: number }>(
+    const row = await queryOne(
       em,
       sql`
         select count(*)::int as count from pg_stat_activity
         where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
           and xact_start <= ${clock?.now ?? new Date()}`,
+      { count: number },
     );
     if ((row?.count ?? 0) === 0 || performance.now() > deadline) return;
     await delay(SETTLE_POLL_MS);
@@ -164,7 +166,7 @@ async function untilSettled(em: Em): Promise<void> {
  */
 export async function deleteProject(em: Em, projectId: string, endWorkflows: () => Promise<unknown>): Promise<number> {
   await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);
-  await queryOne(em, ofProject(sql`outbox`)(projectId));
+  await query(em, ofProject(sql`outbox`)(projectId));
   await endWorkflows();
   let rows = await deleteRows(em, projectId);
   await query(

@@ -8,7 +8,8 @@ import { changeSubscription } from '../emails/subscription-links.ts';
 import { recordEngagements } from '../engagement/engagement.ts';
 import { claimEmails } from '../emails/transactional-delivery.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { sql, SqlFragment } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { listSuppressions, removeSuppression } from '../suppressions/suppressions.ts';
 import { deleteContacts } from './delete-contacts.ts';
 import { eraseAtOnce, eraseNext, findNextErasure } from './erase-contacts.ts';
@@ -60,12 +61,12 @@ async function deleteAndErase(contactId: string): Promise<void> {
 }
 
 function emailRow(id: string) {
-  return queryOne<Record<string, unknown>>(em(), sql`select * from email where id = ${id}`);
+  return queryOne(em(), sql`select * from email where id = ${id}`);
 }
 
 async function count(table: 'event' | 'email_content', where: SqlFragment): Promise<number> {
   const from = new SqlFragment(table);
-  const row = await queryOne<{ count: number }>(em(), sql`select count(*) from ${from} where ${where}`);
+  const row = await queryOne(em(), sql`select count(*) from ${from} where ${where}`);
   return row?.count ?? -1;
 }
 

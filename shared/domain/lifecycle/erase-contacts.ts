@@ -3,6 +3,7 @@ import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { boolean, nullable, number, tables, texts, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { hasKeyWithoutContact, wentWithoutContact } from '../emails/by-address.ts';
 
@@ -20,15 +21,16 @@ const SECOND_SEARCH_SECONDS = 5;
 const SEARCH_SECONDS_MAX = 300;
 
 /** A deleted contact that may still have data. */
-interface ErasedContact {
-  id: string;
+const ERASED_CONTACT = {
+  id: tables.erasedContact.contactId,
   /** Null once its emails have been found. */
-  address: string | null;
+  address: tables.erasedContact.address,
   /**
    * Whether all transactions that were open when the contact was deleted have ended, so that this search is the last.
    */
-  isSettled: boolean;
-}
+  isSettled: boolean,
+};
+type ErasedContact = RowOf<typeof ERASED_CONTACT>;
 
 export interface ErasureProgress {
   /** Contacts that this call has worked on; none are due when it is 0. */
@@ -77,11 +79,12 @@ async function erasePart(em: Em, projectId: string, contactIds?: string[]): Prom
 
 /** How many milliseconds remain until a deleted contact of the project is due; undefined when no contact is left. */
 export async function findNextErasure(em: Em, projectId: string): Promise<number | undefined> {
-  const row = await queryOne<{ wait: number | null }>(
+  const row = await queryOne(
     em,
     sql`
       select extract(epoch from min(due_at) - clock_timestamp())::float8 * 1000 as wait
       from erased_contact where project_id = ${projectId} and due_at is not null`,
+    { wait: nullable(number) },
   );
   return row?.wait === null || row === undefined ? undefined : Math.max(row.wait, 0);
 }
@@ -89,7 +92,7 @@ export async function findNextErasure(em: Em, projectId: string): Promise<number
 async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefined): Promise<ErasedContact[]> {
   const which =
     contactIds === undefined ? sql`x.due_at <= clock_timestamp()` : sql`x.contact_id = any(${contactIds}::uuid[])`;
-  return query<ErasedContact>(
+  return query(
     tx,
     sql`
       with open as materialized (
@@ -107,6 +110,7 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
       from erased_contact x cross join open o
       where x.project_id = ${projectId} and x.due_at is not null and ${which}
       order by x.due_at limit ${CONTACTS_MAX} for update of x skip locked`,
+    ERASED_CONTACT,
   );
 }
 
@@ -115,18 +119,19 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
  * @returns how many, and the emails that their steps have queued
  */
 async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: number; emailIds: string[] }> {
-  const executions = await query<{ id: string; isActive: boolean }>(
+  const executions = await query(
     tx,
     sql`
       select id, status in ${literalList(ACTIVE_EXECUTION_STATUSES)} as "isActive" from automation_execution
       where contact_id = any(${contactIds}::uuid[]) and not is_stripped
       order by id limit ${EXECUTIONS_MAX} for update`,
+    { id: tables.automationExecution.id, isActive: boolean },
   );
   if (executions.length === 0) return { count: 0, emailIds: [] };
   const active = executions.filter((execution) => execution.isActive).map((execution) => execution.id);
   if (active.length > 0) await cancelExecutions(tx, active, 'contact deleted');
   const ids = executions.map((execution) => execution.id);
-  const queued = await queryOne<{ emailIds: string[] | null }>(
+  const queued = await queryOne(
     tx,
     sql`
       with steps as (
@@ -140,6 +145,7 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: n
         where id = any(${ids}::uuid[])
       )
       select array_agg(email_id) filter (where email_id is not null) as "emailIds" from steps`,
+    { emailIds: nullable(texts) },
   );
   return { count: executions.length, emailIds: queued?.emailIds ?? [] };
 }
@@ -152,7 +158,7 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<{ count: n
  */
 async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<number> {
   const ids = contacts.map((contact) => contact.id);
-  const cleared = await queryOne<{ ids: string[] | null; sets: string[] | null }>(
+  const cleared = await queryOne(
     tx,
     sql`
       with candidate as (
@@ -191,6 +197,7 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
       )
       select (select array_agg(id) from target) as ids,
         (select array_agg(distinct id) from content where id is not null) as sets`,
+    { ids: nullable(texts), sets: nullable(texts) },
   );
   if (!cleared?.ids) return 0;
   await query(tx, sql`delete from event where contact_id is null and email_id = any(${cleared.ids}::uuid[])`);
@@ -236,7 +243,7 @@ async function eraseEmailsToOthers(tx: Em, emailIds: string[]): Promise<void> {
 }
 
 async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
@@ -248,6 +255,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
         ) returning 1
       )
       select count(*) from gone`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

@@ -1,13 +1,12 @@
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { OUTBOX_KINDS } from '../../pure/outbox-kinds.ts';
 
 /** The number of waiting items, and for how many seconds the oldest has waited. */
-export interface Backlog {
-  rows: number;
-  oldestSeconds: number;
-}
+const BACKLOG = { rows: number, oldestSeconds: number };
+export type Backlog = RowOf<typeof BACKLOG>;
 
 /** The figures that an operator watches, over all projects. */
 export interface Figures {
@@ -54,11 +53,12 @@ async function outboxBacklog(em: Em): Promise<Figures['outbox']> {
           select from outbox where kind = k.kind and batch_id is null limit ${ROWS_COUNTED_MAX}
         ) r
       ) n`,
+    { rows: number, oldestSeconds: number, kind: text },
   );
 }
 
 async function emailBacklog(em: Em): Promise<Backlog> {
-  const row = await queryOne<Backlog>(
+  const row = await queryOne(
     em,
     sql`
       select count(*)::int as rows, ${secondsSince(sql`min(delivery_due_at)`)} as "oldestSeconds"
@@ -66,13 +66,14 @@ async function emailBacklog(em: Em): Promise<Backlog> {
         select delivery_due_at from email where delivery_due_at <= now()
         order by delivery_due_at limit ${ROWS_COUNTED_MAX}
       ) e`,
+    BACKLOG,
   );
   return row ?? { rows: 0, oldestSeconds: 0 };
 }
 
 /** Millions of executions may wait. Above `ROWS_COUNTED_MAX` the planner's estimate for their index is used. */
 async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'executionLagSeconds'>> {
-  const row = await queryOne<{ running: number; waiting: number; estimate: number; lag: number }>(
+  const row = await queryOne(
     em,
     sql`
       select
@@ -84,6 +85,7 @@ async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'e
         ${secondsSince(sql`(
           select resume_at from automation_execution where status = 'WAITING' and resume_at <= now()
           order by resume_at limit 1)`)} as lag`,
+    { running: number, waiting: number, estimate: number, lag: number },
   );
   const { running = 0, waiting = 0, estimate = 0, lag = 0 } = row ?? {};
   const executions = { running, waiting: waiting < ROWS_COUNTED_MAX ? waiting : Math.max(waiting, estimate) };
@@ -100,16 +102,18 @@ async function jobFigures(em: Em): Promise<Figures['jobs']> {
       from (
         select * from job where state in ('waiting', 'active') order by state, updated_at limit ${ROWS_LOOKED_AT}
       ) j group by kind, state`,
+    { kind: tables.job.kind, state: tables.job.state, rows: number, progress: number, idleSeconds: number },
   );
 }
 
 async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
-  const row = await queryOne<Figures['campaigns']>(
+  const row = await queryOne(
     em,
     sql`
       select count(*)::int as sending, coalesce(sum(greatest(0,
         total_recipients - sent_count - failed_count - skipped_count - suppressed_count)), 0)::int as "recipientsLeft"
       from (select * from campaign where status = 'SENDING' limit ${ROWS_LOOKED_AT}) c`,
+    { sending: number, recipientsLeft: number },
   );
   return row ?? { sending: 0, recipientsLeft: 0 };
 }
@@ -124,16 +128,18 @@ async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
       select relay, provider from provider_health
       where (state -> 'pause' ->> 'untilMs')::float8 > extract(epoch from now() - interval '1 hour') * 1000
       limit ${ROWS_LOOKED_AT}`,
+    { relay: tables.providerHealth.relay, provider: tables.providerHealth.provider },
   );
 }
 
 /** Endpoints get an event when all transactions that took a smaller number in the feed have ended. */
 async function webhookEventsHeldSeconds(em: Em): Promise<number> {
-  const row = await queryOne<{ seconds: number }>(
+  const row = await queryOne(
     em,
     sql`
       select ${secondsSince(sql`(
         select at from webhook_feed where no > (select settled_no from webhook_horizon) order by no limit 1)`)} as seconds`,
+    { seconds: number },
   );
   return row?.seconds ?? 0;
 }

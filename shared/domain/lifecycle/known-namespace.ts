@@ -1,23 +1,25 @@
 import { ConfigError } from '../../platform/config.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { number, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { restartAllWork, type RestartedWork } from './reconciliation.ts';
 
 /** A Temporal namespace. */
-export interface KnownNamespace {
+const KNOWN_NAMESPACE = {
   /** Temporal gives each namespace an id of its own, also when it is made again with the same name. */
-  id: string;
-  name: string;
+  id: tables.knownNamespace.namespaceId,
+  name: tables.knownNamespace.name,
   /** host:port, where a process has found it. */
-  address: string;
-}
+  address: tables.knownNamespace.address,
+};
+export type KnownNamespace = RowOf<typeof KNOWN_NAMESPACE>;
 
 const describe = ({ id, name, address }: KnownNamespace): string => `"${name}" at ${address} (id ${id})`;
 
 /** The namespace that works on this database; undefined before a process has found the first one. */
 export async function findKnownNamespace(em: Em): Promise<KnownNamespace | undefined> {
-  return queryOne<KnownNamespace>(em, sql`select namespace_id as id, name, address from known_namespace`);
+  return queryOne(em, sql`select namespace_id as id, name, address from known_namespace`, KNOWN_NAMESPACE);
 }
 
 /** Why a namespace cannot work on a database that works with another one, and what to do, as one sentence each. */
@@ -80,12 +82,13 @@ export async function adoptOtherNamespace(em: Em, found: KnownNamespace): Promis
 
 /** Connections of API and worker processes that are older than the adoption of the namespace. */
 export async function countOlderConnections(em: Em): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       select count(*)::int as count from pg_stat_activity
       where datname = current_database() and backend_start < (select adopted_at from known_namespace)
         and (application_name like 'everpost-api%' or application_name = 'everpost-worker')`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

@@ -10,7 +10,8 @@ import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './mai
 import { healthKey } from '../../sending/permit/health-key.ts';
 import { createPermitStore } from '../emails/permit-store.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql, SqlFragment } from '../../database/sql.ts';
+import { sql, SqlFragment } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -34,7 +35,7 @@ beforeEach(async () => {
 
 async function idsOf(table: 'job' | 'job_file' | 'automation_graph'): Promise<string[]> {
   const column = table === 'job_file' ? 'job_id' : 'id';
-  const rows = await query<{ id: string }>(em(), new SqlFragment(`select ${column} as id from ${table} order by 1`));
+  const rows = await query(em(), new SqlFragment(`select ${column} as id from ${table} order by 1`));
   return rows.map((row) => row.id);
 }
 

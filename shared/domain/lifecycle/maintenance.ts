@@ -4,6 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { nullable, number, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /** How many rows of each kind were removed. */
@@ -77,12 +78,13 @@ export interface SweptChunk {
 
 /** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many were deleted */
 async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
-  const deleted = await queryOne<{ count: number }>(
+  const deleted = await queryOne(
     em,
     sql`
       with old as (${old} limit ${CLEAN_UP_CHUNK}),
       gone as (delete from ${table} where ${key} in (select * from old) returning 1)
       select count(*) from gone`,
+    { count: number },
   );
   return deleted?.count ?? 0;
 }
@@ -106,7 +108,7 @@ async function deleteInOrder(
   { table, key, days, condition }: AgedRows,
   afterId: string = NIL,
 ): Promise<SweptChunk> {
-  const swept = await queryOne<{ count: number; last: string | null }>(
+  const swept = await queryOne(
     em,
     sql`
       with old as materialized (
@@ -117,6 +119,7 @@ async function deleteInOrder(
       ),
       gone as (delete from ${table} where ${key} in (select id from old) returning 1)
       select (select count(*) from gone) as count, (select id from old order by id desc limit 1) as last`,
+    { count: number, last: nullable(text) },
   );
   const removed = swept?.count ?? 0;
   return removed >= CLEAN_UP_CHUNK && swept?.last ? { removed, next: swept.last } : { removed };
@@ -200,7 +203,7 @@ async function sweepExecutions(em: Em, { executions: days }: Retention): Promise
     sql`completed_at`,
     sql`completed_at ${olderThan(days)} and not is_stripped`,
   );
-  const swept = await queryOne<{ count: number }>(
+  const swept = await queryOne(
     em,
     sql`
       with old as materialized (
@@ -216,6 +219,7 @@ async function sweepExecutions(em: Em, { executions: days }: Retention): Promise
       ),
       gone as (delete from automation_execution where id in (select id from old where not is_kept))
       select count(*) from old`,
+    { count: number },
   );
   return swept?.count ?? 0;
 }
@@ -300,7 +304,7 @@ function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, 
 
 /** Takes old events out of the feed of webhook endpoints; the first numbers are the oldest. */
 async function sweepWebhookEvents(em: Em, { events: days }: Retention, afterNo = '0'): Promise<SweptChunk> {
-  const swept = await queryOne<{ count: number; last: string | null }>(
+  const swept = await queryOne(
     em,
     sql`
       with first as materialized (
@@ -308,6 +312,7 @@ async function sweepWebhookEvents(em: Em, { events: days }: Retention, afterNo =
       ),
       gone as (delete from webhook_feed where no in (select no from first where at ${olderThan(days)}) returning no)
       select count(*) as count, max(no)::text as last from gone`,
+    { count: number, last: nullable(text) },
   );
   const removed = swept?.count ?? 0;
   return removed >= CLEAN_UP_CHUNK && swept?.last ? { removed, next: swept.last } : { removed };
@@ -319,7 +324,8 @@ async function sweepWebhookSecrets(em: Em): Promise<number> {
     em,
     sql`
       update webhook_endpoint set previous_secret = null, previous_secret_until = null
-      where previous_secret_until <= now() returning 1`,
+      where previous_secret_until <= now() returning id`,
+    { id: tables.webhookEndpoint.id },
   );
   return cleared.length;
 }

@@ -1,27 +1,26 @@
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { ProviderHealth } from '../../sending/permit/provider-health.ts';
 
 /** What waits in one project, by kind. */
-export interface WaitingItems {
-  projectId: string;
-  project: string;
+const WAITING_ITEMS = {
+  projectId: text,
+  project: tables.project.name,
   /** A kind of the outbox, `email`, `scheduled campaign`, `campaign recipient`, `execution` or a kind of job. */
-  kind: string;
-  rows: number;
+  kind: text,
+  rows: number,
   /** How long the oldest item has been due; null when all of them are due later. */
-  oldestSeconds: number | null;
+  oldestSeconds: nullable(number),
   /** Why the items wait, if that is known. */
-  reason: string | null;
-}
+  reason: nullable(text),
+};
+export type WaitingItems = RowOf<typeof WAITING_ITEMS>;
 
 /** A provider to which sending by a relay is paused or slowed down. */
-export interface RelayTrouble {
-  relay: string;
-  provider: string;
-  state: ProviderHealth;
-}
+const RELAY_TROUBLE = pick(tables.providerHealth, 'relay', 'provider', 'state');
+export type RelayTrouble = RowOf<typeof RELAY_TROUBLE>;
 
 /** The longest wait of an operator: there may be millions of rows. */
 const STATEMENT_MS = 30_000;
@@ -76,7 +75,7 @@ export async function listWaiting(
 ): Promise<WaitingItems[]> {
   return inTransaction(em, async (tx) => {
     await limitStatements(tx, statementMs);
-    return query<WaitingItems>(
+    return query(
       tx,
       sql`
         with item (project_id, kind, rows, since, reason) as (${waitingItems(projectId)})
@@ -85,14 +84,16 @@ export async function listWaiting(
           case when p.disabled then 'the project is disabled' else i.reason end as reason
         from item i join project p on p.id = i.project_id
         where i.rows > 0 order by 5 desc nulls last, 2, 3 limit ${ITEMS_MAX}`,
+      WAITING_ITEMS,
     );
   });
 }
 
 /** The providers that relays have trouble with. */
 export async function listRelayTroubles(em: Em): Promise<RelayTrouble[]> {
-  return query<RelayTrouble>(
+  return query(
     em,
     sql`select relay, provider, state from provider_health order by relay, provider limit ${ITEMS_MAX}`,
+    RELAY_TROUBLE,
   );
 }

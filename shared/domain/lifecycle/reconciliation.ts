@@ -15,10 +15,12 @@ import {
 } from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { number, oneOf, text, type RowOf } from '../../database/tables.ts';
 
 const ROW_KINDS = ['campaign', 'execution', 'job'] as const;
 type RowKind = (typeof ROW_KINDS)[number];
-type ClaimKind = RowKind | 'email';
+const CLAIM = { id: text, kind: oneOf('campaign', 'execution', 'job', 'email') };
+type ClaimKind = RowOf<typeof CLAIM>['kind'];
 
 /**
  * Something that a workflow should be working on: a row that has not ended, or the delivery of emails without a result.
@@ -107,12 +109,13 @@ export async function findActiveClaims(
   limit: number,
 ): Promise<ActiveClaim[]> {
   const after = afterId === undefined ? sql`true` : sql`id > ${afterId}`;
-  const rows = await query<{ id: string; kind: ClaimKind }>(
+  const rows = await query(
     em,
     sql`
       select distinct id, kind from (${claimsWithin(reach)}) claim
       where ${after} and not exists (select from outbox o where o.kind = claim.kind and o.subject_id = claim.id)
       order by id limit ${limit}`,
+    CLAIM,
   );
   return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
 }
@@ -133,7 +136,7 @@ export async function requeueErasures(em: Em, quietSeconds: number): Promise<voi
 
 /** Adds active rows of a kind to the outbox, so that their workflows are started again. @returns how many */
 async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       with added as (
@@ -141,6 +144,7 @@ async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<n
         select everpost_uuid_v7(), project_id, ${kind}, id, true from ${ACTIVE_ROWS[kind]} and ${which} returning 1
       )
       select count(*)::int as count from added`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

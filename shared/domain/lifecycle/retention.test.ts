@@ -7,7 +7,8 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { CLEAN_UP_CHUNK, cleanUpChunk, retentionOf, type CleanUpReport } from './maintenance.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { sql, SqlFragment } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -27,7 +28,7 @@ function idOfAge(days: number): string {
 }
 
 async function idsOf(table: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(em(), sql`select id from ${new SqlFragment(table)}`);
+  const rows = await query(em(), sql`select id from ${new SqlFragment(table)}`);
   return rows.map((row) => row.id);
 }
 
@@ -74,7 +75,7 @@ describe('retention of emails', () => {
     const underWay = await addEmail(40, 'SENT', sending);
     const young = await addEmail(20, 'SENT');
     const contents = async () =>
-      (await query<{ id: string }>(em(), sql`select email_id as id from email_content`)).map((row) => row.id).sort();
+      (await query(em(), sql`select email_id as id from email_content`)).map((row) => row.id).sort();
 
     expect(await sweep('attachments', { RETENTION_ATTACHMENTS_DAYS: 35 })).toBe(2);
     expect(await sweep('attachments', {})).toBe(1);

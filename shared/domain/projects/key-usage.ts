@@ -3,6 +3,7 @@ import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryPrepared, sql } from '../../database/sql.ts';
+import { jsonAs, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { BRAND } from './brand.ts';
 
 /** The columns of `KeyOwner` in a join of a table `w (lookup)` with the project `p`. */
@@ -11,32 +12,32 @@ const OWNER_COLUMNS = sql`
   ${BRAND} as brand`;
 
 /** The project of a key. */
-export interface KeyOwner {
+const KEY_OWNER = {
   /** The lookup form of the key: the public key itself, or the digest of the secret key. */
-  lookup: string;
-  id: string;
-  name: string;
-  disabled: boolean;
-  tracking: TrackingMode;
-  brand: Brand;
+  lookup: text,
+  ...pick(tables.project, 'id', 'name', 'disabled', 'tracking'),
+  brand: jsonAs<Brand>(),
   /** Whether POST /v1/track accepts the secret key, too. */
-  track_accepts_secret_key: boolean;
+  track_accepts_secret_key: tables.project.trackAcceptsSecretKey,
   /** What the public key may do; null means everything that it can do. */
-  public_key_rules: PublicKeyRules | null;
-}
+  public_key_rules: tables.project.publicKeyRules,
+};
+export type KeyOwner = RowOf<typeof KEY_OWNER>;
 
 /** The project of a key, and its requests of the current minute, including those just counted. */
-export interface CountedKeyOwner extends KeyOwner {
+const COUNTED_KEY_OWNER = {
+  ...KEY_OWNER,
   /** Requests with the secret key, and with the public key. */
-  secret_used: number;
-  public_used: number;
+  secret_used: tables.rateWindow.used,
+  public_used: tables.rateWindow.publicUsed,
   /** Seconds until the minute ends. */
-  reset_seconds: number;
-}
+  reset_seconds: number,
+};
+export type CountedKeyOwner = RowOf<typeof COUNTED_KEY_OWNER>;
 
 /** Finds the projects of keys and counts requests of each key, in one statement. Unknown keys are left out. */
 export async function countRequests(em: Em, counts: ReadonlyMap<string, number>): Promise<CountedKeyOwner[]> {
-  return queryPrepared<CountedKeyOwner>(
+  return queryPrepared(
     em,
     sql`
       with wanted as (
@@ -65,15 +66,17 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
         c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,
+    COUNTED_KEY_OWNER,
   );
 }
 
 /** Finds the projects of keys. Unknown keys are left out. */
 export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner[]> {
-  return query<KeyOwner>(
+  return query(
     em,
     sql`
       select ${OWNER_COLUMNS}
       from unnest(${lookups}::text[]) as w (lookup) join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
+    KEY_OWNER,
   );
 }

@@ -6,6 +6,7 @@ import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
 
@@ -92,10 +93,9 @@ export async function readWebhookSecret(
   projectId: string,
   secrets: WebhookSecrets = PLAIN_WEBHOOK_SECRETS,
 ): Promise<string> {
-  const [row] = await query<{ stored: string }>(
-    em,
-    sql`select webhook_secret as stored from project where id = ${projectId}`,
-  );
+  const [row] = await query(em, sql`select webhook_secret as stored from project where id = ${projectId}`, {
+    stored: tables.project.webhookSecret,
+  });
   if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
   return secrets.open(row.stored, projectId);
 }

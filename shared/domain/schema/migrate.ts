@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { errorMessage, isConflict, isTooSlow } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, nullable, text } from '../../database/shape.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { MIGRATIONS, type SchemaMigration } from './migrations.ts';
 import { createOrm } from './orm.ts';
@@ -42,11 +43,10 @@ export async function findDatabaseFault(databaseUrl: string): Promise<string | u
 
 /** Names of the migrations that a database lacks. Nothing is changed. */
 export async function pendingMigrations(em: Em, migrations = MIGRATIONS): Promise<string[]> {
-  const table = await queryOne<{ name: string | null }>(
-    em,
-    sql`select to_regclass('mikro_orm_migrations')::text as name`,
-  );
-  const applied = table?.name ? await query<{ name: string }>(em, sql`select name from mikro_orm_migrations`) : [];
+  const table = await queryOne(em, sql`select to_regclass('mikro_orm_migrations')::text as name`, {
+    name: nullable(text),
+  });
+  const applied = table?.name ? await query(em, sql`select name from mikro_orm_migrations`, { name: text }) : [];
   const names = new Set(applied.map(({ name }) => name));
   return namesOf(migrations).filter((name) => !names.has(name));
 }
@@ -86,7 +86,7 @@ async function runMigrations(databaseUrl: string, migrations: readonly SchemaMig
 /** The lock is asked for again and again: an index that is built concurrently would wait for a statement that waits. */
 async function takeMigrationLock(em: Em): Promise<void> {
   for (;;) {
-    const row = await queryOne<{ has: boolean }>(em, sql`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as has`);
+    const row = await queryOne(em, sql`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as has`, { has: boolean });
     if (row?.has) return;
     await delay(LOCK_POLL_MS);
   }
@@ -94,11 +94,12 @@ async function takeMigrationLock(em: Em): Promise<void> {
 
 /** Names of the sessions of API and workers. Those that are connected before the schema changes have older code. */
 async function findProcesses(em: Em): Promise<string[]> {
-  const rows = await query<{ name: string }>(
+  const rows = await query(
     em,
     sql`
       select distinct split_part(application_name, ' ', 1) as name from pg_stat_activity
       where datname = current_database() and application_name ~ '^everpost-(api|worker)' order by 1`,
+    { name: text },
   );
   return rows.map(({ name }) => name);
 }

@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import { isDatabaseUnavailable, isTooSlow } from '../../database/database-errors.ts';
 import { createOrm, type Orm } from './orm.ts';
 import type { SessionLimits } from '../../database/session-limits.ts';
-import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
+import { limitStatements, sql } from '../../database/sql.ts';
+import { query, queryOne } from '../../../tests/support/rows.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 
@@ -36,7 +37,7 @@ afterAll(async () => {
 });
 
 it('closes a connection to a server that has become read-only, so that the next one may lead to its successor', async () => {
-  const pid = () => queryOne<{ pid: number }>(one.em.fork(), sql`select pg_backend_pid() as pid`);
+  const pid = () => queryOne(one.em.fork(), sql`select pg_backend_pid() as pid`);
   const one = await createOrm({ databaseUrl: database.url, poolSize: 1, applicationName: `${NAME}-one` });
   try {
     const before = await pid();
@@ -60,9 +61,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 /** Every connection of the pool answers at the same time, and none of its sessions holds a lock. */
 async function expectWholePool(): Promise<void> {
   const pids = await Promise.all(
-    Array.from({ length: POOL_SIZE }, () =>
-      queryOne<{ pid: number }>(em(), sql`select pg_backend_pid() as pid, pg_sleep(0.1)`),
-    ),
+    Array.from({ length: POOL_SIZE }, () => queryOne(em(), sql`select pg_backend_pid() as pid, pg_sleep(0.1)`)),
   );
   expect(new Set(pids.map((row) => row?.pid)).size).toBe(POOL_SIZE);
   await eventually(async () => {
@@ -76,7 +75,7 @@ async function expectWholePool(): Promise<void> {
 
 describe('a session with limits', () => {
   it('has every limit that the server knows', async () => {
-    const rows = await query<{ name: string; setting: string }>(
+    const rows = await query(
       em(),
       sql`
         select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout',

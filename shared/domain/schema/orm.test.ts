@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBlankDatabase, type BlankDatabase } from '../../../tests/support/database.ts';
 import { migrateUp } from './migrate.ts';
 import { createOrm, isMigrated } from './orm.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 
 let database: BlankDatabase;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ describe('migrateUp', () => {
       await Promise.all(Array.from({ length: 4 }, () => migrateUp(database.url)));
       expect(await isMigrated(orm)).toBe(true);
       await migrateUp(database.url);
-      const tables = await query<{ name: string }>(
+      const tables = await query(
         orm.em.fork(),
         sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
       );
@@ -40,7 +41,7 @@ describe('the values of raw queries', () => {
     const orm = await createOrm({ databaseUrl: database.url, poolSize: 2 });
     try {
       const text = `'; drop table contact; -- $1 ? \\ "`;
-      const [row] = await query<Record<string, unknown>>(
+      const [row] = await query(
         orm.em.fork(),
         sql`
           select ${text}::text as text, ${[1, 2]}::int[] as list, count(*) as count,

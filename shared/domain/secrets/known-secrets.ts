@@ -3,6 +3,7 @@ import { createDkimKeyring, DkimKeyError } from '../../sending/compose/dkim/key-
 import { allSecrets, secretId, type AppSecrets } from '../../platform/sealed-values.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { notNull, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /** Processes that start together check their secrets one after the other. */
@@ -20,11 +21,12 @@ export async function forgetOtherSecrets(em: Em, appSecret: string): Promise<voi
 
 /** Whether the oldest DKIM key opens with one of these secrets, for a database that knows no secret yet. */
 async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets): Promise<boolean> {
-  const stored = await queryOne<{ id: string; sealed: Buffer }>(
+  const stored = await queryOne(
     em,
     sql`
       select id, dkim_private_key as sealed from sender_domain where dkim_private_key is not null
       order by created_at, id limit 1`,
+    { id: tables.senderDomain.id, sealed: notNull(tables.senderDomain.dkimPrivateKey) },
   );
   if (!stored) return true;
   try {
@@ -40,7 +42,7 @@ async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets):
  * Whether the first secret of a process is known to the database, or acceptable as a new one; undefined for neither.
  */
 async function standingOf(em: Em, secrets: AppSecrets): Promise<'known' | 'acceptable' | undefined> {
-  const rows = await query<{ id: string }>(em, sql`select secret_id as id from known_secret`);
+  const rows = await query(em, sql`select secret_id as id from known_secret`, { id: tables.knownSecret.secretId });
   const known = new Set(rows.map((row) => row.id));
   if (known.has(secretId(secrets.appSecret))) return 'known';
   const isAcceptable =

@@ -3,6 +3,7 @@ import { SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 import { createWebhookSecrets, type WebhookSecrets } from '../projects/webhook-secrets.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { notNull, tables, type Column } from '../../database/tables.ts';
 
 /** The results for the values of one kind. */
 export interface ResealCount {
@@ -31,6 +32,7 @@ interface StoredValue<Sealed> {
 interface ValueKind<Sealed> {
   /** Selects the next values after an owner, by the ids of the owners. */
   page: (afterId: string | null) => SqlFragment;
+  shape: { id: Column<string>; sealed: Column<Sealed> };
   /** Seals a value under APP_SECRET; undefined when it is already sealed under it. @throws SealError */
   reseal: (value: StoredValue<Sealed>) => Sealed | undefined;
   /** Stores a value, unless it has changed since it was read. */
@@ -50,7 +52,7 @@ async function resealValue<Sealed>(em: Em, kind: ValueKind<Sealed>, value: Store
 async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<ResealCount> {
   const count: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
   for (let afterId: string | null = null; ;) {
-    const values: StoredValue<Sealed>[] = await query<StoredValue<Sealed>>(em, kind.page(afterId));
+    const values: StoredValue<Sealed>[] = await query(em, kind.page(afterId), kind.shape);
     for (const value of values) {
       try {
         const isResealed = await resealValue(em, kind, value);
@@ -68,8 +70,12 @@ async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<Rese
 /** Reseals the secret of each endpoint, and its previous secret, which also signs for a while. */
 async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Promise<ResealCount> {
   const total: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
-  for (const column of [sql`secret`, sql`previous_secret`]) {
+  const { id: owner, secret, previousSecret } = tables.webhookEndpoint;
+  for (const sealed of [secret, notNull(previousSecret)]) {
+    const shape = { id: owner, sealed };
+    const column = sealed === secret ? sql`secret` : sql`previous_secret`;
     const count = await resealKind<string>(em, {
+      shape,
       page: (afterId) => sql`
         select id, ${column} as sealed from webhook_endpoint
         where ${column} is not null and (${afterId}::uuid is null or id > ${afterId}::uuid) order by id limit ${CHUNK}`,
@@ -93,6 +99,7 @@ export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResu
   const webhookSecrets = createWebhookSecrets(secrets);
   return {
     dkimKeys: await resealKind<Buffer>(em, {
+      shape: { id: tables.senderDomain.id, sealed: notNull(tables.senderDomain.dkimPrivateKey) },
       page: (afterId) => sql`
         select id, dkim_private_key as sealed from sender_domain
         where dkim_private_key is not null and (${afterId}::uuid is null or id > ${afterId}::uuid)
@@ -102,6 +109,7 @@ export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResu
         update sender_domain set dkim_private_key = ${resealed} where id = ${id} and dkim_private_key = ${sealed}`,
     }),
     webhookSecrets: await resealKind<string>(em, {
+      shape: { id: tables.project.id, sealed: tables.project.webhookSecret },
       page: (afterId) => sql`
         select id, webhook_secret as sealed from project
         where ${afterId}::uuid is null or id > ${afterId}::uuid order by id limit ${CHUNK}`,

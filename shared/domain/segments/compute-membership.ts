@@ -3,6 +3,7 @@ import { isStatementTimeout } from '../../database/database-errors.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, number, pick, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { recordMembershipEvents } from './segment-members.ts';
 import { segmentPredicate } from './segment-predicate.ts';
@@ -64,11 +65,12 @@ type Tracked = Pick<Segment, 'id' | 'projectId' | 'type' | 'name' | 'condition'>
  * Loads and locks a segment for one chunk. Concurrent computations of it share the chunks, and record no event twice.
  */
 async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefined> {
-  return queryOne<Tracked>(
+  return queryOne(
     em,
     sql`
       select id, project_id as "projectId", type, name, condition from segment
       where id = ${segmentId} and type = 'DYNAMIC' and track_membership for no key update`,
+    pick(tables.segment, 'type', 'id', 'projectId', 'name', 'condition'),
   );
 }
 
@@ -143,7 +145,7 @@ function chunkOf(rows: { id: string; exists: boolean }[]): Chunk {
 async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
   const predicate = await segmentPredicate(em, segment, asOf, { isStored: true });
   // The lock keeps a concurrent deletion of a contact from leaving its membership behind.
-  const rows = await query<{ id: string; exists: boolean }>(
+  const rows = await query(
     em,
     sql`
       with entering as materialized (
@@ -157,6 +159,7 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
         insert into segment_member (segment_id, contact_id) select ${segment.id}, id from held on conflict do nothing
       )
       select id, id in (select id from held) as exists from entering order by id`,
+    { id: tables.contact.id, exists: boolean },
   );
   return chunkOf(rows);
 }
@@ -164,7 +167,7 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
 async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
   const predicate = await segmentPredicate(em, segment, asOf, { isStored: true });
   // The contacts are looked up member by member. A join would read all contacts for each chunk when many leave.
-  const rows = await query<{ id: string; exists: boolean }>(
+  const rows = await query(
     em,
     sql`
       with leaving as materialized (
@@ -177,18 +180,20 @@ async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): P
         delete from segment_member m using leaving l where m.segment_id = ${segment.id} and m.contact_id = l.id
       )
       select id, exists from leaving order by id`,
+    { id: tables.segmentMember.contactId, exists: boolean },
   );
   return chunkOf(rows);
 }
 
 /** Stores the number of members, and that they are completely known. @returns the number */
 async function recordTotal(em: Em, segmentId: string): Promise<number> {
-  const row = await queryOne<{ total: number }>(
+  const row = await queryOne(
     em,
     sql`
       with counted as (select count(*)::int as total from segment_member where segment_id = ${segmentId})
       update segment set member_count = total, computed_at = coalesce(computed_at, now())
       from counted where id = ${segmentId} and track_membership returning total`,
+    { total: number },
   );
   await clearSegmentFault(em, segmentId);
   return row?.total ?? 0;

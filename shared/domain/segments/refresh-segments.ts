@@ -1,5 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { limitStatements, query, sql } from '../../database/sql.ts';
+import { boolean, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { countSegmentContacts } from './segment-contacts.ts';
 import { clearSegmentFault } from './segment-faults.ts';
@@ -34,11 +35,12 @@ export async function refreshMemberCountOf(em: Em, segmentId: string, statementM
   });
 }
 
-export interface SegmentToRefresh {
-  id: string;
+const SEGMENT_TO_REFRESH = {
+  id: tables.segment.id,
   /** Whether its members are computed, which counts them as well. */
-  isComputed: boolean;
-}
+  isComputed: boolean,
+};
+export type SegmentToRefresh = RowOf<typeof SEGMENT_TO_REFRESH>;
 
 /**
  * The next segment of each project that was not refreshed since `since`, the longest waiting first. One segment of each
@@ -46,7 +48,7 @@ export interface SegmentToRefresh {
  * of disabled projects are left out, and segments that could not be computed until their pause is over.
  */
 export async function listSegmentsToRefresh(em: Em, since: Date, limit: number): Promise<SegmentToRefresh[]> {
-  return query<SegmentToRefresh>(
+  return query(
     em,
     sql`
       select id, "isComputed" from (
@@ -57,6 +59,7 @@ export async function listSegmentsToRefresh(em: Em, since: Date, limit: number):
         order by s.project_id, s.refreshed_at nulls first, s.id
       ) next
       order by refreshed_at nulls first, id limit ${limit}`,
+    SEGMENT_TO_REFRESH,
   );
 }
 

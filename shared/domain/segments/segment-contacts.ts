@@ -1,6 +1,7 @@
 import type { Contact } from '../contacts/contact.entity.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { number, pick, tables } from '../../database/tables.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 
@@ -13,7 +14,7 @@ export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date)
       : sql`
         select count(*) from contact c
         where c.project_id = ${segment.projectId} and ${await segmentPredicate(em, segment, asOf)}`;
-  return (await queryOne<{ count: number }>(em, statement))?.count ?? 0;
+  return (await queryOne(em, statement, { count: number }))?.count ?? 0;
 }
 
 /**
@@ -29,15 +30,17 @@ const FEW_MAX = 1_100;
 /** If the newest contacts fill this part of the page, matches are common, and the rest of the page is not far. */
 const COMMON_SHARE = 3 / 8;
 
-const LISTED_COLUMNS = sql`
-  c.id, c.project_id as "projectId", c.email, c.subscribed, c.opted_out_at as "optedOutAt", c.data,
-  c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+const LISTED = {
+  ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'bouncedEmailId', 'data'),
+  ...pick(tables.contact, 'createdAt', 'updatedAt'),
+};
+const LISTED_COLUMNS = columnsOf(LISTED, 'c');
 const NEWEST_FIRST = sql`order by c.created_at desc, c.id desc`;
 
 /** The contacts of a page that are among the newest `WALKED_MAX` of the project. `rows` is its limit and offset. */
 async function walkToPage(em: Em, projectId: string, predicate: SqlFragment, rows: SqlFragment): Promise<Contact[]> {
   const newest = sql`select * from contact c where c.project_id = ${projectId} ${NEWEST_FIRST} limit ${WALKED_MAX}`;
-  return query(em, sql`select ${LISTED_COLUMNS} from (${newest}) c where ${predicate} ${NEWEST_FIRST} ${rows}`);
+  return query(em, sql`select ${LISTED_COLUMNS} from (${newest}) c where ${predicate} ${NEWEST_FIRST} ${rows}`, LISTED);
 }
 
 /** One page of the contacts that belong to a segment now, newest first, and the number of all. */
@@ -56,10 +59,12 @@ export async function listSegmentContacts(
   if (walked.length === pageSize) return { contacts: walked, total: await count() };
 
   const select = (which: SqlFragment) =>
-    query<Contact>(em, sql`select ${LISTED_COLUMNS} from contact c where ${which} ${NEWEST_FIRST} ${rows}`);
+    query(em, sql`select ${LISTED_COLUMNS} from contact c where ${which} ${NEWEST_FIRST} ${rows}`, LISTED);
   const matches = sql`c.project_id = ${projectId} and ${predicate}`;
   if (walked.length < pageSize * COMMON_SHARE) {
-    const few = await query<{ id: string }>(em, sql`select c.id from contact c where ${matches} limit ${FEW_MAX + 1}`);
+    const few = await query(em, sql`select c.id from contact c where ${matches} limit ${FEW_MAX + 1}`, {
+      id: tables.contact.id,
+    });
     if (few.length <= FEW_MAX) {
       return { contacts: await select(sql`c.id = any(${few.map(({ id }) => id)}::uuid[])`), total: few.length };
     }

@@ -7,6 +7,7 @@ import { recordEvents } from '../events/events.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -66,18 +67,20 @@ export async function addMembers(
   return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
     const created = members.createMissing ? await createMissing(tx, projectId, emails, members.subscribed) : 0;
-    const contacts = await query<{ id: string; email: string }>(
+    const contacts = await query(
       tx,
       sql`
         select id, email from contact where project_id = ${projectId} and email = any(${emails}::text[])
         ${IN_LOCK_ORDER} for key share`,
+      { id: tables.contact.id, email: tables.contact.email },
     );
-    const joined = await query<{ id: string }>(
+    const joined = await query(
       tx,
       sql`
         insert into segment_member (segment_id, contact_id)
         select ${segmentId}, i from unnest(${contacts.map((contact) => contact.id)}::uuid[]) as n (i)
         on conflict do nothing returning contact_id as id`,
+      { id: tables.segmentMember.contactId },
     );
     await changeCount(tx, segmentId, joined.length);
     const joinedIds = joined.map((row) => row.id);
@@ -100,6 +103,7 @@ async function createMissing(em: Em, projectId: string, emails: string[], subscr
       ),
       returned as (${successorUpdate(projectId, sql`created n`)})
       select id from created`,
+    { id: tables.contact.id },
   );
   return rows.length;
 }
@@ -120,13 +124,14 @@ async function changeCount(em: Em, segmentId: string, by: number): Promise<void>
 export async function removeMembers(em: Em, projectId: string, segmentId: string, emails: string[]): Promise<number> {
   return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
-    const left = await query<{ id: string }>(
+    const left = await query(
       tx,
       sql`
         delete from segment_member m using contact c
         where m.segment_id = ${segmentId} and c.id = m.contact_id and c.project_id = ${projectId}
           and c.email = any(${emails.map(normalizeAddress)}::text[])
         returning m.contact_id as id`,
+      { id: tables.segmentMember.contactId },
     );
     await changeCount(tx, segmentId, -left.length);
     const leftIds = left.map((row) => row.id);

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { sql, type SqlFragment } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { listSegmentContacts } from './segment-contacts.ts';
 import { SegmentEntity } from './segment.entity.ts';
@@ -42,7 +43,7 @@ describe('a page of a segment among many contacts', () => {
     ],
     ['no matches', only('age', 'greaterThan', CONTACTS), sql`false`],
   ])('has its contacts in order, and the total, for %s', async (_what, condition, matches) => {
-    const expected = await query<{ email: string }>(
+    const expected = await query(
       em(),
       sql`select 'reader' || age || '@mail.test' as email from generate_series(1, ${CONTACTS}::int) age where ${matches} order by age`,
     );

@@ -3,6 +3,7 @@ import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { boolean, pick, tables } from '../../database/tables.ts';
 import { createSizes, INLINED_FILTERS_MAX, type InlinedSize } from '../filters/filter-semantics.ts';
 import { inlinedSegment, type SegmentForFilter } from '../filters/segment-references.ts';
 
@@ -13,11 +14,12 @@ interface NamedSegment extends SegmentForFilter {
 type Segments = ReadonlyMap<string, SegmentForFilter>;
 
 async function loadSegments(em: Em, projectId: string): Promise<NamedSegment[]> {
-  return query<NamedSegment>(
+  return query(
     em,
     sql`
       select id, name, type, condition, track_membership and computed_at is not null as "trackMembership"
       from segment where project_id = ${projectId}`,
+    { ...pick(tables.segment, 'name', 'id', 'type', 'condition'), trackMembership: boolean },
   );
 }
 

@@ -4,6 +4,7 @@ import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { number, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -87,11 +88,12 @@ async function assertRoomForSegment(
   condition: FilterCondition | undefined,
   segmentId: string | null = null,
 ): Promise<void> {
-  const others = await queryOne<{ count: number; bytes: number }>(
+  const others = await queryOne(
     em,
     sql`
       select count(*), coalesce(sum(octet_length(condition::text)), 0) as bytes from segment
       where project_id = ${projectId} and id is distinct from ${segmentId}::uuid`,
+    { count: number, bytes: number },
   );
   if ((others?.count ?? 0) >= LIMITS.segmentsPerProject) {
     throw tooLarge('name', `A project may have at most ${LIMITS.segmentsPerProject} segments`);
@@ -186,6 +188,7 @@ async function findActiveUsers(em: Em, projectId: string, segmentId: string): Pr
             select from (${referencesOf(sql`c.audience_condition`)}) r where r.target in (select id from dependent))
         end
       order by c.created_at, c.id`,
+    { id: tables.campaign.id, name: tables.campaign.name },
   );
 }
 

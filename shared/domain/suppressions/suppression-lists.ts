@@ -1,14 +1,16 @@
 import type { Em } from '../../database/em.ts';
 import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
+import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
 
 /** The position of a suppression in the list, which is ordered from new to old. */
-export interface SuppressionCursor {
-  at: Date;
+const SUPPRESSION_CURSOR = {
+  at: tables.suppression.createdAt,
   /** The hash of the address, in hex. */
-  hash: string;
-}
+  hash: text,
+};
+export type SuppressionCursor = RowOf<typeof SUPPRESSION_CURSOR>;
 
 export interface SuppressionQuery {
   limit: number;
@@ -54,21 +56,28 @@ export async function pageOfSuppressions(
   const inOrder = sql`
     from suppression s where ${joinSql(conditions, ' and ')} order by s.created_at desc, s.address_hash desc`;
   const wanted = reason === undefined ? sql`true` : sql`s.reason = ${reason}`;
-  const found = await query<ListedSuppression & { hash: string }>(
+  const found = await query(
     em,
     sql`
       select s.email, s.reason, s.email_id as "emailId", s.created_at as "createdAt",
         coalesce(s.words, e.error) as words, e.campaign_id as "campaignId", encode(s.address_hash, 'hex') as hash
       from (select * ${inOrder} limit ${SCANNED_MAX}) s left join email e on e.id = s.email_id
       where ${wanted} order by s.created_at desc, s.address_hash desc limit ${limit + 1}`,
+    {
+      words: nullable(text),
+      campaignId: tables.email.campaignId,
+      ...pick(tables.suppression, 'email', 'reason', 'emailId', 'createdAt'),
+      hash: text,
+    },
   );
   const suppressions: ListedSuppression[] = found.slice(0, limit);
   const last = found[limit - 1];
   if (found.length > limit && last) return { suppressions, next: { at: last.createdAt, hash: last.hash } };
   // Even if this page is not full, more may follow the last suppression that it has read.
-  const next = await queryOne<SuppressionCursor>(
+  const next = await queryOne(
     em,
     sql`select s.created_at as at, encode(s.address_hash, 'hex') as hash ${inOrder} offset ${SCANNED_MAX - 1} limit 1`,
+    SUPPRESSION_CURSOR,
   );
   return next ? { suppressions, next } : { suppressions };
 }
@@ -101,7 +110,8 @@ export async function suppressAddresses(
         order by address
       ) a
         cross join ${ADDRESS_HASH_KEY}
-      on conflict (project_id, address_hash) do nothing returning 1`,
+      on conflict (project_id, address_hash) do nothing returning reason`,
+    { reason: tables.suppression.reason },
   );
   return added.length;
 }

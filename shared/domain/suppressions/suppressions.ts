@@ -1,19 +1,21 @@
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { notNull, tables, type RowOf } from '../../database/tables.ts';
 
 /** Why an address is suppressed: it gets no more email of any kind. */
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
-export interface Suppression {
+const SUPPRESSION = {
   /** Null after the contact was erased: the address stays suppressed by its hash. */
-  email: string | null;
-  reason: SuppressionReason;
+  email: tables.suppression.email,
+  reason: tables.suppression.reason,
   /** The email that bounced or caused a complaint. */
-  emailId: string | null;
-  createdAt: Date;
-}
+  emailId: tables.suppression.emailId,
+  createdAt: tables.suppression.createdAt,
+};
+export type Suppression = RowOf<typeof SUPPRESSION>;
 
 /** Left joins the suppression `s` of an address, by the hash of the address. `s.reason` is null if there is none. */
 export function suppressionJoin(projectId: SqlFragment, address: SqlFragment): SqlFragment {
@@ -40,7 +42,7 @@ function recipientsOf(emailIds: string[]): SqlFragment {
  */
 export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<string[]> {
   if (emailIds.length === 0) return [];
-  const added = await query<{ emailId: string }>(
+  const added = await query(
     em,
     sql`
       with ${recipientsOf(emailIds)}
@@ -50,6 +52,7 @@ export async function suppressRecipients(em: Em, emailIds: string[], reason: Sup
       on conflict (project_id, address_hash) do update set reason = excluded.reason, email_id = excluded.email_id
         where excluded.reason = 'COMPLAINT' and suppression.reason <> 'COMPLAINT'
       returning email_id as "emailId"`,
+    { emailId: notNull(tables.suppression.emailId) },
   );
   return added.map((row) => row.emailId);
 }
@@ -58,11 +61,12 @@ const LIST_MAX = 10_000;
 
 /** A project's suppressions, newest first; at most 10,000. */
 export async function listSuppressions(em: Em, projectId: string): Promise<Suppression[]> {
-  return query<Suppression>(
+  return query(
     em,
     sql`
       select email, reason, email_id as "emailId", created_at as "createdAt" from suppression
       where project_id = ${projectId} order by created_at desc, email limit ${LIST_MAX}`,
+    SUPPRESSION,
   );
 }
 
@@ -75,7 +79,8 @@ export async function removeBounceSuppressions(em: Em, emailIds: string[]): Prom
       delete from suppression s using recipient r
       where s.project_id = r.project_id and s.address_hash = r.address_hash and s.email_id = r.id
         and s.reason = 'HARD_BOUNCE'
-      returning 1`,
+      returning s.reason`,
+    { reason: tables.suppression.reason },
   );
   return removed.length;
 }
@@ -91,6 +96,7 @@ export async function removeSuppression(em: Em, projectId: string, email: string
       delete from suppression s using ${ADDRESS_HASH_KEY}
       where s.project_id = ${projectId} and s.address_hash = ${addressHash(sql`s.project_id`, sql`${email}::text`)}
       returning s.reason`,
+    { reason: tables.suppression.reason },
   );
   return removed !== undefined;
 }

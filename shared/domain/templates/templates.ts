@@ -8,6 +8,7 @@ import type { Em } from '../../database/em.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
 import { likePattern, queryOne, sql } from '../../database/sql.ts';
+import { number } from '../../database/tables.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
 
@@ -135,11 +136,12 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
 /** The number of sent emails that were made from a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function countTemplateEmails(em: Em, projectId: string, templateId: string): Promise<number> {
   await findTemplate(em, projectId, templateId);
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     em,
     sql`
       select count(*) from email
       where template_id = ${templateId} and project_id = ${projectId} and sent_at is not null`,
+    { count: number },
   );
   return row?.count ?? 0;
 }

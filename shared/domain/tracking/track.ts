@@ -7,6 +7,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
+import { date } from '../../database/tables.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
@@ -119,12 +120,13 @@ export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event
     contactId === undefined
       ? sql`(select null::uuid as id) as c`
       : sql`(select id from contact where project_id = ${projectId} and id = ${contactId} for key share) as c`;
-  const row = await queryOne<{ created_at: Date }>(
+  const row = await queryOne(
     em,
     sql`
       with ${recordedEvents(sql`
         select ${id}::uuid, ${projectId}::uuid, c.id, null::uuid, ${name}, ${json(data)}::jsonb, now() from ${source}`)}
       select created_at from recorded`,
+    { created_at: date },
   ).catch((error: unknown) => throwTooManyEventNames(error, 'name'));
   if (!row) throw new AppError('CONTACT_NOT_FOUND');
   return { id, projectId, contactId: contactId ?? null, emailId: null, name, data, createdAt: row.created_at };

@@ -3,7 +3,8 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import type { TrackedEvent } from './track.ts';
@@ -40,7 +41,7 @@ async function storedOf(project = projectId): Promise<{ email: string; subscribe
 }
 
 async function eventsOf(email: string): Promise<string[]> {
-  const rows = await query<{ name: string }>(
+  const rows = await query(
     em(),
     sql`
       select e.name from event e join contact c on c.id = e.contact_id
@@ -70,7 +71,7 @@ describe('events that are tracked together', () => {
       ['seen-a', { n: 'a' }],
       ['seen-b', { n: 'b' }],
     ]);
-    const rows = await query<{ email: string; name: string; id: string }>(
+    const rows = await query(
       em(),
       sql`
         select c.email, e.name, e.id from event e join contact c on c.id = e.contact_id

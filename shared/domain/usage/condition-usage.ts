@@ -1,13 +1,15 @@
-import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
 import { sql } from '../../database/sql.ts';
+import { notNull, pick, tables, type RowOf } from '../../database/tables.ts';
+
+const SEGMENT = pick(tables.segment, 'id', 'name');
+const CAMPAIGN = pick(tables.campaign, 'id', 'name', 'status');
 
 export interface ConditionUsage {
-  usedInSegments: { id: string; name: string }[];
-  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+  usedInSegments: RowOf<typeof SEGMENT>[];
+  usedInCampaigns: RowOf<typeof CAMPAIGN>[];
 }
 
 /** The segments and campaigns of a project for whose condition `matches` is true, oldest first. */
@@ -21,9 +23,8 @@ export async function findConditionUsage(
     sql`
       select id, name, condition from segment
       where project_id = ${projectId} and condition is not null order by created_at, id`,
-    ({ condition, ...segment }: { id: string; name: string; condition: FilterCondition }) =>
-      matches(condition) ? segment : undefined,
-    LIMITS.listedNames,
+    { ...SEGMENT, condition: notNull(tables.segment.condition) },
+    ({ condition, ...segment }) => (matches(condition) ? segment : undefined),
   );
   const usedInCampaigns = await readLargeRows(
     em,
@@ -31,9 +32,8 @@ export async function findConditionUsage(
       select id, name, status, audience_condition as condition from campaign
       where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
       order by created_at, id`,
-    ({ condition, ...campaign }: { id: string; name: string; status: CampaignStatus; condition: FilterCondition }) =>
-      matches(condition) ? campaign : undefined,
-    LIMITS.listedNames,
+    { ...CAMPAIGN, condition: notNull(tables.campaign.audienceCondition) },
+    ({ condition, ...campaign }) => (matches(condition) ? campaign : undefined),
   );
   return { usedInSegments, usedInCampaigns };
 }

@@ -2,6 +2,7 @@ import { collectReferences } from '../../pure/filters/filter-target.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
+import { number } from '../../database/tables.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 
 export interface EventUsage extends ConditionUsage {
@@ -18,11 +19,12 @@ export function refersToEvent(condition: FilterCondition, name: string): boolean
 /** The segments and campaigns that refer to an event name, and how often such events were recorded. */
 export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
   const usage = await findConditionUsage(em, projectId, (condition) => refersToEvent(condition, name));
-  const counts = await queryOne<{ total: number; contacts: number }>(
+  const counts = await queryOne(
     em,
     sql`
       select count(*) as total, count(distinct contact_id) as contacts from event
       where project_id = ${projectId} and name = ${name}`,
+    { total: number, contacts: number },
   );
   return {
     ...usage,

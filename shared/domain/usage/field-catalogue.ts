@@ -12,8 +12,9 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 import { dataValue } from '../filters/filter-predicates.ts';
-import { findAutomationsOfSteps, type AutomationRef } from './step-usage.ts';
+import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from './step-usage.ts';
 import { isoText, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { jsonAs, number, tables } from '../../database/tables.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
 
 export interface CatalogueField {
@@ -80,12 +81,11 @@ function isInSample(contactCount: number): SqlFragment {
  * in one pass over the contacts.
  */
 export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
-  const total = await queryOne<{ count: number }>(
-    em,
-    sql`select count(*) from contact where project_id = ${projectId}`,
-  );
+  const total = await queryOne(em, sql`select count(*) from contact where project_id = ${projectId}`, {
+    count: number,
+  });
   const contactCount = total?.count ?? 0;
-  const custom = await query<{ key: string; type: FieldType; coverage: number }>(
+  const custom = await query(
     em,
     sql`
       with sample as materialized (
@@ -96,6 +96,7 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
         select key, count(*) from sample, jsonb_object_keys(data) key group by key
       ) n on n.key = f.key
       where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
+    { key: tables.contactField.key, type: tables.contactField.type, coverage: number },
   );
   return [
     ...STANDARD_FIELDS.map(({ field, type }) => ({
@@ -115,7 +116,7 @@ function valueOf(path: string): SqlFragment {
 /** Distinct values of a field, the most frequent first: at most `limit`, and at most `LIMITS.pageBytes`. */
 export async function listFieldValues(em: Em, projectId: string, field: NamedField, limit: number): Promise<unknown[]> {
   const value = field.path === undefined ? field.values : valueOf(field.path);
-  const rows = await query<{ value: unknown }>(
+  const rows = await query(
     em,
     sql`
       with found as (
@@ -128,6 +129,7 @@ export async function listFieldValues(em: Em, projectId: string, field: NamedFie
         select *, sum(octet_length(value::text)) over (order by count desc, value) as bytes from listed
       )
       select value from measured where bytes <= ${LIMITS.pageBytes} order by count desc, value`,
+    { value: jsonAs<{}>() },
   );
   return rows.map((row) => row.value);
 }
@@ -143,13 +145,9 @@ function reads(condition: FilterCondition, field: string): boolean {
   return collectReferences(condition).fields.some((name) => name === field || name.startsWith(`${field}.`));
 }
 
-interface ReferringStep extends AutomationRef {
-  type: 'CONDITION' | 'UPDATE_CONTACT';
-  config: StoredConfig;
-}
-
-function uses({ type, config }: ReferringStep, field: string): boolean {
+function uses({ type, config }: UsedStep, field: string): boolean {
   if (type === 'CONDITION') return reads(conditionTree(readConfigOf(type, config)), field);
+  if (type !== 'UPDATE_CONTACT') return false;
   const { data = {}, subscribed } = readContactUpdate(readConfigOf(type, config));
   return Object.hasOwn(data, field.slice('data.'.length)) || (field === 'subscribed' && subscribed !== undefined);
 }
@@ -157,12 +155,8 @@ function uses({ type, config }: ReferringStep, field: string): boolean {
 /** The segments, campaigns and automations that refer to a field, oldest first, and the number of its contacts. */
 export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
   const usage = await findConditionUsage(em, projectId, (condition) => reads(condition, field.name));
-  const usedInWorkflows = await findAutomationsOfSteps<ReferringStep>(
-    em,
-    sql`
-      select a.id, a.name, s.type, s.config from automation a join automation_step s on s.automation_id = a.id
-      where a.project_id = ${projectId} and s.type in ('CONDITION', 'UPDATE_CONTACT') order by a.created_at, a.id`,
-    (step) => uses(step, field.name),
+  const usedInWorkflows = await findAutomationsOfSteps(em, projectId, ['CONDITION', 'UPDATE_CONTACT'], (step) =>
+    uses(step, field.name),
   );
   return {
     ...usage,
@@ -173,6 +167,6 @@ export async function findFieldUsage(em: Em, projectId: string, field: NamedFiel
 
 async function countHolders(em: Em, projectId: string, field: NamedField): Promise<number> {
   if (field.path !== undefined) return countFieldHolders(em, projectId, field.path);
-  const row = await queryOne<{ count: number }>(em, sql`select count(*) from contact where project_id = ${projectId}`);
+  const row = await queryOne(em, sql`select count(*) from contact where project_id = ${projectId}`, { count: number });
   return row?.count ?? 0;
 }

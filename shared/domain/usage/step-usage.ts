@@ -1,34 +1,35 @@
-import { LIMITS } from '../../pure/limits.ts';
+import type { StepType } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
-import type { SqlFragment } from '../../database/sql.ts';
+import { literalList, sql } from '../../database/sql.ts';
+import { pick, tables, type RowOf } from '../../database/tables.ts';
 
-export interface AutomationRef {
-  id: string;
-  name: string;
-}
+const AUTOMATION = pick(tables.automation, 'id', 'name');
+export type AutomationRef = RowOf<typeof AUTOMATION>;
 
-type Matches<Step> = (step: Step) => boolean;
+/** A step, with the trigger of its automation. */
+const USED_STEP = { ...pick(tables.automationStep, 'type', 'config'), triggerEvent: tables.automation.triggerEvent };
+export type UsedStep = RowOf<typeof USED_STEP>;
 
-/**
- * The automations with a step for which `matches` is true, in the order of `steps`.
- * @param steps a select of steps with the id and the name of their automation
- */
-export async function findAutomationsOfSteps<Step extends AutomationRef>(
+/** The automations of a project with a step of these types for which `matches` is true, oldest first. */
+export async function findAutomationsOfSteps(
   em: Em,
-  steps: SqlFragment,
-  matches: Matches<Step>,
+  projectId: string,
+  types: readonly StepType[],
+  matches: (step: UsedStep) => boolean,
 ): Promise<AutomationRef[]> {
   const found = new Set<string>();
   return readLargeRows(
     em,
-    steps,
-    (step: Step) => {
-      const { id, name } = step;
+    sql`
+      select a.id, a.name, a.trigger_event as "triggerEvent", s.type, s.config
+      from automation a join automation_step s on s.automation_id = a.id
+      where a.project_id = ${projectId} and s.type in ${literalList(types)} order by a.created_at, a.id`,
+    { ...AUTOMATION, ...USED_STEP },
+    ({ id, name, ...step }) => {
       if (found.has(id) || !matches(step)) return undefined;
       found.add(id);
       return { id, name };
     },
-    LIMITS.listedNames,
   );
 }

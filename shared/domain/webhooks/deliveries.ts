@@ -3,6 +3,7 @@ import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
+import { date, nullable, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
@@ -11,23 +12,24 @@ import { SOURCE_OF_EVENTS, TEST_SOURCE, type EventRef } from './hook-events.ts';
 export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 
 /** The delivery of one event, or of several events in one request, to an endpoint. */
-export interface WebhookDelivery {
-  id: string;
+const WEBHOOK_DELIVERY = {
+  id: tables.webhookDelivery.id,
   /** The id and the name of the first event. */
-  eventId: string;
-  eventName: string;
-  eventCount: number;
-  eventAt: Date;
-  contactId: string | null;
-  status: (typeof DELIVERY_STATUSES)[number];
-  attempts: number;
-  statusCode: number | null;
-  error: string | null;
-  durationMs: number | null;
-  retryAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+  eventId: tables.webhookDelivery.eventId,
+  eventName: tables.webhookDelivery.eventName,
+  eventCount: tables.webhookDelivery.eventCount,
+  eventAt: tables.webhookDelivery.eventAt,
+  contactId: tables.webhookDelivery.contactId,
+  status: tables.webhookDelivery.status,
+  attempts: tables.webhookDelivery.attempts,
+  statusCode: tables.webhookDelivery.statusCode,
+  error: tables.webhookDelivery.error,
+  durationMs: tables.webhookDelivery.durationMs,
+  retryAt: tables.webhookDelivery.retryAt,
+  createdAt: tables.webhookDelivery.createdAt,
+  updatedAt: tables.webhookDelivery.updatedAt,
+};
+export type WebhookDelivery = RowOf<typeof WEBHOOK_DELIVERY>;
 
 /** The place of a delivery in the list. */
 export type ListPlace = Omit<EventRef, 'no'>;
@@ -53,7 +55,7 @@ export async function listDeliveries(
       sql`(event_at, source, event_id) < (${after.at}::timestamptz, ${after.source}::int, ${after.id}::uuid)`,
     );
   }
-  const rows = await query<WebhookDelivery & { at: string; source: number }>(
+  const rows = await query(
     em,
     sql`
       select id, event_id as "eventId", event_name as "eventName", event_count as "eventCount", event_at as "eventAt",
@@ -62,6 +64,7 @@ export async function listDeliveries(
         to_char(event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, source
       from webhook_delivery where ${joinSql(filters, ' and ')}
       order by event_at desc, source desc, event_id desc limit ${limit + 1}`,
+    { ...WEBHOOK_DELIVERY, at: text, source: tables.webhookDelivery.source },
   );
   const deliveries = rows.slice(0, limit);
   const last = deliveries.at(-1);
@@ -118,16 +121,13 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
     throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is earlier`);
   }
-  const row = await queryOne<{ no: string }>(
-    em,
-    sql`select everpost_feed_no_before(${projectId}, ${since})::text as no`,
-  );
+  const row = await queryOne(em, sql`select everpost_feed_no_before(${projectId}, ${since})::text as no`, { no: text });
   return row?.no ?? '0';
 }
 
 /** The event is looked for from the time of its transaction on, and in the whole feed if the clock was set back since. */
 async function beforeEvent(em: Em, projectId: string, eventId: string): Promise<string> {
-  const event = await queryOne<{ no: string | null }>(
+  const event = await queryOne(
     em,
     sql`
       select (coalesce(
@@ -138,6 +138,7 @@ async function beforeEvent(em: Em, projectId: string, eventId: string): Promise<
          where f.project_id = e.project_id and f.source = ${SOURCE_OF_EVENTS} and f.id = e.id order by f.no limit 1)
       ) - 1)::text as no
       from event e where e.id = ${eventId} and e.project_id = ${projectId}`,
+    { no: nullable(text) },
   );
   if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
   if (event.no === null) {
@@ -151,11 +152,12 @@ async function beforeEvent(em: Em, projectId: string, eventId: string): Promise<
  * the number before its own, which differs from that, so that a page that is being delivered does not move it on.
  */
 async function lockReplayPosition(em: Em, endpointId: string, start: string): Promise<string> {
-  const row = await queryOne<{ no: string }>(
+  const row = await queryOne(
     em,
     sql`
       select case when cursor_no > ${start}::bigint then ${start}::bigint else cursor_no - 1 end::text as no
       from webhook_endpoint where id = ${endpointId} for no key update`,
+    { no: text },
   );
   return row?.no ?? start;
 }
@@ -171,7 +173,7 @@ export async function replay(em: Em, projectId: string, endpointId: string, requ
   const start = await findReplayStart(em, projectId, request);
   return inTransaction(em, async (tx) => {
     const position = await lockReplayPosition(tx, endpointId, start);
-    const row = await queryOne<{ at: Date | null }>(
+    const row = await queryOne(
       tx,
       sql`
         with moved as (
@@ -188,6 +190,7 @@ export async function replay(em: Em, projectId: string, endpointId: string, requ
         select min(at) as at from (
           select at from webhook_feed where project_id = ${projectId} and no > ${start}::bigint order by no limit 1
         ) f`,
+      { at: nullable(date) },
     );
     return request.since ?? row?.at ?? new Date();
   });

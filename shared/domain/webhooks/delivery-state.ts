@@ -2,38 +2,40 @@ import { v7 as uuidV7 } from 'uuid';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, notNull, nullable, number, pick, tables, text, texts, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
 import type { EventRef } from './hook-events.ts';
 
 /** An endpoint with the state of its deliveries. */
-export interface OpenEndpoint {
-  id: string;
-  projectId: string;
-  url: string;
-  patterns: string[];
-  batchSize: number;
+const OPEN_ENDPOINT = {
+  id: tables.webhookEndpoint.id,
+  projectId: tables.webhookEndpoint.projectId,
+  url: tables.webhookEndpoint.url,
+  patterns: tables.webhookEndpoint.events,
+  batchSize: tables.webhookEndpoint.batchSize,
   /** The stored forms of the secrets that sign, the present one first. */
-  secrets: string[];
+  secrets: texts,
   /** All events up to this number are delivered, parked or not wanted. */
-  position: string;
-  failures: number;
-  failingSince: Date | null;
+  position: text,
+  failures: tables.webhookEndpoint.failures,
+  failingSince: tables.webhookEndpoint.failingSince,
   /** Milliseconds until the endpoint may be called again; at most 0 if it may be called now. */
-  waitMs: number;
-  isEnabled: boolean;
+  waitMs: number,
+  isEnabled: boolean,
   /** When its settings were last changed. A failure from before a change says nothing about the endpoint after it. */
-  changedAt: string;
+  changedAt: text,
   /** Later statements see every event up to this number that will ever be committed. */
-  settledNo: string;
-}
+  settledNo: text,
+};
+export type OpenEndpoint = RowOf<typeof OPEN_ENDPOINT>;
 
 /** If a delivering workflow has not opened its endpoint for this long, it is started again. */
 const LEASE = '2 minutes';
 
 /** Loads an endpoint for a delivery, and renews the lease; undefined when the endpoint no longer exists. */
 export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndpoint | undefined> {
-  return queryOne<OpenEndpoint>(
+  return queryOne(
     em,
     sql`
       update webhook_endpoint w set wake_at = greatest(now(), w.retry_at) + ${LEASE}::interval
@@ -45,6 +47,7 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
         w.updated_at::text as "changedAt",
         coalesce(extract(epoch from w.retry_at - clock_timestamp()) * 1000, 0)::float8 as "waitMs",
         (select settled_no::text from webhook_horizon) as "settledNo"`,
+    OPEN_ENDPOINT,
   );
 }
 
@@ -65,7 +68,7 @@ export interface Parked {
 
 /** The parked events of an endpoint. At most `limit` contacts are considered. */
 export async function findParked(em: Em, endpointId: string, limit: number): Promise<Parked> {
-  const heads = await query<ParkedDelivery & { inMs: number; total: number }>(
+  const heads = await query(
     em,
     sql`
       with waiting as materialized (
@@ -78,6 +81,14 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
         select distinct on (coalesce(contact_id, id)) * from waiting
         order by coalesce(contact_id, id), no nulls first, event_at, source, event_id
       ) h order by h.retry_at limit ${limit}`,
+    {
+      ...pick(tables.webhookDelivery, 'attempts', 'contactId', 'source'),
+      no: nullable(text),
+      at: text,
+      id: tables.webhookDelivery.eventId,
+      inMs: number,
+      total: number,
+    },
   );
   const due = heads.filter((head) => head.inMs <= 0);
   const next = heads.find((head) => head.inMs > 0);
@@ -86,11 +97,12 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
 
 /** Those of the given contacts that have parked events at an endpoint. */
 export async function findWaitingContacts(em: Em, endpointId: string, contactIds: string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(
+  const rows = await query(
     em,
     sql`
       select distinct contact_id as id from webhook_delivery
       where endpoint_id = ${endpointId} and retry_at is not null and contact_id = any(${contactIds}::uuid[])`,
+    { id: notNull(tables.webhookDelivery.contactId) },
   );
   return new Set(rows.map((row) => row.id));
 }
@@ -216,11 +228,12 @@ export async function disableEndpoint(
   reason: string,
 ): Promise<void> {
   await inTransaction(em, async (tx) => {
-    const [disabled] = await query<{ url: string }>(
+    const [disabled] = await query(
       tx,
       sql`
         update webhook_endpoint set enabled = false, disabled_at = now(), disabled_reason = ${reason}, updated_at = now()
         where id = ${id} and enabled and updated_at = ${changedAt}::timestamptz returning url`,
+      { url: tables.webhookEndpoint.url },
     );
     if (!disabled) return;
     await recordEvents(tx, [
@@ -256,7 +269,8 @@ export async function wakeEndpoints(em: Em): Promise<number> {
         returning w.id, w.project_id
       )
       insert into outbox (id, project_id, kind, subject_id)
-      select everpost_uuid_v7(), project_id, 'webhook', id from due returning 1`,
+      select everpost_uuid_v7(), project_id, 'webhook', id from due returning id`,
+    { id: tables.outbox.id },
   );
   return woken.length;
 }

@@ -5,25 +5,26 @@ import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patt
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { Em } from '../../database/em.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import type { Tables } from '../../database/tables.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { columnsOf, query, queryOne, sql } from '../../database/sql.ts';
+import { date, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 
+const ROW = {
+  ...pick(tables.webhookEndpoint, 'id', 'projectId', 'url', 'events', 'description', 'enabled', 'batchSize'),
+  ...pick(tables.webhookEndpoint, 'failures', 'failingSince', 'retryAt', 'disabledAt', 'disabledReason'),
+  ...pick(tables.webhookEndpoint, 'createdAt', 'updatedAt'),
+};
+const ENDPOINT = { ...ROW, previousSecretUntil: nullable(date) };
+
 /** A URL that receives events of a project, with its settings and state. */
-export type WebhookEndpoint = Omit<
-  Tables['webhook_endpoint'],
-  'secret' | 'previousSecret' | 'cursorNo' | 'newsNo' | 'parkedAt' | 'wakeAt'
->;
+export type WebhookEndpoint = RowOf<typeof ENDPOINT>;
 
 /** How many hours a replaced secret still signs, unless the caller says less. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 const COLUMNS = sql`
-  id, project_id as "projectId", url, events, description, enabled, batch_size as "batchSize",
-  case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil", failures,
-  failing_since as "failingSince", retry_at as "retryAt", disabled_at as "disabledAt",
-  disabled_reason as "disabledReason", created_at as "createdAt", updated_at as "updatedAt"`;
+  ${columnsOf(ROW)}, case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"`;
 
 export interface WebhookSettings {
   url: string;
@@ -38,9 +39,10 @@ async function assertKnownEvents(em: Em, projectId: string, events: readonly str
   const unknown = unknownPatterns(events);
   if (unknown.length === 0) return;
   // A project may track events whose names begin like those of Everpost, except reserved names.
-  const tracked = await query<{ name: string }>(
+  const tracked = await query(
     em,
     sql`select name from event_name where project_id = ${projectId} and name = any(${unknown}::text[])`,
+    { name: tables.eventName.name },
   );
   const known = new Set(tracked.map((row) => row.name));
   const faults = [...events.entries()].filter(([, name]) => unknown.includes(name) && !known.has(name));
@@ -71,7 +73,7 @@ export async function createEndpoint(
   });
   const [id, secret] = [uuidV7(), createWebhookSecret()];
   const { url, events, description, enabled, batchSize } = settings;
-  const endpoint = await queryOne<WebhookEndpoint>(
+  const endpoint = await queryOne(
     em,
     // The lock keeps the horizon from passing an event of this project before the endpoint is there.
     sql`
@@ -82,6 +84,7 @@ export async function createEndpoint(
       select ${id}, ${projectId}, ${url}, ${events}::text[], ${description}, ${enabled}, ${batchSize},
         ${secrets.seal(secret, id)}, no, no from position
       returning ${COLUMNS}`,
+    ENDPOINT,
   );
   return { endpoint: found(endpoint), secret };
 }
@@ -91,13 +94,18 @@ export async function listEndpoints(em: Em, projectId: string): Promise<WebhookE
   return query(
     em,
     sql`select ${COLUMNS} from webhook_endpoint where project_id = ${projectId} order by created_at desc, id desc`,
+    ENDPOINT,
   );
 }
 
 /** Loads an endpoint. @throws AppError WEBHOOK_NOT_FOUND */
 export async function findEndpoint(em: Em, projectId: string, id: string): Promise<WebhookEndpoint> {
   return found(
-    await queryOne(em, sql`select ${COLUMNS} from webhook_endpoint where id = ${id} and project_id = ${projectId}`),
+    await queryOne(
+      em,
+      sql`select ${COLUMNS} from webhook_endpoint where id = ${id} and project_id = ${projectId}`,
+      ENDPOINT,
+    ),
   );
 }
 
@@ -138,15 +146,17 @@ export async function updateEndpoint(
         ),
         woken as (${outboxInsert('webhook', projectId, [id])} where exists (select from changed where enabled))
         select ${COLUMNS} from changed`,
+      ENDPOINT,
     ),
   );
 }
 
 /** Deletes an endpoint with its deliveries. @throws AppError WEBHOOK_NOT_FOUND */
 export async function deleteEndpoint(em: Em, projectId: string, id: string): Promise<void> {
-  const deleted = await queryOne<WebhookEndpoint>(
+  const deleted = await queryOne(
     em,
     sql`delete from webhook_endpoint where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
+    ENDPOINT,
   );
   found(deleted);
 }
@@ -162,13 +172,14 @@ export async function rotateEndpointSecret(
   { overlapHours, secrets }: { overlapHours: number; secrets: WebhookSecrets },
 ): Promise<{ secret: string; previousSecretUntil: Date }> {
   const secret = createWebhookSecret();
-  const endpoint = await queryOne<WebhookEndpoint>(
+  const endpoint = await queryOne(
     em,
     sql`
       update webhook_endpoint set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
         secret = ${secrets.seal(secret, id)}, updated_at = now(),
         previous_secret_until = case when ${overlapHours}::float8 > 0 then now() + ${overlapHours}::float8 * interval '1 hour' end
       where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
+    ENDPOINT,
   );
   const { previousSecretUntil } = found(endpoint);
   return { secret, previousSecretUntil: previousSecretUntil ?? new Date() };

@@ -1,6 +1,7 @@
 import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { joinSql, json, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, date, jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 
 /** The sources of the events that endpoints receive. Triggers write the index of a source into the feed. */
 const SOURCES = [
@@ -167,7 +168,7 @@ export async function pageBehind(
   projectId: string,
   { position, settledNo, patterns, limit }: { position: string; settledNo: string; patterns: string[]; limit: number },
 ): Promise<HookPage> {
-  const rows = await query<HookEvent & { no: string; isWanted: boolean }>(
+  const rows = await query(
     em,
     sql`
       with wanted as materialized (
@@ -187,8 +188,27 @@ export async function pageBehind(
       select ${VIEW}, f.is_wanted as "isWanted", case when f.is_wanted then f.data end as data
       from measured f left join contact c on c.id = f.contact_id
       where f.bytes < ${PAGE_BYTES} order by f.no`,
+    {
+      name: nullable(text),
+      happenedAt: nullable(date),
+      contactId: nullable(text),
+      contactEmail: nullable(tables.contact.email),
+      emailId: nullable(text),
+      data: nullable(jsonAs<Record<string, unknown>>()),
+      no: text,
+      at: text,
+      source: tables.webhookFeed.source,
+      id: tables.webhookFeed.id,
+      isWanted: boolean,
+    },
   );
-  return { events: rows.filter((row) => row.isWanted), lastNo: rows.at(-1)?.no, seen: rows.length };
+  return {
+    events: rows.flatMap(({ isWanted, name, happenedAt, data, ...ref }) =>
+      isWanted && name && happenedAt && data ? [{ ...ref, name, happenedAt, data }] : [],
+    ),
+    lastNo: rows.at(-1)?.no,
+    seen: rows.length,
+  };
 }
 
 /** Loads events. Those that no longer exist are left out. */
@@ -198,7 +218,7 @@ export async function loadEvents(em: Em, projectId: string, refs: readonly Event
     .map(({ no, at, source, id }) => ({ no, at, source, id }));
   const tests = refs.filter((ref) => ref.source === TEST_SOURCE).map(testEvent);
   if (stored.length === 0) return tests;
-  const rows = await query<HookEvent>(
+  const rows = await query(
     em,
     sql`
       with wanted as materialized (
@@ -206,6 +226,18 @@ export async function loadEvents(em: Em, projectId: string, refs: readonly Event
       ),
       found (${ROW}) as (${eventsOf(projectId)})
       select ${VIEW}, f.data from found f left join contact c on c.id = f.contact_id`,
+    {
+      name: text,
+      happenedAt: date,
+      contactId: nullable(text),
+      contactEmail: nullable(tables.contact.email),
+      emailId: nullable(text),
+      data: jsonAs<Record<string, unknown>>(),
+      no: nullable(text),
+      at: text,
+      source: number,
+      id: text,
+    },
   );
   return [...rows, ...tests];
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
 import { untilBlocked } from '../../../tests/support/database.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { queryOne } from '../../../tests/support/rows.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { replay } from './deliveries.ts';
 import { openEndpoint, recordDeliveries, type OpenEndpoint } from './delivery-state.ts';
@@ -24,7 +25,7 @@ async function trackEvent(): Promise<{ id: string; no: string }> {
     body: { email: 'ada@example.com', event: 'seen' },
   });
   const id: string = body.data.event;
-  const row = await queryOne<{ no: string }>(app.em(), sql`select no::text as no from webhook_feed where id = ${id}`);
+  const row = await queryOne(app.em(), sql`select no::text as no from webhook_feed where id = ${id}`);
   return { id, no: row!.no };
 }
 

@@ -1,4 +1,4 @@
-import { pathLabel, triggerStep, type AutomationGraph } from '../../pure/automations/automation-graph.ts';
+import { pathLabel, triggerStep } from '../../pure/automations/automation-graph.ts';
 import type { OutboxKind } from '../../pure/outbox-kinds.ts';
 import { PRIORITIES, TASK_QUEUES } from '../../pure/task-queues.ts';
 import {
@@ -24,6 +24,7 @@ import {
 } from '../../pure/workflow-contracts.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { notNull, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
 import type { OutboxWork, WorkflowCall, WorkflowStart } from '../../durable/outbox/work.ts';
 import type { JobKind } from '../jobs/jobs.ts';
@@ -67,12 +68,13 @@ function delivery(
 }
 
 async function wakeCampaigns(em: Em, { subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
-  const rows = await query<{ id: string; summary: string }>(
+  const rows = await query(
     em,
     sql`
       select c.id, left(p.name, ${SUMMARY_NAME_LENGTH_MAX}::int) || ' · ' || left(c.name, ${SUMMARY_NAME_LENGTH_MAX}::int)
         as summary
       from campaign c join project p on p.id = c.project_id where c.id = any(${subjectIds}::uuid[])`,
+    { id: tables.campaign.id, summary: text },
   );
   const summaries = new Map(rows.map(({ id, summary }) => [id, summary]));
   return subjectIds.map((campaignId) => ({
@@ -87,22 +89,17 @@ async function wakeCampaigns(em: Em, { subjectIds }: OutboxBatch): Promise<Workf
   }));
 }
 
-interface ExecutionRow {
-  id: string;
-  automationId: string;
-  contactId: string;
-  automationName: string;
-  graphId: string;
-  currentStepId: string | null;
-}
+const EXECUTION_ROW = {
+  ...pick(tables.automationExecution, 'id', 'automationId', 'contactId', 'graphId', 'currentStepId'),
+  automationName: text,
+};
+type ExecutionRow = RowOf<typeof EXECUTION_ROW>;
 
 /** The names of the next steps of executions, in their order. */
 async function nextLabels(em: Em, executions: readonly ExecutionRow[]): Promise<string[]> {
   const graphIds = [...new Set(executions.map(({ graphId }) => graphId))];
-  const rows = await query<{ id: string; graph: AutomationGraph }>(
-    em,
-    sql`select id, graph from automation_graph where id = any(${graphIds}::uuid[])`,
-  );
+  const statement = sql`select id, graph from automation_graph where id = any(${graphIds}::uuid[])`;
+  const rows = await query(em, statement, pick(tables.automationGraph, 'id', 'graph'));
   const graphs = new Map(rows.map(({ id, graph }) => [id, graph]));
   return executions.map(({ graphId, currentStepId }) => {
     const graph = graphs.get(graphId);
@@ -116,7 +113,7 @@ async function nextLabels(em: Em, executions: readonly ExecutionRow[]): Promise<
  * about to close is told to go on.
  */
 async function startExecutions(em: Em, { subjectIds, isRestart }: OutboxBatch): Promise<WorkflowCall[]> {
-  const executions = await query<ExecutionRow>(
+  const executions = await query(
     em,
     sql`
       select x.id, x.automation_id as "automationId", x.contact_id as "contactId",
@@ -124,6 +121,7 @@ async function startExecutions(em: Em, { subjectIds, isRestart }: OutboxBatch): 
         x.current_step_id as "currentStepId"
       from automation_execution x join automation a on a.id = x.automation_id
       where x.id = any(${subjectIds}::uuid[])`,
+    EXECUTION_ROW,
   );
   const labels = await nextLabels(em, executions);
   return executions.map(({ id, automationId, contactId, automationName }, index) => {
@@ -144,11 +142,12 @@ async function startExecutions(em: Em, { subjectIds, isRestart }: OutboxBatch): 
 
 /** Tells executions that the event they wait for has come. */
 async function signalEvents(em: Em, { subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
-  const waits = await query<{ id: string; eventId: string }>(
+  const waits = await query(
     em,
     sql`
       select execution_id as id, event_id as "eventId" from event_wait
       where execution_id = any(${subjectIds}::uuid[]) and event_id is not null`,
+    { id: tables.eventWait.executionId, eventId: notNull(tables.eventWait.eventId) },
   );
   return waits.map(({ id, eventId }) => ({
     workflowId: executionWorkflowId(id),
@@ -158,10 +157,8 @@ async function signalEvents(em: Em, { subjectIds }: OutboxBatch): Promise<Workfl
 }
 
 async function startJobs(em: Em, { subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
-  const rows = await query<{ id: string; kind: JobKind }>(
-    em,
-    sql`select id, kind from job where id = any(${subjectIds}::uuid[])`,
-  );
+  const statement = sql`select id, kind from job where id = any(${subjectIds}::uuid[])`;
+  const rows = await query(em, statement, pick(tables.job, 'id', 'kind'));
   const kinds = new Map(rows.map(({ id, kind }) => [id, kind]));
   return subjectIds.map((jobId) => {
     const kind = kinds.get(jobId);

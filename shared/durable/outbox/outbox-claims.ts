@@ -1,5 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { boolean, nullable, number, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 export interface OutboxBatch {
@@ -25,13 +26,8 @@ export interface ClaimSize {
   batchRows: number;
 }
 
-interface OutboxRow {
-  project_id: string;
-  subject_id: string;
-  batch_id: string;
-  attempts: number;
-  is_restart: boolean;
-}
+const OUTBOX_ROW = { project_id: text, subject_id: text, batch_id: text, attempts: number, is_restart: boolean };
+type OutboxRow = RowOf<typeof OUTBOX_ROW>;
 
 const BEFORE_ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
 /** Other processes take over the batches of a process that died between claiming and starting them after this long. */
@@ -82,10 +78,19 @@ export function createClaim(kind: string, size: ClaimSize): Claim {
   return async (em) => {
     for (;;) {
       const startedAfter = afterProject;
-      const rows = await queryPrepared<ClaimedRow>(
+      const rows = await queryPrepared(
         em,
         sql`
           select * from everpost_claim_outbox(${kind}, ${size.claimRows}, ${size.batchRows}, ${startedAfter}, ${LEASE})`,
+        {
+          project_id: nullable(text),
+          subject_id: nullable(text),
+          batch_id: nullable(text),
+          attempts: nullable(number),
+          is_restart: nullable(boolean),
+          turns: number,
+          last_project: nullable(text),
+        },
       );
       const [first] = rows;
       const isFull = first !== undefined && first.turns >= size.claimRows;
@@ -103,14 +108,16 @@ export function createClaim(kind: string, size: ClaimSize): Claim {
  */
 export async function recoverOutboxBatches(em: Em, kind: string, size: ClaimSize): Promise<OutboxBatch[]> {
   return inTransaction(em, async (tx) => {
-    const lock = await queryOne<{ locked: boolean }>(
+    const lock = await queryOne(
       tx,
       sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}::int, hashtext(${kind})) as locked`,
+      { locked: boolean },
     );
     if (!lock?.locked) return [];
-    const rows = await query<OutboxRow>(
+    const rows = await query(
       tx,
       sql`select * from everpost_recover_outbox(${kind}, ${size.claimRows}, ${LEASE})`,
+      OUTBOX_ROW,
     );
     return groupIntoBatches(kind, rows, false);
   });
@@ -140,19 +147,21 @@ export async function keepRefusedRows(
   );
 }
 
-export interface DueKind {
-  kind: string;
-  hasNew: boolean;
+const DUE_KIND = {
+  kind: text,
+  hasNew: boolean,
   /** Some rows were started without success, or claimed by a process that died. */
-  hasLapsed: boolean;
-}
+  hasLapsed: boolean,
+};
+export type DueKind = RowOf<typeof DUE_KIND>;
 
 /** Those of the kinds that have due rows. */
 export async function findDueKinds(em: Em, kinds: readonly string[]): Promise<DueKind[]> {
-  return queryPrepared<DueKind>(
+  return queryPrepared(
     em,
     sql`
       select kind, has_new as "hasNew", has_lapsed as "hasLapsed"
       from everpost_due_outbox(${[...kinds]}::text[])`,
+    DUE_KIND,
   );
 }

@@ -2,6 +2,7 @@ import { activeTraceParent } from '../../platform/tracing/spans.ts';
 import { parseTraceParent, type TraceParent } from '../../pure/trace-parent.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, text } from '../../database/tables.ts';
 
 /** The trace that work from the outbox continues. */
 export interface TraceContext {
@@ -52,11 +53,12 @@ export async function findTraceContexts(
   others?: SqlFragment,
 ): Promise<TraceContexts> {
   if (subjectIds.length === 0) return new Map();
-  const rows = await queryPrepared<{ id: string; trace_parent: string; created_at: Date }>(
+  const rows = await queryPrepared(
     em,
     sql`
       select subject_id as id, trace_parent, created_at from trace_context
       where subject_id = any(${[...subjectIds]}::uuid[]) ${others ? sql`union all ${others}` : sql``}`,
+    { id: text, trace_parent: text, created_at: date },
   );
   return new Map(
     rows.flatMap((row): [string, TraceContext][] => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';

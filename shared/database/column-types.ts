@@ -1,0 +1,41 @@
+import type { AutomationGraph } from '../pure/automations/automation-graph.ts';
+import type { ResendableState } from '../pure/campaigns/campaign-status.ts';
+import type { ProviderWait } from '../pure/emails/provider-wait.ts';
+import type { FilterCondition } from '../pure/filters/filter-condition.ts';
+import type { PublicKeyRules } from '../pure/public-key-rules.ts';
+
+type JsonObject = Record<string, unknown>;
+
+/** A delivery attempt in which no server accepted the email. */
+export interface RecordedAttempt {
+  at: string;
+  verdict: 'deferred' | 'uncertain' | 'failed' | 'bounced';
+  server?: string;
+  words?: string;
+  nextAt?: string;
+}
+
+/**
+ * The types that the schema does not tell: what lies in JSON, and a few texts. A type of a higher floor is added by
+ * its owner: `declare module '…/database/column-types.ts' { interface ColumnTypes { … } }`.
+ */
+export interface ColumnTypes {
+  'automationExecution.context': JsonObject;
+  'automationGraph.graph': AutomationGraph;
+  'automationStep.config': JsonObject;
+  'campaign.audienceCondition': FilterCondition;
+  'campaign.resendStates': ResendableState[];
+  'campaign.waiting': ProviderWait;
+  'contact.data': JsonObject;
+  'email.attempts': RecordedAttempt[];
+  'email.refusal': { rule?: string; server?: string };
+  'emailContent.headers': [name: string, value: string][];
+  'event.data': JsonObject;
+  'eventWait.eventData': JsonObject;
+  'job.counts': Record<string, number>;
+  'job.errors': Record<string, string | number | null>[];
+  'job.input': JsonObject;
+  'project.publicKeyRules': PublicKeyRules;
+  'segment.condition': FilterCondition;
+  'stepExecution.output': JsonObject;
+}
