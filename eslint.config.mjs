@@ -32,6 +32,14 @@ const ENVIRONMENT = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
   message: 'The environment is read in shared/platform/config.ts; take the value from there.',
 };
+const ROW_TYPE = {
+  selector: 'CallExpression[callee.name=/^(query|queryOne|queryPrepared)$/][typeArguments]',
+  message: 'The rows follow from a shape: hand in the columns that the statement returns.',
+};
+const STATUS_LITERAL = {
+  selector: "TaggedTemplateExpression[tag.name='sql'] TemplateElement[value.raw=/'(?!UTC')[A-Z][A-Z_]+'/]",
+  message: 'Take the value from shared/database/constants.ts, which has it from the schema.',
+};
 const TRANSACTION = {
   property: 'transactional',
   message: 'Use inTransaction of shared/database/transaction.ts, which repeats what ended in a deadlock.',
@@ -76,7 +84,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-console': 'error',
-      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT],
+      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, ROW_TYPE, STATUS_LITERAL],
       'no-restricted-properties': ['error', TRANSACTION],
       eqeqeq: 'error',
       'object-shorthand': 'error',
@@ -161,7 +169,7 @@ export default defineConfig(
       'shared/platform/paths.ts',
       'tests/support/environment.ts',
     ],
-    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX] },
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ROW_TYPE] },
   },
   {
     // The helper itself; migrations, which take turns; workflows, where it names a queue; and tests, which are the opponents.
@@ -182,6 +190,10 @@ export default defineConfig(
     // A describe is as long as its tests, and a recording as its story.
     files: ['**/*.test.ts', 'tests/record/**'],
     rules: { 'max-lines-per-function': 'off' },
+  },
+  {
+    files: ['**/*.test.ts'],
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, ROW_TYPE] },
   },
   {
     files: TESTS,

@@ -4,6 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeRows, describeSchema } from '../scripts/schema-text.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query } from './support/rows.ts';
+import { tables } from '../shared/database/tables.ts';
+import {
+  EXECUTION_STATUSES,
+  STEP_EXECUTION_STATUSES,
+  STEP_TYPES,
+} from '../shared/pure/automations/automation-status.ts';
+import { CAMPAIGN_STATUSES } from '../shared/pure/campaigns/campaign-status.ts';
+import { EMAIL_STATUSES, EMAIL_TYPES } from '../shared/pure/emails/email-types.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -23,6 +31,19 @@ describe('the generated schema (npm run schema)', () => {
 
   it('shared/database/tables.ts has the columns that the migrations create', async () => {
     expect(fileText('shared', 'database', 'tables.ts')).toBe(await describeRows(database.orm.em.fork()));
+  });
+
+  it('allows the statuses and types that the rules know', () => {
+    expect(
+      [
+        [tables.automationExecution.status.values, EXECUTION_STATUSES],
+        [tables.automationStep.type.values, STEP_TYPES],
+        [tables.campaign.status.values, CAMPAIGN_STATUSES],
+        [tables.email.status.values, EMAIL_STATUSES],
+        [tables.stepExecution.status.values, STEP_EXECUTION_STATUSES],
+        [tables.template.type.values, EMAIL_TYPES],
+      ].filter(([ofSchema, known]) => ofSchema?.join() !== known?.join()),
+    ).toEqual([]);
   });
 
   it('has a column for each property of an entity, and both may be null or neither', async () => {

@@ -41,7 +41,7 @@ export const texts = column<string[]>('texts');
 export const numbers = column<number[]>('numbers');
 
 /** JSON that the statement itself makes. JSON of a table has its type in `ColumnTypes`. */
-export function jsonAs<Value>(): Column<Value> {
+export function jsonAs<Value = unknown>(): Column<Value> {
   return column('json');
 }
 

@@ -7,8 +7,9 @@ import {
 } from '../../pure/activity-types.ts';
 import type { Em } from '../../database/em.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
+import { executionStatus } from '../../database/constants.ts';
 import { isoText, joinSql, query, sql, type SqlFragment } from '../../database/sql.ts';
-import { date, jsonAs, nullable, number, tables, text, type RowOf } from '../../database/tables.ts';
+import { date, jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
 
 /** The sources of activities. Their order orders activities of the same moment. */
@@ -63,7 +64,6 @@ const ROW = {
   contact_id: nullable(text),
   metadata: jsonAs<Record<string, unknown>>(),
 };
-type Row = RowOf<typeof ROW>;
 
 /**
  * The conditions for rows of a source after the cursor and within the period. `at` and `id` are columns of an index.
@@ -128,7 +128,10 @@ function executionRows(projectId: string, list: ActivityQuery, limit: SqlFragmen
   const at = source === 'workflow.started' ? sql`x.started_at` : sql`x.completed_at`;
   const conditions = [sql`x.project_id = ${projectId}`, ...pageConditions(list, source, at, sql`x.id`)];
   if (source === 'workflow.completed')
-    conditions.push(sql`x.completed_at is not null`, sql`x.status in ('COMPLETED', 'EXITED')`);
+    conditions.push(
+      sql`x.completed_at is not null`,
+      sql`x.status in (${executionStatus.COMPLETED}, ${executionStatus.EXITED})`,
+    );
   if (list.contactId !== undefined) conditions.push(sql`x.contact_id = ${list.contactId}`);
   return sql`
     select ${SOURCES.indexOf(source)}::int, x.id, null, ${at}, x.contact_id, jsonb_build_object(

@@ -1,5 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
+import { executionStatus, stepStatus } from '../../database/constants.ts';
 import { query, queryOne, sql, literalList } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 
@@ -19,17 +20,17 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
         order by id for update
       ),
       ended as (
-        update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
+        update automation_execution x set status = ${executionStatus.CANCELLED}, exit_reason = ${reason}, completed_at = now(),
           updated_at = now(), resume_at = null
         where x.id = any(array(select id from locked))
         returning x.id, x.project_id, x.step_number
       ),
       steps as (
-        update step_execution r set status = 'SKIPPED', output = jsonb_build_object('skipped', ${reason}::text),
+        update step_execution r set status = ${stepStatus.SKIPPED}, output = jsonb_build_object('skipped', ${reason}::text),
           completed_at = now()
         from ended
         where r.execution_id = ended.id and r.step_number = ended.step_number
-          and r.status in ('PENDING', 'RUNNING', 'WAITING')
+          and r.status in (${stepStatus.PENDING}, ${stepStatus.RUNNING}, ${stepStatus.WAITING})
       ),
       waits as (delete from event_wait w using ended where w.execution_id = ended.id),
       added_to_outbox as (

@@ -1,4 +1,3 @@
-import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';

@@ -1,7 +1,6 @@
 import { readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
-import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';

@@ -2,12 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import {
-  ACTIVE_EXECUTION_STATUSES,
-  hasEnded,
-  type ExecutionStatus,
-  type StepExecutionStatus,
-} from '../../pure/automations/automation-status.ts';
+import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';

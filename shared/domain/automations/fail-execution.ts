@@ -1,5 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
+import { executionStatus, stepStatus } from '../../database/constants.ts';
 import { query, sql, literalList } from '../../database/sql.ts';
 
 /**
@@ -18,14 +19,14 @@ export async function failExecution(
     sql`
       with failed as (
         update automation_execution
-        set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null,
+        set status = ${executionStatus.FAILED}, exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null,
           temporal_run_id = coalesce(${runId}::text, temporal_run_id)
         where id = ${executionId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
         returning id, step_number, current_step_id
       ),
       waits as (delete from event_wait w using failed f where w.execution_id = f.id)
       insert into step_execution (id, execution_id, step_number, step_id, status, error, started_at, completed_at)
-      select everpost_uuid_v7(), id, step_number, current_step_id, 'FAILED', ${reason}, now(), now()
+      select everpost_uuid_v7(), id, step_number, current_step_id, ${stepStatus.FAILED}, ${reason}, now(), now()
       from failed where current_step_id is not null
       on conflict (execution_id, step_number) do update
         set status = excluded.status, error = excluded.error, completed_at = excluded.completed_at`,

@@ -3,6 +3,7 @@ import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-sta
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
+import { executionStatus } from '../../database/constants.ts';
 import { literalList, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { date, number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -32,7 +33,7 @@ const REPAIRED_GRAPH = sql`
 
 /** The condition that nothing keeps the FAILED execution `x` from going on, except that its contact was deleted. */
 const MAY_GO_ON = sql`
-  x.status = 'FAILED' and not x.is_stripped
+  x.status = ${executionStatus.FAILED} and not x.is_stripped
     and exists (select from project p where p.id = x.project_id and not p.disabled)
     and not exists (
       select from automation_execution o where o.automation_id = x.automation_id and o.contact_id = x.contact_id
@@ -87,7 +88,7 @@ async function goOn(tx: Em, { projectId, automationId, ...candidates }: Candidat
         select id, everpost_feed_last_no(), completed_at, exit_reason from newest on conflict do nothing
       ),
       retried as (
-        update automation_execution x set status = 'RUNNING', exit_reason = null, completed_at = null, resume_at = null,
+        update automation_execution x set status = ${executionStatus.RUNNING}, exit_reason = null, completed_at = null, resume_at = null,
           step_number = case when x.step_number = 0 then 0 else x.step_number + 1 end,
           graph_id = coalesce(c.id, x.graph_id), updated_at = now(),
           temporal_run_id = coalesce(${inRun ?? null}::text, x.temporal_run_id)
@@ -211,7 +212,7 @@ export interface FailedExecutions {
 function failedIn({ automationId, stepId, failedBefore }: FailedExecutions): SqlFragment {
   return sql`
     from automation_execution x
-    where x.automation_id = ${automationId} and x.status = 'FAILED' and x.completed_at is not null
+    where x.automation_id = ${automationId} and x.status = ${executionStatus.FAILED} and x.completed_at is not null
       and x.updated_at <= ${failedBefore} and (${stepId}::uuid is null or x.current_step_id = ${stepId}::uuid)`;
 }
 

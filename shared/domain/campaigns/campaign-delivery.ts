@@ -16,14 +16,15 @@ import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import type { Em } from '../../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
-import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
+import { suppressionJoin } from '../suppressions/suppressions.ts';
+import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 import { boolean, jsonAs, notNull, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
 /** Whether emails of a campaign `c` may be sent now. */
-const MAY_SEND = sql`(c.status = 'SENDING' and c.paused_at is null)`;
+const MAY_SEND = sql`(c.status = ${campaignStatus.SENDING} and c.paused_at is null)`;
 
 /** The content of a campaign as it is being sent. */
 export interface CampaignContent extends Pick<
@@ -134,7 +135,7 @@ export async function* loadPendingRecipients(
               as bytes_before
           from email e left join contact c on c.id = e.contact_id
           where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
-            and e.status = 'PENDING' and (e.retry_at is null or e.retry_at <= now())
+            and e.status = ${emailStatus.PENDING} and (e.retry_at is null or e.retry_at <= now())
           order by e.campaign_seq limit ${limit}
         ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
@@ -152,7 +153,7 @@ export async function* loadPendingRecipients(
 export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): Promise<void> {
   await query(
     em,
-    sql`update campaign set waiting = ${json(wait)}::jsonb where id = ${campaignId} and status = 'SENDING'`,
+    sql`update campaign set waiting = ${json(wait)}::jsonb where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
   );
 }
 
@@ -186,12 +187,12 @@ interface Changeable {
 }
 
 const OPEN: Changeable = {
-  where: sql`(e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))`,
+  where: sql`(e.status = ${emailStatus.PENDING} or (e.status = ${emailStatus.CANCELLED} and r.verdict not in ${literalList(PUT_OFF)}))`,
   areFailed: false,
 };
 /** The end of a campaign with an error makes emails FAILED that are on the wire. What became of them is known later. */
 const CLOSED_EARLY: Changeable = {
-  where: sql`(e.status = 'FAILED' and r.verdict in ('sent', 'bounced'))`,
+  where: sql`(e.status = ${emailStatus.FAILED} and r.verdict in ('sent', 'bounced'))`,
   areFailed: true,
 };
 

@@ -1,6 +1,7 @@
-import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
+import { campaignStatusesBefore } from '../../pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../../database/em.ts';
+import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, number, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -30,8 +31,8 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
     em,
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
-        jsonb_build_object('SENT', sent_count, 'BOUNCED', bounced_count, 'FAILED', failed_count,
-          'SKIPPED', skipped_count, 'SUPPRESSED', suppressed_count) as outcomes,
+        jsonb_build_object(${emailStatus.SENT}, sent_count, ${emailStatus.BOUNCED}, bounced_count, ${emailStatus.FAILED}, failed_count,
+          ${emailStatus.SKIPPED}, skipped_count, ${emailStatus.SUPPRESSED}, suppressed_count) as outcomes,
         audience_frozen as "isAudienceFrozen", paused_at as "pausedAt",
         resend_states is not null as "isResending",
         case when (waiting ->> 'until')::timestamptz > now() then waiting end as waiting
@@ -50,8 +51,8 @@ export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: D
     const begun = await queryOne(
       tx,
       sql`
-        update campaign set status = 'SENDING', updated_at = now()
-        where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}
+        update campaign set status = ${campaignStatus.SENDING}, updated_at = now()
+        where id = ${campaignId} and status = ${campaignStatus.SCHEDULED} and scheduled_for <= ${asOf}
         returning project_id as "projectId", from_address as "from"`,
       { projectId: tables.campaign.projectId, from: tables.campaign.fromAddress },
     );
@@ -79,7 +80,7 @@ export async function markCampaignCancelled(em: Em, campaignId: string, reason: 
   await query(
     em,
     sql`
-      update campaign set status = 'CANCELLED', error = ${reason?.slice(0, REASON_LENGTH_MAX) ?? null}, ${ENDED}
+      update campaign set status = ${campaignStatus.CANCELLED}, error = ${reason?.slice(0, REASON_LENGTH_MAX) ?? null}, ${ENDED}
       where id = ${campaignId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])`,
   );
 }
@@ -101,17 +102,17 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
       em,
       sql`
         with changed as (
-          update email e set status = case when c.error is null then 'CANCELLED' else 'FAILED' end,
+          update email e set status = case when c.error is null then ${emailStatus.CANCELLED} else ${emailStatus.FAILED} end,
             error = coalesce(c.error, 'the campaign was ' || case when c.id is null then 'deleted' else 'cancelled' end)
           from (select ${campaignId}::uuid as id) gone left join campaign c on c.id = gone.id
-          where e.campaign_id = ${campaignId} and e.status = 'PENDING'
+          where e.campaign_id = ${campaignId} and e.status = ${emailStatus.PENDING}
             and e.campaign_seq > ${after} and e.campaign_seq <= ${after + CLOSE_CHUNK}::int
-            and (c.id is null or c.status = 'CANCELLED')
-          returning e.*, case when e.status = 'FAILED' then 'failed' end as verdict
+            and (c.id is null or c.status = ${campaignStatus.CANCELLED})
+          returning e.*, case when e.status = ${emailStatus.FAILED} then 'failed' end as verdict
         ),
         ${resultEvents()}
         update campaign set failed_count = failed_count + (select count(*) from changed)
-        where id = ${campaignId} and exists (select from changed where status = 'FAILED')`,
+        where id = ${campaignId} and exists (select from changed where status = ${emailStatus.FAILED})`,
     );
     onChunk();
   }
@@ -130,9 +131,9 @@ export async function finishCampaign(
   await query(
     em,
     sql`
-      update campaign set status = 'SENT', sent_at = coalesce(sent_at, now()), ${ENDED}
-      where id = ${campaignId} and status = 'SENDING' and audience_frozen and resend_states is null
-        and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
+      update campaign set status = ${campaignStatus.SENT}, sent_at = coalesce(sent_at, now()), ${ENDED}
+      where id = ${campaignId} and status = ${campaignStatus.SENDING} and audience_frozen and resend_states is null
+        and not exists (select from email where campaign_id = ${campaignId} and status in (${emailStatus.PENDING}, ${emailStatus.SENDING}))`,
   );
   const state = await readCampaignState(em, campaignId);
   if (state?.status !== 'SENT') await closeRecipients(em, campaignId, onChunk);
@@ -140,7 +141,7 @@ export async function finishCampaign(
     em,
     sql`
       delete from campaign_page where campaign_id = ${campaignId}
-        and exists (select from campaign where id = ${campaignId} and status = 'SENT')`,
+        and exists (select from campaign where id = ${campaignId} and status = ${campaignStatus.SENT})`,
   );
   return state;
 }

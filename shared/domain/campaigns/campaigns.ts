@@ -11,6 +11,7 @@ import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
+import { campaignStatus } from '../../database/constants.ts';
 import { likePattern } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
@@ -254,7 +255,7 @@ export async function cancelCampaign(em: Em, projectId: string, campaignId: stri
     const changed = await queryOne(
       tx,
       sql`
-        update campaign set status = 'CANCELLED', ${ENDED}
+        update campaign set status = ${campaignStatus.CANCELLED}, ${ENDED}
         where id = ${campaignId} and project_id = ${projectId}
           and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
         returning id`,

@@ -2,6 +2,7 @@ import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../../database/em.ts';
+import { campaignStatus } from '../../database/constants.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
 import { boolean, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -37,7 +38,7 @@ export async function holdCampaign(
       sql`
         update campaign c set waiting = ${json(wait)}::jsonb
         from (select id, waiting from campaign where id = ${id} for no key update) old
-        where c.id = old.id and c.status = 'SENDING'
+        where c.id = old.id and c.status = ${campaignStatus.SENDING}
         returning coalesce(old.waiting ->> 'provider' <> ${wait.provider} or old.waiting -> 'relay' is not null
           or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
       { isNew: boolean },

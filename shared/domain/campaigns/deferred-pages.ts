@@ -1,6 +1,7 @@
 import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import { REMAINING_MS } from '../emails/delivery-results.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { query, sql } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
 
@@ -30,7 +31,7 @@ export async function planDeferredRound(
     sql`
       select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as "firstSeq",
         min(${REMAINING_MS}) as "waitMs"
-      from email e where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
+      from email e where campaign_id = ${campaignId} and status = ${emailStatus.PENDING} group by 1 order by 1`,
     { firstSeq: number, waitMs: number },
   );
   const left = fromSeq === 1 ? [] : pages.filter((page) => page.firstSeq >= fromSeq && page.waitMs === 0);

@@ -2,6 +2,7 @@ import { NIL } from 'uuid';
 import type { Em } from '../../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
+import { audienceType, campaignStatus, emailStatus, segmentType } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { boolean, date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -34,10 +35,10 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
       select project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
         segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
         audience_frozen as "isFrozen", total_recipients as "total",
-        audience_type = 'SEGMENT' and exists (
-          select from segment s where s.id = segment_id and s.type = 'STATIC'
+        audience_type = ${audienceType.SEGMENT} and exists (
+          select from segment s where s.id = segment_id and s.type = ${segmentType.STATIC}
         ) as "isMemberList"
-      from campaign where id = ${campaignId} and status = 'SENDING'`,
+      from campaign where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
     {
       isMemberList: boolean,
       asOf: date,
@@ -104,7 +105,7 @@ async function takeWindow(
       recipients as (
         insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
         select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId},
-          ${campaign.total}::int + (row_number() over (order by c.id))::int, c.email, 'PENDING', now()
+          ${campaign.total}::int + (row_number() over (order by c.id))::int, c.email, ${emailStatus.PENDING}, now()
         from candidates c where ${predicate}
         returning 1
       )
@@ -121,7 +122,7 @@ async function takeWindow(
       update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
         audience_as_of = ${campaign.asOf}, audience_cursor = coalesce(${taken?.last ?? null}::uuid, audience_cursor),
         updated_at = now()
-      where id = ${campaignId} and status = 'SENDING' returning id`,
+      where id = ${campaignId} and status = ${campaignStatus.SENDING} returning id`,
     { id: tables.campaign.id },
   );
   if (!kept) throw new CampaignEndedError();

@@ -1,5 +1,6 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Em } from '../../database/em.ts';
+import { campaignStatus } from '../../database/constants.ts';
 import { queryOne, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
@@ -25,7 +26,7 @@ export async function setCampaignPaused(
       tx,
       sql`
         update campaign set paused_at = case when ${isPaused}::boolean then now() end, updated_at = now()
-        where id = ${campaignId} and project_id = ${projectId} and status = 'SENDING'
+        where id = ${campaignId} and project_id = ${projectId} and status = ${campaignStatus.SENDING}
           and (paused_at is not null) <> ${isPaused}::boolean
         returning id`,
       { id: tables.campaign.id },

@@ -1,9 +1,9 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { ResendableState } from '../../pure/campaigns/campaign-status.ts';
-import type { EmailType } from '../../pure/emails/email-types.ts';
 import { mayReceive, purposeOf } from '../consent/consent.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
+import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -42,7 +42,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
     sql`
       select exists (select from email where campaign_id = ${id} and trouble = any(${[...states]}::text[])) as "isAny",
         ${status === 'CANCELLED'}::boolean
-          and exists (select from email where campaign_id = ${id} and status in ('PENDING', 'SENDING')) as "isClosing"`,
+          and exists (select from email where campaign_id = ${id} and status in (${emailStatus.PENDING}, ${emailStatus.SENDING})) as "isClosing"`,
     { isAny: boolean, isClosing: boolean },
   );
   if (!campaign.audienceFrozen || found?.isClosing) {
@@ -84,7 +84,7 @@ export async function resendCampaign(
     await query(
       tx,
       sql`
-        update campaign set status = 'SENDING', error = null, waiting = null, resend_states = ${[...states]}::text[],
+        update campaign set status = ${campaignStatus.SENDING}, error = null, waiting = null, resend_states = ${[...states]}::text[],
           resend_as_of = now(), resend_after_seq = 0, updated_at = now()
         where id = ${campaignId}`,
     );
@@ -121,7 +121,7 @@ export async function requeueNextRecipients(em: Em, campaignId: string): Promise
         sql`
           select project_id as "projectId", type, resend_states as states, resend_as_of as "asOf",
             resend_after_seq as "afterSeq", total_recipients as total
-          from campaign where id = ${campaignId} and status = 'SENDING'`,
+          from campaign where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
         RESEND,
       );
       return resend?.states ? requeueChunk(tx, campaignId, resend, resend.states) : true;
@@ -147,22 +147,22 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
         order by e.id for no key update of e
       ),
       requeued as (
-        update email e set status = 'PENDING', deferrals = 0, uncertain_attempts = 0, retry_at = null, held_at = null,
+        update email e set status = ${emailStatus.PENDING}, deferrals = 0, uncertain_attempts = 0, retry_at = null, held_at = null,
           error = null, refusal = null, sent_at = null, delivered_at = null, bounced_at = null
         from due d where e.id = d.id
       ),
       counts as (
         select count(sent_at)::int as sent, count(delivered_at)::int as delivered, count(bounced_at)::int as bounced,
-          count(*) filter (where status = 'FAILED')::int as failed,
-          count(*) filter (where status = 'SKIPPED')::int as skipped,
-          count(*) filter (where status = 'SUPPRESSED')::int as suppressed
+          count(*) filter (where status = ${emailStatus.FAILED})::int as failed,
+          count(*) filter (where status = ${emailStatus.SKIPPED})::int as skipped,
+          count(*) filter (where status = ${emailStatus.SUPPRESSED})::int as suppressed
         from due
       )
       update campaign c set sent_count = c.sent_count - n.sent, delivered_count = c.delivered_count - n.delivered,
         bounced_count = c.bounced_count - n.bounced, failed_count = c.failed_count - n.failed,
         skipped_count = c.skipped_count - n.skipped, suppressed_count = c.suppressed_count - n.suppressed,
         resend_after_seq = ${lastSeq}, resend_states = case when not ${isComplete}::boolean then c.resend_states end
-      from counts n where c.id = ${campaignId} and c.status = 'SENDING' returning c.id`,
+      from counts n where c.id = ${campaignId} and c.status = ${campaignStatus.SENDING} returning c.id`,
     { id: tables.campaign.id },
   );
   if (!kept) throw new CampaignEndedError();

@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
-import { number, texts, type RowOf } from '../../database/tables.ts';
+import { number, texts } from '../../database/tables.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
@@ -29,7 +29,6 @@ const UPSERTED = {
   toSubscribe: texts,
   toUnsubscribe: texts,
 };
-type Upserted = RowOf<typeof UPSERTED>;
 
 /**
  * Merges rows with the same address. A later row takes precedence in each field that it has, and in its subscription.

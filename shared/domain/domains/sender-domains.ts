@@ -7,8 +7,9 @@ import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { findProject } from '../projects/projects.ts';
+import { campaignStatus } from '../../database/constants.ts';
 import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
-import { number, tables, type RowOf } from '../../database/tables.ts';
+import { number, tables } from '../../database/tables.ts';
 import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
@@ -183,7 +184,6 @@ export async function findSenderDomain(em: Em, projectId: string, domainId: stri
 }
 
 const DOMAIN_USAGE = { templates: number, campaigns: number };
-type DomainUsage = RowOf<typeof DOMAIN_USAGE>;
 
 /** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while a template or campaign uses it */
 export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
@@ -197,7 +197,7 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
         ) as templates,
         (select count(*) from campaign
           where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
-            and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+            and status in (${campaignStatus.DRAFT}, ${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING})
         ) as campaigns`,
     DOMAIN_USAGE,
   );

@@ -1,6 +1,7 @@
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus } from '../../database/constants.ts';
 import {
   isoText,
   json,
@@ -76,9 +77,9 @@ const REPORTED_BEFORE = joinSql(
 export function resultColumns(retrySeconds: readonly number[], pageClaim?: string): SqlFragment {
   return sql`
   status = case r.verdict
-    when 'sent' then case ${REPORTED_BEFORE} else 'SENT' end
-    when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
-    when 'skipped' then 'SKIPPED' when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
+    when 'sent' then case ${REPORTED_BEFORE} else ${emailStatus.SENT} end
+    when 'bounced' then ${emailStatus.BOUNCED} when 'failed' then ${emailStatus.FAILED}
+    when 'skipped' then ${emailStatus.SKIPPED} when 'suppressed' then ${emailStatus.SUPPRESSED} else ${emailStatus.PENDING} end,
   deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
   uncertain_attempts = e.uncertain_attempts + (r.verdict = 'uncertain')::int,
   retry_at = ${retryAt(retrySeconds)},
@@ -149,7 +150,7 @@ export async function recordTransactionalResults(
         with changed as (
           update email e set ${resultColumns(retrySeconds)}, delivery_due_at = ${retryAt(retrySeconds)}
           from ${resultTable(results)}
-          where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
+          where e.id = r.email_id and e.status = ${emailStatus.SENDING} and e.claim_token = ${claimToken}
           returning e.*, r.verdict
         ),
         ${resultEvents()}

@@ -1,5 +1,6 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus, emailType } from '../../database/constants.ts';
 import { columnsOf, joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
@@ -62,11 +63,11 @@ const WINDOW = 3_000;
 const SUBJECT_LENGTH_MAX = 1_000;
 
 /** The type is that of the campaign or the template, as it is now. */
-const TYPE = sql`coalesce(c.type, t.type, 'TRANSACTIONAL')`;
+const TYPE = sql`coalesce(c.type, t.type, ${emailType.TRANSACTIONAL})`;
 
 /** The columns of a `ListedEmail`, to be selected from `emailTables`. */
 export const EMAIL_COLUMNS = sql`
-  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, case when e.status = 'PENDING' then e.retry_at end as "retryAt",
+  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, case when e.status = ${emailStatus.PENDING} then e.retry_at end as "retryAt",
   case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject`;
 
 /** Emails `e` joined with the tables that `EMAIL_COLUMNS` reads. */

@@ -1,5 +1,6 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
@@ -43,7 +44,7 @@ export async function redeliver(em: Em, deliveries: OrphanedDelivery[]): Promise
     em,
     sql`
       ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
-        and (e.status = 'PENDING' or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))`,
+        and (e.status = ${emailStatus.PENDING} or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))`,
   );
 }
 

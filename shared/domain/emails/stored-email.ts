@@ -2,6 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { textValue } from '../../database/long-text.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { json, query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 
 export interface Mailbox {
@@ -119,7 +120,7 @@ export async function storeEmails(
           (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,
             delivery_due_at)
         select id, ${projectId}, contact_id, template_id, ${execution?.automationId ?? null}::uuid,
-          ${execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now(), now()
+          ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(), now()
         from rendered
       ),
       queued as (${queued})

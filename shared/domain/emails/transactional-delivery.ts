@@ -1,6 +1,7 @@
 import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { mayReceive } from '../consent/consent.ts';
 import { boolean, notNull, number, pick, tables, type RowOf } from '../../database/tables.ts';
@@ -57,7 +58,7 @@ export async function claimEmails(
     sql`
       with changed as (
         update email e set
-          status = case w.verdict when 'claimed' then 'SENDING' when 'suppressed' then 'SUPPRESSED' else 'CANCELLED' end,
+          status = case w.verdict when 'claimed' then ${emailStatus.SENDING} when 'suppressed' then ${emailStatus.SUPPRESSED} else ${emailStatus.CANCELLED} end,
           claim_token = case w.verdict when 'claimed' then ${claimToken}::uuid end, error = w.reason,
           delivery_id = ${deliveryId}::uuid,
           delivery_due_at = case w.verdict when 'claimed' then e.delivery_due_at end
@@ -99,8 +100,8 @@ export async function releaseEmails(em: Em, emailIds: string[], claimToken: stri
   await query(
     em,
     sql`
-      update email set status = 'PENDING', claim_token = null
-      where id = any(${emailIds}::uuid[]) and claim_token = ${claimToken} and status = 'SENDING'`,
+      update email set status = ${emailStatus.PENDING}, claim_token = null
+      where id = any(${emailIds}::uuid[]) and claim_token = ${claimToken} and status = ${emailStatus.SENDING}`,
   );
 }
 
@@ -135,7 +136,7 @@ export async function abandonEmails(em: Em, emailIds: string[], deliveryId: stri
     em,
     sql`
       with changed as (
-        update email e set status = 'FAILED', error = ${reason},
+        update email e set status = ${emailStatus.FAILED}, error = ${reason},
           claim_token = null, delivery_due_at = null
         where id = any(${emailIds}::uuid[]) and status in ${literalList(OPEN_EMAIL_STATUSES)}
           and ${belongsTo(deliveryId)}
@@ -161,7 +162,7 @@ export async function readDeliveryProgress(em: Em, emailIds: string[], deliveryI
   const rows = await query(
     em,
     sql`
-      select id, status, status = 'PENDING' and ${belongsTo(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
+      select id, status, status = ${emailStatus.PENDING} and ${belongsTo(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
       from email e where id = any(${emailIds}::uuid[]) order by id`,
     { id: tables.email.id, status: tables.email.status, isPending: boolean, waitMs: number },
   );

@@ -3,8 +3,9 @@ import { momentSchema } from '../../pure/filters/instant-schema.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
+import { suppressionReason } from '../../database/constants.ts';
 import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { jsonAs, nullable, number, tables, text, type RowOf } from '../../database/tables.ts';
+import { jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
@@ -56,9 +57,6 @@ function bounceConditions(projectId: string, { since, until, provider, words }: 
   return joinSql(conditions, ' and ');
 }
 
-const SELECTED_EMAIL = { id: tables.email.id, address: tables.email.toAddress };
-type SelectedEmail = RowOf<typeof SELECTED_EMAIL>;
-
 async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise<Omit<BounceUndo, 'addresses'>> {
   return inTransaction(em, async (tx) => {
     // Contacts before emails: see the order of locks at `inTransaction`.
@@ -103,7 +101,7 @@ export async function undoBounces(em: Em, projectId: string, selection: BounceSe
       sql`
         select e.id, e.to_address as address from email e where ${bounceConditions(projectId, selection)}
         order by e.bounced_at, e.id limit ${CHUNK}`,
-      SELECTED_EMAIL,
+      { id: tables.email.id, address: tables.email.toAddress },
     );
     if (chunk.length === 0) return total;
     if (taken >= EMAILS_MAX) return { ...total, hasMore: true };
@@ -133,7 +131,7 @@ export async function previewBounceUndo(em: Em, projectId: string, selection: Bo
         count(*) filter (where exists (
           select from contact c where c.id = b.contact_id and c.bounced_email_id = b.id)) as subscribed,
         (select count(*) from suppression s
-          where s.project_id = ${projectId} and s.reason = 'HARD_BOUNCE' and s.email_id in (select id from bounced)
+          where s.project_id = ${projectId} and s.reason = ${suppressionReason.HARD_BOUNCE} and s.email_id in (select id from bounced)
         ) as unsuppressed,
         (select coalesce(json_agg(f.to_address order by f.bounced_at, f.id), '[]') from (
           select * from bounced order by bounced_at, id limit ${ADDRESSES_SHOWN}) f) as addresses

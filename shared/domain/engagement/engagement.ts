@@ -1,6 +1,7 @@
 import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email-types.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { isoText, literalList, lockTimeoutSelect, query, queryPrepared, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
@@ -113,8 +114,8 @@ async function insertEngagements(em: Em, engagements: Engagement[], lockMs: numb
           opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
           clicked_at = coalesce(t.clicked_at, y.first_click_at),
           status = case
-            when y.clicks > 0 and t.status in ${BELOW_CLICKED} then 'CLICKED'
-            when t.status in ${BELOW_OPENED} then 'OPENED' else t.status end
+            when y.clicks > 0 and t.status in ${BELOW_CLICKED} then ${emailStatus.CLICKED}
+            when t.status in ${BELOW_OPENED} then ${emailStatus.OPENED} else t.status end
         from target t join tally y on y.id = t.id where e.id = t.id
         returning e.campaign_id, (t.opened_at is null)::int as opened,
           (t.clicked_at is null and y.clicks > 0)::int as clicked

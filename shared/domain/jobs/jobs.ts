@@ -4,6 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Em } from '../../database/em.ts';
+import { jobState } from '../../database/constants.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -74,7 +75,7 @@ export async function createJob(em: Em, job: NewJob): Promise<string> {
   if (field !== undefined) {
     await assertBelowLimit(em, {
       rows: sql`
-        from job where project_id = ${job.projectId} and state in ('waiting', 'active')
+        from job where project_id = ${job.projectId} and state in (${jobState.waiting}, ${jobState.active})
           and kind = any(${Object.keys(FIELDS)}::text[])`,
       limit: LIMITS.openJobsPerProject,
       field,
@@ -117,7 +118,7 @@ export async function beginJob(em: Em, jobId: string): Promise<Job | undefined> 
     em,
     sql`
       update job set state = 'active', updated_at = now()
-      where id = ${jobId} and state in ('waiting', 'active') returning ${COLUMNS}`,
+      where id = ${jobId} and state in (${jobState.waiting}, ${jobState.active}) returning ${COLUMNS}`,
     JOB,
   );
 }
@@ -183,7 +184,7 @@ export async function endJob(em: Em, jobId: string, failedReason: string | null)
     sql`
       with ended as (
         update job set state = ${failedReason === null ? 'completed' : 'failed'}, failed_reason = ${failedReason}, updated_at = now()
-        where id = ${jobId} and state in ('waiting', 'active') returning id
+        where id = ${jobId} and state in (${jobState.waiting}, ${jobState.active}) returning id
       )
       delete from job_file where job_id = (select id from ended)`,
   );

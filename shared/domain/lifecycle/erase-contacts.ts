@@ -2,6 +2,7 @@ import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-sta
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus, jobKind, jobState } from '../../database/constants.ts';
 import { query, queryOne, sql, literalList } from '../../database/sql.ts';
 import { boolean, nullable, number, tables, texts, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -101,7 +102,7 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
           where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
         ) as oldest, (
           select min(created_at) from job
-          where project_id = ${projectId} and kind = 'IMPORT' and state in ('waiting', 'active')
+          where project_id = ${projectId} and kind = ${jobKind.IMPORT} and state in (${jobState.waiting}, ${jobState.active})
         ) as oldest_import
       )
       select x.contact_id as id, x.address,
@@ -177,13 +178,13 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         limit ${EMAILS_MAX}
       ),
       target as materialized (
-        select e.id, e.to_address, c.owner_id, e.campaign_id is null and e.status = 'PENDING' as is_queued
+        select e.id, e.to_address, c.owner_id, e.campaign_id is null and e.status = ${emailStatus.PENDING} as is_queued
         from email e join candidate c on c.id = e.id order by e.id for no key update of e
       ),
       cleared as (
         update email e set to_address = null, subject = null, error = null, attempts = null,
           refusal = e.refusal - 'server', contact_id = null, erased_contact_id = t.owner_id,
-          status = case when t.is_queued then 'CANCELLED' else e.status end,
+          status = case when t.is_queued then ${emailStatus.CANCELLED} else e.status end,
           delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
         from target t where e.id = t.id
       ),
@@ -223,12 +224,12 @@ async function eraseEmailsToOthers(tx: Em, emailIds: string[]): Promise<void> {
     tx,
     sql`
       with target as materialized (
-        select id, contact_id, status = 'PENDING' as is_queued from email
+        select id, contact_id, status = ${emailStatus.PENDING} as is_queued from email
         where id = any(${emailIds}::uuid[]) and to_address is not null order by id for no key update
       ),
       cleared as (
         update email e set subject = null,
-          status = case when t.is_queued then 'CANCELLED' else e.status end,
+          status = case when t.is_queued then ${emailStatus.CANCELLED} else e.status end,
           delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
         from target t where e.id = t.id
       ),
@@ -306,7 +307,7 @@ async function eraseImportErrors(tx: Em, projectId: string, ids: string[]): Prom
         select distinct j.id, e.n from job j cross join ${ADDRESS_HASH_KEY}
         cross join jsonb_array_elements(j.errors) with ordinality as e (error, n)
         cross join regexp_matches(lower(e.error::text), ${ADDRESSES}, 'g') as m (words)
-        where j.project_id = ${projectId} and j.kind = 'IMPORT' and j.errors <> '[]'
+        where j.project_id = ${projectId} and j.kind = ${jobKind.IMPORT} and j.errors <> '[]'
           and ${addressHash(sql`j.project_id`, sql`btrim(m.words[1], '''.')`)} in (select address_hash from erased)
       )
       update job j set errors = (

@@ -1,4 +1,5 @@
 import type { Em } from '../../database/em.ts';
+import { campaignStatus, executionStatus, jobState } from '../../database/constants.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -78,12 +79,12 @@ async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'e
     sql`
       select
         (select count(*)::int from (
-          select from automation_execution where status = 'RUNNING' limit ${ROWS_COUNTED_MAX}) r) as running,
+          select from automation_execution where status = ${executionStatus.RUNNING} limit ${ROWS_COUNTED_MAX}) r) as running,
         (select count(*)::int from (
-          select from automation_execution where status = 'WAITING' limit ${ROWS_COUNTED_MAX}) w) as waiting,
+          select from automation_execution where status = ${executionStatus.WAITING} limit ${ROWS_COUNTED_MAX}) w) as waiting,
         (select reltuples::float8 from pg_class where oid = 'automation_execution_due'::regclass) as estimate,
         ${secondsSince(sql`(
-          select resume_at from automation_execution where status = 'WAITING' and resume_at <= now()
+          select resume_at from automation_execution where status = ${executionStatus.WAITING} and resume_at <= now()
           order by resume_at limit 1)`)} as lag`,
     { running: number, waiting: number, estimate: number, lag: number },
   );
@@ -100,7 +101,7 @@ async function jobFigures(em: Em): Promise<Figures['jobs']> {
         min(case when total > 0 then least(1, position::float8 / total) else 0 end) as progress,
         ${secondsSince(sql`min(updated_at)`)} as "idleSeconds"
       from (
-        select * from job where state in ('waiting', 'active') order by state, updated_at limit ${ROWS_LOOKED_AT}
+        select * from job where state in (${jobState.waiting}, ${jobState.active}) order by state, updated_at limit ${ROWS_LOOKED_AT}
       ) j group by kind, state`,
     { kind: tables.job.kind, state: tables.job.state, rows: number, progress: number, idleSeconds: number },
   );
@@ -112,7 +113,7 @@ async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
     sql`
       select count(*)::int as sending, coalesce(sum(greatest(0,
         total_recipients - sent_count - failed_count - skipped_count - suppressed_count)), 0)::int as "recipientsLeft"
-      from (select * from campaign where status = 'SENDING' limit ${ROWS_LOOKED_AT}) c`,
+      from (select * from campaign where status = ${campaignStatus.SENDING} limit ${ROWS_LOOKED_AT}) c`,
     { sending: number, recipientsLeft: number },
   );
   return row ?? { sending: 0, recipientsLeft: 0 };

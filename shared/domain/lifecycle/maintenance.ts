@@ -3,6 +3,7 @@ import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../../database/em.ts';
+import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { nullable, number, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -149,7 +150,7 @@ function oldByProject(table: SqlFragment, at: SqlFragment, condition: SqlFragmen
 }
 
 function sweepEmailContents(em: Em, { emailContents: days }: Retention, afterId?: string): Promise<SweptChunk> {
-  const condition = sql`exists (select from email e where e.id = t.email_id and e.status not in ('PENDING', 'SENDING'))`;
+  const condition = sql`exists (select from email e where e.id = t.email_id and e.status not in (${emailStatus.PENDING}, ${emailStatus.SENDING}))`;
   return deleteInOrder(em, { table: sql`email_content`, key: sql`email_id`, days, condition }, afterId);
 }
 
@@ -170,8 +171,8 @@ function sweepAttachments(em: Em, { attachments: days }: Retention, afterId?: st
 
 /** The counters of campaigns do not change when their emails are deleted. */
 function sweepEmails(em: Em, { emails: days }: Retention, afterId?: string): Promise<SweptChunk> {
-  const condition = sql`t.status not in ('PENDING', 'SENDING')
-    and not exists (select from campaign c where c.id = t.campaign_id and c.status in ('SCHEDULED', 'SENDING'))`;
+  const condition = sql`t.status not in (${emailStatus.PENDING}, ${emailStatus.SENDING})
+    and not exists (select from campaign c where c.id = t.campaign_id and c.status in (${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING}))`;
   return deleteInOrder(em, { table: sql`email`, key: sql`id`, days, condition }, afterId);
 }
 

@@ -1,8 +1,8 @@
 import type { Em } from '../../database/em.ts';
+import { campaignStatus, emailStatus, executionStatus, jobState } from '../../database/constants.ts';
 import { limitStatements, query, sql, type SqlFragment } from '../../database/sql.ts';
 import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import type { ProviderHealth } from '../../sending/permit/provider-health.ts';
 
 /** What waits in one project, by kind. */
 const WAITING_ITEMS = {
@@ -31,7 +31,7 @@ const ITEMS_MAX = 1_000;
  */
 const RECIPIENTS_LEFT = sql`
   c.total_recipients - c.sent_count - c.failed_count - c.skipped_count - c.suppressed_count - (
-    select count(*) from email e where e.campaign_id = c.id and e.trouble = 'BOUNCED' and e.sent_at is null)`;
+    select count(*) from email e where e.campaign_id = c.id and e.trouble = ${emailStatus.BOUNCED} and e.sent_at is null)`;
 
 /** Why something waits that is due and not in the outbox. */
 const NO_WORKER = sql`'waits for a worker, or Temporal has lost it (everpost reconcile --now)'`;
@@ -51,16 +51,16 @@ function waitingItems(projectId: string | null): SqlFragment {
     select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})),
       min(coalesce(resend_as_of, audience_as_of, updated_at)),
       case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
-    from campaign c where status = 'SENDING' and ${ofProject} group by 1
+    from campaign c where status = ${campaignStatus.SENDING} and ${ofProject} group by 1
     union all
     select project_id, 'scheduled campaign', count(*), min(scheduled_for), ${NO_WORKER}
-    from campaign where status = 'SCHEDULED' and scheduled_for <= now() and ${ofProject} group by 1
+    from campaign where status = ${campaignStatus.SCHEDULED} and scheduled_for <= now() and ${ofProject} group by 1
     union all
     select project_id, 'execution', count(*), min(resume_at), ${NO_WORKER}
-    from automation_execution where status = 'WAITING' and resume_at <= now() and ${ofProject} group by 1
+    from automation_execution where status = ${executionStatus.WAITING} and resume_at <= now() and ${ofProject} group by 1
     union all
     select project_id, 'job ' || kind, count(*), min(created_at), null
-    from job where state in ('waiting', 'active') and ${ofProject} group by 1, 2`;
+    from job where state in (${jobState.waiting}, ${jobState.active}) and ${ofProject} group by 1, 2`;
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   redeliverAll,
 } from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../../database/em.ts';
+import { executionStatus, jobState } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { number, oneOf, text, type RowOf } from '../../database/tables.ts';
 
@@ -67,7 +68,7 @@ const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
 const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
   campaign: sql`campaign where status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
   execution: sql`automation_execution where status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
-  job: sql`job where state in ('waiting', 'active')`,
+  job: sql`job where state in (${jobState.waiting}, ${jobState.active})`,
 };
 
 /** Selects of the claims within a reach, with columns `id` and `kind`. */
@@ -79,10 +80,10 @@ function claimsWithin({ quietSeconds, isComplete = false, perKindMax }: Reach): 
     ? sql`(select id, 'execution' as kind from ${ACTIVE_ROWS.execution})`
     : sql`
       (select id, 'execution' as kind from automation_execution
-        where status = 'RUNNING' and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+        where status = ${executionStatus.RUNNING} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
       union all
       (select id, 'execution' from automation_execution
-        where status = 'WAITING' and resume_at < ${quietSince} ${oldest(sql`resume_at`)})
+        where status = ${executionStatus.WAITING} and resume_at < ${quietSince} ${oldest(sql`resume_at`)})
       union all
       (select execution_id, 'execution' from event_wait where resolved_at < ${quietSince} ${oldest(sql`resolved_at`)})`;
   return sql`

@@ -1,6 +1,4 @@
 import type { Brand } from '../../pure/brand.ts';
-import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
-import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryPrepared, sql } from '../../database/sql.ts';
 import { jsonAs, number, pick, tables, text, type RowOf } from '../../database/tables.ts';

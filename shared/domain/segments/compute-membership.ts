@@ -2,6 +2,7 @@ import { AppError, badRequest } from '../../pure/app-error.ts';
 import { isStatementTimeout } from '../../database/database-errors.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
+import { segmentType } from '../../database/constants.ts';
 import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
 import { boolean, number, pick, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
@@ -69,7 +70,7 @@ async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefin
     em,
     sql`
       select id, project_id as "projectId", type, name, condition from segment
-      where id = ${segmentId} and type = 'DYNAMIC' and track_membership for no key update`,
+      where id = ${segmentId} and type = ${segmentType.DYNAMIC} and track_membership for no key update`,
     pick(tables.segment, 'type', 'id', 'projectId', 'name', 'condition'),
   );
 }

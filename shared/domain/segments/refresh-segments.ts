@@ -1,4 +1,5 @@
 import type { Em } from '../../database/em.ts';
+import { segmentType } from '../../database/constants.ts';
 import { limitStatements, query, sql } from '../../database/sql.ts';
 import { boolean, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -52,7 +53,7 @@ export async function listSegmentsToRefresh(em: Em, since: Date, limit: number):
     em,
     sql`
       select id, "isComputed" from (
-        select distinct on (s.project_id) s.id, s.type = 'DYNAMIC' and s.track_membership as "isComputed", s.refreshed_at
+        select distinct on (s.project_id) s.id, s.type = ${segmentType.DYNAMIC} and s.track_membership as "isComputed", s.refreshed_at
         from segment s join project p on p.id = s.project_id
         where not p.disabled and (s.refreshed_at is null or s.refreshed_at < ${since})
           and (s.retry_at is null or s.retry_at <= now())

@@ -3,6 +3,7 @@ import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.t
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
+import { audienceType } from '../../database/constants.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
@@ -183,8 +184,8 @@ async function findActiveUsers(em: Em, projectId: string, segmentId: string): Pr
       select c.id, c.name from campaign c
       where c.project_id = ${projectId} and c.status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
         and case c.audience_type
-          when 'SEGMENT' then c.segment_id in (select id from dependent)
-          when 'FILTERED' then exists (
+          when ${audienceType.SEGMENT} then c.segment_id in (select id from dependent)
+          when ${audienceType.FILTERED} then exists (
             select from (${referencesOf(sql`c.audience_condition`)}) r where r.target in (select id from dependent))
         end
       order by c.created_at, c.id`,

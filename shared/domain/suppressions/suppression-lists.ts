@@ -1,6 +1,7 @@
 import type { Em } from '../../database/em.ts';
+import { suppressionReason } from '../../database/constants.ts';
 import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
-import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
 
@@ -102,7 +103,7 @@ export async function suppressAddresses(
     em,
     sql`
       insert into suppression (project_id, address_hash, email, reason, words, created_at)
-      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, 'MANUAL', a.words, now()
+      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, ${suppressionReason.MANUAL}, a.words, now()
       from (
         select distinct on (address) address, words
         from unnest(${suppressed.map(({ address }) => address)}::text[], ${suppressed.map(({ words }) => words)}::text[])

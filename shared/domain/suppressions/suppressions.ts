@@ -1,5 +1,6 @@
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Em } from '../../database/em.ts';
+import { suppressionReason } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { notNull, tables, type RowOf } from '../../database/tables.ts';
 
@@ -50,7 +51,7 @@ export async function suppressRecipients(em: Em, emailIds: string[], reason: Sup
       select distinct on (project_id, address_hash) project_id, address_hash, to_address, ${reason}, id, now()
       from recipient where address_hash is not null order by project_id, address_hash, id
       on conflict (project_id, address_hash) do update set reason = excluded.reason, email_id = excluded.email_id
-        where excluded.reason = 'COMPLAINT' and suppression.reason <> 'COMPLAINT'
+        where excluded.reason = ${suppressionReason.COMPLAINT} and suppression.reason <> ${suppressionReason.COMPLAINT}
       returning email_id as "emailId"`,
     { emailId: notNull(tables.suppression.emailId) },
   );
@@ -78,7 +79,7 @@ export async function removeBounceSuppressions(em: Em, emailIds: string[]): Prom
       with ${recipientsOf(emailIds)}
       delete from suppression s using recipient r
       where s.project_id = r.project_id and s.address_hash = r.address_hash and s.email_id = r.id
-        and s.reason = 'HARD_BOUNCE'
+        and s.reason = ${suppressionReason.HARD_BOUNCE}
       returning s.reason`,
     { reason: tables.suppression.reason },
   );

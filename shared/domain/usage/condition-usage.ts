@@ -1,6 +1,7 @@
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
+import { audienceType } from '../../database/constants.ts';
 import { sql } from '../../database/sql.ts';
 import { notNull, pick, tables, type RowOf } from '../../database/tables.ts';
 
@@ -30,7 +31,7 @@ export async function findConditionUsage(
     em,
     sql`
       select id, name, status, audience_condition as condition from campaign
-      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
+      where project_id = ${projectId} and audience_type = ${audienceType.FILTERED} and audience_condition is not null
       order by created_at, id`,
     { ...CAMPAIGN, condition: notNull(tables.campaign.audienceCondition) },
     ({ condition, ...campaign }) => (matches(condition) ? campaign : undefined),

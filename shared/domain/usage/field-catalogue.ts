@@ -1,10 +1,5 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
-import {
-  conditionTree,
-  readConfigOf,
-  readContactUpdate,
-  type StoredConfig,
-} from '../../pure/automations/automation-config.ts';
+import { conditionTree, readConfigOf, readContactUpdate } from '../../pure/automations/automation-config.ts';
 import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences, isPathTooLong } from '../../pure/filters/filter-target.ts';
@@ -129,7 +124,7 @@ export async function listFieldValues(em: Em, projectId: string, field: NamedFie
         select *, sum(octet_length(value::text)) over (order by count desc, value) as bytes from listed
       )
       select value from measured where bytes <= ${LIMITS.pageBytes} order by count desc, value`,
-    { value: jsonAs<{}>() },
+    { value: jsonAs() },
   );
   return rows.map((row) => row.value);
 }

@@ -2,6 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
+import { deliveryStatus } from '../../database/constants.ts';
 import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
 import { date, nullable, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -88,7 +89,7 @@ export async function sendTestEvent(em: Em, projectId: string, endpointId: strin
     sql`
       with test as (
         insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, retry_at)
-        values (${id}, ${endpointId}, clock_timestamp(), ${TEST_SOURCE}, ${uuidV7()}, ${TEST_EVENT}, 'RETRYING', now())
+        values (${id}, ${endpointId}, clock_timestamp(), ${TEST_SOURCE}, ${uuidV7()}, ${TEST_EVENT}, ${deliveryStatus.RETRYING}, now())
       ),
       due as (update webhook_endpoint set retry_at = null, wake_at = now(), parked_at = now() where id = ${endpointId})
       ${outboxInsert('webhook', projectId, [endpointId])}`,

@@ -1,6 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
+import { deliveryStatus } from '../../database/constants.ts';
 import { json, query, queryOne, sql } from '../../database/sql.ts';
 import { boolean, notNull, nullable, number, pick, tables, text, texts, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -171,7 +172,7 @@ export async function recordDeliveries(
           "statusCode" smallint, error text, "durationMs" int, "retryInMs" float8)
         on conflict (endpoint_id, event_at, source, event_id) do update set status = excluded.status,
           event_count = excluded.event_count, status_code = excluded.status_code, error = excluded.error,
-          attempts = least(case when d.status = 'RETRYING' then d.attempts else 0 end + excluded.attempts, 30000),
+          attempts = least(case when d.status = ${deliveryStatus.RETRYING} then d.attempts else 0 end + excluded.attempts, 30000),
           duration_ms = excluded.duration_ms, retry_at = excluded.retry_at, updated_at = now()
       )
       update webhook_endpoint w set

@@ -1,5 +1,6 @@
 import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
+import { executionStatus } from '../../database/constants.ts';
 import { joinSql, json, query, sql, type SqlFragment } from '../../database/sql.ts';
 import { boolean, date, jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 
@@ -98,7 +99,7 @@ function executionTable(happenedAt: SqlFragment, name: SqlFragment): SourceTable
 const EXECUTION_ENDED = executionTable(
   sql`x.completed_at`,
   sql`
-    case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled'
+    case x.status when ${executionStatus.FAILED} then 'workflow.failed' when ${executionStatus.CANCELLED} then 'workflow.cancelled'
       else 'workflow.completed' end`,
 );
 
@@ -127,7 +128,7 @@ const TABLES: Record<StoredSource, SourceTable> = {
       p.last_no = (select min(q.last_no) from former_failure q where q.execution_id = x.id and q.last_no >= f.no)`,
     columns: sql`
       'workflow.failed', p.completed_at, x.contact_id, null::uuid,
-      ${EXECUTION_DATA} || jsonb_build_object('status', 'FAILED', 'exitReason', p.exit_reason)`,
+      ${EXECUTION_DATA} || jsonb_build_object('status', ${executionStatus.FAILED}, 'exitReason', p.exit_reason)`,
   },
   refusal: {
     from: sql`automation_refusal r`,
