@@ -4,7 +4,8 @@ import { Registry } from 'prom-client';
 import { v7 as uuidV7 } from 'uuid';
 import { createActivities } from '../activities/index.ts';
 import { createOpenDeliveries } from '../activities/emails/open-deliveries.ts';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createLogger } from '../shared/platform/logger.ts';
@@ -47,7 +48,7 @@ interface DeliveredEmail {
 
 const untilIn = (status: string, id: string): Promise<DeliveredEmail> =>
   eventually(async () => {
-    const email = await queryOne<DeliveredEmail>(
+    const email = await queryOne(
       stack.em(),
       sql`select status, delivery_id as "deliveryId", deferrals, error from email where id = ${id}`,
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findKnownNamespace } from '../shared/domain/lifecycle/known-namespace.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { findNamespaceId } from '../shared/durable/temporal/client.ts';
 import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
@@ -136,10 +137,7 @@ it(
     const scheduledFor = new Date(Date.now() + 3_600_000).toISOString();
     await app.api('POST', `/campaigns/${body.data.id}/send`, { body: { scheduledFor } });
     const execution = await eventually(async () => {
-      const rows = await query<{ id: string }>(
-        app.em(),
-        sql`select id from automation_execution where status = 'WAITING'`,
-      );
+      const rows = await query(app.em(), sql`select id from automation_execution where status = 'WAITING'`);
       return rows[0];
     }, PATIENCE_MS);
     const ids = [campaignWorkflowId(body.data.id), executionWorkflowId(execution.id)];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query, queryOne } from './support/rows.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../shared/pure/outbox-kinds.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
@@ -29,7 +30,7 @@ async function addBacklog(kinds: OutboxKind[]): Promise<void> {
 }
 
 async function backlogOf(kinds: OutboxKind[]): Promise<number> {
-  const row = await queryOne<{ count: number }>(
+  const row = await queryOne(
     stack.em(),
     sql`
       select min(count) as count from (

@@ -3,7 +3,8 @@ import { Connection } from '@temporalio/client';
 import { OUTBOX_WORK } from '../shared/domain/work/outbox-work.ts';
 import { createDispatcher } from '../shared/durable/outbox/dispatcher.ts';
 import { createTemporalClient } from '../shared/durable/temporal/client.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { sql } from '../shared/database/sql.ts';
+import { query } from './support/rows.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { eventually } from './support/eventually.ts';
@@ -30,7 +31,7 @@ it(
       const email = { to: `${name}@mail.test`, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' };
       expect((await app.api('POST', '/v1/send', { body: email })).status).toBe(200);
     }
-    const waiting = () => query<{ attempts: number }>(app.em(), sql`select attempts from outbox`);
+    const waiting = () => query(app.em(), sql`select attempts from outbox`);
     const tries = async () => (await waiting()).reduce((sum, { attempts }) => sum + attempts, 0);
     await eventually(async () => (await tries()) > 1, PATIENCE_MS);
     await dispatcher.stop();

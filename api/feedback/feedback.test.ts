@@ -7,7 +7,8 @@ import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { blockLinks, unblockLinks } from '../../shared/domain/engagement/blocked-links.ts';
 import { deleteProject } from '../../shared/domain/lifecycle/delete-project.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
@@ -190,7 +191,7 @@ describe('GET /t/c/:token', () => {
         values (${automationId}, ${app.project.id}, 'Follow up', 'email.click', true, ${uuidV7()}, now(), now())`,
     );
     await visit(mail.links.clickUrl(encodeClickTarget(target)));
-    const started = await query<{ contact_id: string; link: string; is_queued: boolean }>(
+    const started = await query(
       app.em(),
       sql`
         select contact_id, context->>'link' as link, exists (select from outbox o where o.subject_id = x.id) as is_queued

@@ -33,7 +33,7 @@ interface Field {
 }
 
 type DriverQuery = (this: pg.Client, ...args: unknown[]) => unknown;
-const driverQuery = pg.Client.prototype.query as DriverQuery;
+const driverQuery = Reflect.get(pg.Client.prototype, 'query') as DriverQuery;
 
 /** What the driver said of the columns of a result, by its rows. */
 const fieldsOf = new WeakMap<readonly object[], Map<string, Field>>();
@@ -80,8 +80,9 @@ function faultOf(of: Column<unknown> | undefined, field: Field | undefined, valu
     return `is tables.${origin.name}`;
   }
   if (!of.isNullable && values.includes(null)) return 'is null';
-  const other = values.find((value) => of.values && value !== null && !of.values.includes(String(value)));
-  return other === undefined ? undefined : `is ${String(other)}, which is not in its list`;
+  const known = of.values;
+  const other = known && values.find((value) => typeof value === 'string' && !known.includes(value));
+  return other === undefined ? undefined : `is ${JSON.stringify(other)}, which is not in its list`;
 }
 
 function checkRows(rows: readonly object[], shape: Shape): void {

@@ -6,7 +6,8 @@ import { createActivities } from '../../activities/index.ts';
 import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
 import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from './rows.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createSmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
@@ -32,10 +33,7 @@ export interface TimeMachine extends TestApi {
 
 /** Starts, signals and cancels the workflows of the executions that the outbox names. */
 async function dispatchExecutions(em: Em, client: Client): Promise<void> {
-  const rows = await query<{ kind: string; id: string }>(
-    em,
-    sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`,
-  );
+  const rows = await query(em, sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`);
   for (const kind of ['execution', 'executionEvent', 'executionCancel'] as const) {
     const subjectIds = rows.filter((row) => row.kind === kind).map((row) => row.id);
     const batch = { batchId: '', kind, projectId: '', subjectIds, attempts: 0, isRestart: false, isNew: true };

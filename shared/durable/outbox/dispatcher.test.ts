@@ -6,7 +6,8 @@ import { executionsOf, track } from '../../../tests/support/automations.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../../../tests/support/temporal.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { addToOutbox } from './outbox.ts';
 import { createClaim, findDueKinds } from './outbox-claims.ts';
 import { createOrm } from '../../domain/schema/orm.ts';
@@ -112,10 +113,7 @@ describe('a dispatcher', () => {
       },
     });
     const rows = () =>
-      query<{ id: string; reason: string | null }>(
-        api.em(),
-        sql`select subject_id as id, last_error as reason from outbox where kind = 'execution'`,
-      );
+      query(api.em(), sql`select subject_id as id, last_error as reason from outbox where kind = 'execution'`);
     await withDispatcher({ client }, async () => {
       await eventually(async () => (await rows())[0]?.reason !== null);
     });

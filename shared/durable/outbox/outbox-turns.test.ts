@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../../pure/outbox-kinds.ts';
 import { addToOutbox } from './outbox.ts';
 import {
@@ -40,7 +41,7 @@ async function addBacklog(kind: OutboxKind, projectId: string, options: { isClai
 async function pagesRead(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     await query(em(), sql`select pg_stat_force_next_flush()`);
-    const [row] = await query<{ pages: number }>(
+    const [row] = await query(
       em(),
       sql`
         select (heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::int as pages

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
-import { query, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../../pure/outbox-kinds.ts';
 import { addToOutbox, outboxInsert } from './outbox.ts';
 import {
@@ -61,7 +62,7 @@ describe('the outbox', () => {
       await query(tx, outboxInsert('email', project, first, { isBatched: true }));
       await query(tx, outboxInsert('email', project, second, { isBatched: true }));
     });
-    const due = await query<{ isFullSecond: boolean }>(
+    const due = await query(
       em(),
       sql`select distinct available_at, available_at = date_trunc('second', available_at) as "isFullSecond" from outbox`,
     );
@@ -122,7 +123,7 @@ describe('the outbox', () => {
     if (!done || !failed) throw new Error('two batches were expected');
     await deleteOutboxBatches(em(), [done.batchId]);
     await keepRefusedRows(em(), { ...failed, attempts: 3 }, executions.slice(1), 'out of reach');
-    const rows = await query<{ subject: string; error: string; seconds: number }>(
+    const rows = await query(
       em(),
       sql`
         select subject_id as subject, last_error as error, round(extract(epoch from available_at - now()))::int as seconds
