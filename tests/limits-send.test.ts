@@ -6,7 +6,7 @@ import { queryOne } from './support/rows.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { TEST_BRAND } from './support/brand.ts';
 import { createEmailCompiler, type EmailSource } from '../shared/sending/compose/compiled-email.ts';
-import { createGate } from '../shared/platform/turns.ts';
+import { Share } from '../shared/platform/share.ts';
 import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
 
 /** Far longer than one part of the work, and far shorter than all of it. */
@@ -119,7 +119,7 @@ describe('the process', () => {
   });
   const depsOf = (compileEmail = createEmailCompiler()) => ({
     ...{ compileEmail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
-    largeWork: createGate(2),
+    largeWork: new Share({ total: 2 }),
   });
 
   it('compiles nothing for a sender that is refused', async () => {

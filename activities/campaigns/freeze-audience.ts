@@ -4,7 +4,7 @@ import { markCampaignCancelled, readCampaignState } from '../../shared/domain/ca
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
 import { isStatementTimeout } from '../../shared/database/database-errors.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
-import { createKeyedGate } from '../../shared/platform/turns.ts';
+import { Share } from '../../shared/platform/share.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { keptValue } from '../../shared/durable/attempts/attempt.ts';
 import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
@@ -68,7 +68,7 @@ function audienceReason(error: AppError, campaignId: string, storedCount: number
 /** Creates the activity that stores the audience of a campaign. `turnMs` is for tests. */
 export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
   const em = () => deps.orm.em.fork();
-  const inTurn = createKeyedGate(1);
+  const freezing = new Share({ total: Infinity, perOwner: 1 });
 
   /**
    * Stores the next recipients. An invalid campaign stays invalid, so it ends with the reason.
@@ -119,7 +119,7 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
       async (signal, advance) => {
         for (;;) {
           signal.throwIfAborted();
-          const progress = await inTurn(campaign.projectId, () => freezeChunk(signal), turn);
+          const progress = await freezing.run(campaign.projectId, () => freezeChunk(signal), turn);
           if (!progress) return { totalRecipients: total, isStopped: true };
           if (progress === 'too slow') continue;
           advance();

@@ -91,14 +91,8 @@ function pageOf(
  */
 export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner, load: Load): void {
   /** Uses the database in a turn of the contact, because anybody with a link can call it without end. */
-  async function inTurn<T>(contactId: string, work: (em: Em) => Promise<T>): Promise<T> {
-    const release = await load.pageSlots.take(contactId, 1);
-    try {
-      return await work(deps.orm.em.fork());
-    } finally {
-      release();
-    }
-  }
+  const inTurn = <T>(contactId: string, work: (em: Em) => Promise<T>): Promise<T> =>
+    load.pageSlots.run(contactId, () => work(deps.orm.em.fork()));
 
   /** The contact of a link. @returns undefined when the token is not valid; a 404 has been answered then */
   function ownerOf(token: string, req: Request, res: Response): RecipientRef | undefined {

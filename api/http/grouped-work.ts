@@ -2,7 +2,7 @@ import { createTransactionalQueue } from '../../shared/domain/emails/transaction
 import { createTracker } from '../../shared/domain/tracking/tracker.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
-import { createGate } from '../../shared/platform/turns.ts';
+import { Share } from '../../shared/platform/share.ts';
 import type { ApiDeps, HandlerDeps } from './context.ts';
 import type { Load } from './load.ts';
 
@@ -14,10 +14,7 @@ export function createGroupedWork(
   { config, orm }: ApiDeps,
   load: Load,
 ): Pick<HandlerDeps, 'track' | 'queueTransactional'> {
-  const writes = {
-    em: () => orm.em.fork(),
-    takeTurn: (projectId: string) => load.slots.take(projectId, 1),
-  };
+  const writes = { em: () => orm.em.fork(), slots: load.slots };
   return {
     track: createTracker(writes),
     queueTransactional: createTransactionalQueue({
@@ -25,7 +22,7 @@ export function createGroupedWork(
       links: linkSignerOf(config),
       compileEmail: createEmailCompiler(),
       messageBytesMax: config.MESSAGE_MAX_BYTES,
-      largeWork: createGate(LARGE_REQUESTS_AT_A_TIME),
+      largeWork: new Share({ total: LARGE_REQUESTS_AT_A_TIME }),
       inboundDomain: config.INBOUND_DOMAIN,
     }),
   };

@@ -4,7 +4,8 @@ import { isIP, type Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { clientOf, createNetworkTest } from '../../shared/platform/client-address.ts';
 import { createGuests } from '../../shared/platform/guests.ts';
-import { createGate, createTurns } from '../../shared/platform/turns.ts';
+import { Share } from '../../shared/platform/share.ts';
+import { createYields } from '../../shared/platform/yielding.ts';
 
 export interface HttpGuestOptions {
   /** Units that a guest may spend per second: one for a request, more for its body. 0: no limit. */
@@ -61,7 +62,7 @@ const PARSED_BYTES_PER_UNIT = 4 * 1024;
 /** Octets that are read and dropped, for one unit. */
 const DROPPED_BYTES_PER_UNIT = 256 * 1024;
 /** The longest that guests keep the event loop, in milliseconds. Requests with a proof never wait for them. */
-const TURN_MS = 1;
+const STRETCH_MS = 1;
 
 const accounts = new WeakMap<IncomingMessage, Account>();
 
@@ -218,13 +219,13 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
  * @returns the function that starts a request, at once when no other waits
  */
 export function createGuestTurns(): (start: () => void) => void {
-  const oneByOne = createGate(1);
-  const takeTurns = createTurns(TURN_MS);
+  const guests = new Share({ total: 1 });
+  const yieldIfDue = createYields(STRETCH_MS);
   return (start) =>
-    void oneByOne(async () => {
+    void guests.run('', async () => {
       start();
-      // A request begins to parse its body in the next tick, which is a part of its turn.
+      // A request begins to parse its body in the next tick, which is a part of its work.
       await new Promise<void>((resolve) => process.nextTick(resolve));
-      await takeTurns();
+      await yieldIfDue();
     });
 }

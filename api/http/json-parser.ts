@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { AppError, validationError } from '../../shared/pure/app-error.ts';
-import { createTurns } from '../../shared/platform/turns.ts';
+import { createYields } from '../../shared/platform/yielding.ts';
 import type { LargeText } from './json-scanner.ts';
 import { decodeBase64, decodeText, malformedJson } from './large-text.ts';
 import type { Octets } from './octets.ts';
@@ -64,15 +64,15 @@ async function readSite(
   octets: Octets,
   { path, text }: Site,
   base64At: readonly string[] | undefined,
-  turn: () => Promise<void> | undefined,
+  yieldIfDue: () => Promise<void> | undefined,
 ): Promise<string | Buffer> {
   const field = path.join('.');
   if (fits(path, base64At)) {
-    const decoded = await decodeBase64(octets, text, turn);
+    const decoded = await decodeBase64(octets, text, yieldIfDue);
     if (decoded) return decoded;
     throw validationError([{ field, message: 'Must be base64', code: 'invalid_string' }]);
   }
-  const decoded = await decodeText(octets, text, textFault, turn);
+  const decoded = await decodeText(octets, text, textFault, yieldIfDue);
   if (decoded.fault === undefined) return decoded.text;
   throw validationError([{ field, message: decoded.fault, code: 'invalid_string' }]);
 }
@@ -100,9 +100,9 @@ export async function parseJson(
   const mark = `${randomUUID()}:`;
   const textOfMark = new Map(largeTexts.map((text, index) => [`${mark}${index}`, text] as const));
   const root = { body: parse(restOf(octets, start, largeTexts, mark)) };
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   for (const site of findSites(root, textOfMark)) {
-    const value = await readSite(octets, { ...site, path: site.path.slice(1) }, base64At, turn);
+    const value = await readSite(octets, { ...site, path: site.path.slice(1) }, base64At, yieldIfDue);
     // An assignment to the key __proto__ would set the prototype.
     Reflect.defineProperty(site.holder, site.key, { value, enumerable: true, writable: true, configurable: true });
   }

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { createTurns } from '../../shared/platform/turns.ts';
+import { createYields } from '../../shared/platform/yielding.ts';
 import { textPieces } from '../../shared/pure/text-pieces.ts';
 
 /** Small parts are joined until they have this length in characters. */
@@ -52,7 +52,7 @@ function* partsOf(value: unknown, depth = 0): Generator<string> {
  * Makes the JSON of a reply without blocking the event loop for long: a page may have megabytes of small values.
  */
 export async function stringifyReply(value: unknown): Promise<Buffer[]> {
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   const parts: Buffer[] = [];
   let text = '';
   for (const part of partsOf(value)) {
@@ -60,7 +60,7 @@ export async function stringifyReply(value: unknown): Promise<Buffer[]> {
     if (text.length < PART_LENGTH) continue;
     parts.push(Buffer.from(text));
     text = '';
-    await turn();
+    await yieldIfDue();
   }
   return [...parts, Buffer.from(text)];
 }

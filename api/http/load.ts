@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { createFairShare, type FairShare } from './fair-share.ts';
+import { AppError } from '../../shared/pure/app-error.ts';
+import { Share } from '../../shared/platform/share.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** A project may have one request of the largest kind under way: 40 MB of attachments are some 60 MB of base64. */
@@ -9,7 +10,19 @@ const OCTETS_TOTAL_MAX = 512 * MEGABYTE;
 /** The part of the heap that bodies and answers may fill. */
 const OCTETS_PART_OF_HEAP = 0.5;
 
-const WAITING = { waitingPerOwner: 250, waitingTotal: 2_500, waitMs: 10_000 };
+const RETRY_AFTER_SECONDS = 2;
+
+/** The error of a request that waited too long, or that may not wait because too many do. */
+function refusal(isOwn: boolean): AppError {
+  if (!isOwn) return new AppError('SERVICE_UNAVAILABLE');
+  return new AppError('RATE_LIMIT_EXCEEDED', {
+    message: 'This project has too many requests in progress',
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    suggestion: 'Wait for answers before sending more requests',
+  });
+}
+
+const WAITING = { waiting: { total: 2_500, perOwner: 250 }, waitMs: 10_000, refusal };
 /** The part of the connections to PostgreSQL that one project may use at a time. */
 const SLOTS_PART_OF_PROJECT = 0.75;
 /** The part that the pages behind links may use. */
@@ -23,22 +36,25 @@ const SLOTS_PART_OF_HEAVY = 0.6;
 const CORES_PART_OF_HEAVY_PROJECT = 0.5;
 const SLOTS_PART_OF_HEAVY_PROJECT = 0.25;
 /** Few may wait, because each request before them may take long. */
-const HEAVY_WAITING = { ...WAITING, waitingPerOwner: 20 };
+const HEAVY_WAITING = { ...WAITING, waiting: { total: 2_500, perOwner: 20 } };
 
 /** The resources that requests compete for, shared fairly by project, or by contact. */
 export interface Load {
   /** Requests that use PostgreSQL: one slot for each connection. */
-  slots: FairShare;
-  /** Requests that share statements with their group. The group takes a turn in `slots`. */
-  groupedSlots: FairShare;
+  slots: Share;
+  /**
+   * Requests that share statements with a group: as many as could run and wait alone. They wait in their groups, and a
+   * group takes a turn in `slots`.
+   */
+  groupedRequests: Share;
   /** Requests for the pages behind links, which need no key. */
-  pageSlots: FairShare;
+  pageSlots: Share;
   /** Heavy reads. They take one of these in addition to their slot, so that they leave slots to other requests. */
-  heavySlots: FairShare;
+  heavySlots: Share;
   /** Requests that wait for other servers. */
-  remoteSlots: FairShare;
+  remoteSlots: Share;
   /** The octets of large bodies from the first octet on, and of large answers until they have been read. */
-  octets: FairShare;
+  octets: Share;
 }
 
 /** How many heavy reads of one project may run at a time. A read uses one core. */
@@ -53,26 +69,24 @@ export function createLoad(poolSize: number): Load {
   const octetsTotal = Math.min(OCTETS_TOTAL_MAX, Math.max(2 * OCTETS_PER_PROJECT, OCTETS_PART_OF_HEAP * heapBytes));
   const slotsPerProject = Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PROJECT));
   return {
-    slots: createFairShare({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
-    groupedSlots: createFairShare({
-      // As many as could run and wait if they were not grouped. They wait in their groups, so none waits for a slot.
-      total: poolSize + WAITING.waitingTotal,
-      perOwner: slotsPerProject + WAITING.waitingPerOwner,
-      waitingPerOwner: 0,
-      waitingTotal: 0,
-      waitMs: 0,
+    slots: new Share({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
+    groupedRequests: new Share({
+      refusal,
+      waiting: { total: 0, perOwner: 0 },
+      total: poolSize + WAITING.waiting.total,
+      perOwner: slotsPerProject + WAITING.waiting.perOwner,
     }),
-    pageSlots: createFairShare({
+    pageSlots: new Share({
       ...WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PAGES)),
       perOwner: 1,
     }),
-    heavySlots: createFairShare({
+    heavySlots: new Share({
       ...HEAVY_WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_HEAVY)),
       perOwner: heavyPerProject(poolSize),
     }),
-    remoteSlots: createFairShare({ ...WAITING, ...REMOTE_SLOTS }),
-    octets: createFairShare({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),
+    remoteSlots: new Share({ ...WAITING, ...REMOTE_SLOTS }),
+    octets: new Share({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),
   };
 }

@@ -2,7 +2,7 @@ import type { Express, Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
-import { createTurns } from '../../shared/platform/turns.ts';
+import { createYields } from '../../shared/platform/yielding.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/database/em.ts';
@@ -22,14 +22,7 @@ import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import { envelopeOf, sendReply, sendStream } from './send-reply.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
-import {
-  assertStillThere,
-  bodyBytesMaxOf,
-  readBody,
-  reservePage,
-  takeTurn,
-  type Incoming,
-} from './request-resources.ts';
+import { assertStillThere, bodyBytesMaxOf, inTurn, readBody, reservePage, type Incoming } from './request-resources.ts';
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
@@ -93,17 +86,17 @@ function assertInputStorable({ definition, req, body }: Incoming): void {
 async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
   const { definition, caller, req, res, body } = incoming;
   let em: Em | undefined;
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   try {
     const params = parseParams(definition, req.params);
     assertInputStorable(incoming);
-    await turn();
+    await yieldIfDue();
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
     const rules = caller.project.publicKeyRules;
     const ignored = ignoredFields(definition, { body, query: req.query, rules });
     setIgnoredFields(res, ignored);
-    await turn();
+    await yieldIfDue();
     const context: RequestContext<unknown, unknown, unknown> = {
       project: caller.project,
       params,
@@ -138,13 +131,10 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
 /** Answers a request in a turn of its project. @throws AppError when the project gets none, or the client has gone */
 async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
   const { definition, caller, req } = incoming;
-  const release = await takeTurn(definition, caller.project.id, deps.load);
-  try {
+  return inTurn(definition, caller.project.id, deps.load, () => {
     assertStillThere(req);
-    return await answer(incoming, deps, claim);
-  } finally {
-    release();
-  }
+    return answer(incoming, deps, claim);
+  });
 }
 
 async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Promise<Outcome> {
@@ -211,7 +201,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
 export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountDeps): void {
   const claims = createIdempotencyClaims({
     em: () => deps.orm.em.fork(),
-    takeTurn: (projectId) => deps.load.slots.take(projectId, 1),
+    slots: deps.load.slots,
     ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
   });
   const items = new Map(

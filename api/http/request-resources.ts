@@ -51,8 +51,7 @@ export async function readBody(
   const { multipart } = definition;
   const bytesMax = multipart ? FORM_BYTES_MAX : bodyBytesMaxOf(definition);
   const octets = expectedOctets(req, bytesMax);
-  const release = await load.octets.take(caller.project.id, octets > EARLY_BYTES_MAX ? octets : 0);
-  releaseAfter(res, release);
+  releaseAfter(res, await load.octets.take(caller.project.id, octets > EARLY_BYTES_MAX ? octets : 0));
   return multipart ? readMultipart(req, res, multipart) : json?.read();
 }
 
@@ -66,22 +65,17 @@ export async function reservePage({ query }: Endpoint, projectId: string, load: 
   return isPage ? load.octets.take(projectId, LIMITS.pageBytes) : () => undefined;
 }
 
-/** Waits until a request may use PostgreSQL, or another server. @returns a function that ends its turn */
-export async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
-  if (definition.isGrouped) return load.groupedSlots.take(projectId, 1);
-  if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
-  if (!definition.isHeavy) return load.slots.take(projectId, 1);
-  const releaseHeavy = await load.heavySlots.take(projectId, 1);
-  try {
-    const release = await load.slots.take(projectId, 1);
-    return () => {
-      release();
-      releaseHeavy();
-    };
-  } catch (error) {
-    releaseHeavy();
-    throw error;
-  }
+/** Works for a request in a turn of its project: when it may use PostgreSQL, or another server. */
+export function inTurn<Result>(
+  { isGrouped, isRemote, isHeavy }: Endpoint,
+  projectId: string,
+  { groupedRequests, remoteSlots, heavySlots, slots }: Load,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (isGrouped) return groupedRequests.run(projectId, work);
+  if (isRemote) return remoteSlots.run(projectId, work);
+  if (!isHeavy) return slots.run(projectId, work);
+  return heavySlots.run(projectId, () => slots.run(projectId, work));
 }
 
 /** @throws AppError when the client has closed the connection while its request waited: nobody would read the answer */

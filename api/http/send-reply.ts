@@ -4,7 +4,7 @@ import { requestIdOf } from './error-envelope.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { ignoredFieldWarning } from './ignored-fields.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
-import { releaseAfter, takeTurn, type Incoming } from './request-resources.ts';
+import { inTurn, releaseAfter, type Incoming } from './request-resources.ts';
 import { sendPieces, type StreamedReply } from './streamed-reply.ts';
 
 /** The octets of larger answers count against the project's share until the client has read them. */
@@ -42,7 +42,7 @@ export async function sendStream(
 ): Promise<void> {
   try {
     releaseAfter(res, await load.octets.take(caller.project.id, stream.pieceBytes));
-    await sendPieces(res, stream, () => takeTurn(definition, caller.project.id, load));
+    await sendPieces(res, stream, (work) => inTurn(definition, caller.project.id, load, work));
   } catch (error) {
     logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a reply was not sent completely');
   }

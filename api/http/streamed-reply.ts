@@ -28,7 +28,7 @@ async function untilRead(res: Response): Promise<void> {
 export async function sendPieces(
   res: Response,
   { headers, pieces }: StreamedReply,
-  takeTurn: () => Promise<() => void>,
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Promise<void> {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (res.req.method === 'HEAD') {
@@ -37,8 +37,7 @@ export async function sendPieces(
   }
   try {
     while (!res.destroyed) {
-      const release = await takeTurn();
-      const piece = await pieces.next().finally(release);
+      const piece = await inTurn(() => pieces.next());
       if (piece.done) break;
       if (!res.write(piece.value)) await untilRead(res);
     }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../pure/limits.ts';
-import { createTurns } from '../platform/turns.ts';
+import { createYields } from '../platform/yielding.ts';
 import type { Em } from './em.ts';
 import { query, sql, SqlFragment } from './sql.ts';
 import type { RowOf, Shape } from './shape.ts';
@@ -22,7 +22,7 @@ export async function readLargeRows<S extends Shape, Taken>(
   read: (row: RowOf<S>) => Taken | undefined,
 ): Promise<Taken[]> {
   return inTransaction(em, async (tx) => {
-    const turn = createTurns();
+    const yieldIfDue = createYields();
     const taken: Taken[] = [];
     await query(tx, sql`declare large_rows no scroll cursor for ${select}`);
     let rows: RowOf<S>[];
@@ -31,7 +31,7 @@ export async function readLargeRows<S extends Shape, Taken>(
       for (const row of rows) {
         const part = read(row);
         if (part !== undefined) taken.push(part);
-        await turn();
+        await yieldIfDue();
       }
     } while (rows.length === FETCHED_ROWS && taken.length < LIMITS.listedNames);
     await query(tx, sql`close large_rows`);

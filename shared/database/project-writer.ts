@@ -1,12 +1,13 @@
 import { AppError } from '../pure/app-error.ts';
 import { Gather, gatherByOwner } from '../platform/gather.ts';
+import type { Share } from '../platform/share.ts';
 import { isUndoneByServer } from './database-errors.ts';
 import type { Em } from './em.ts';
 
 export interface ProjectWriterDeps {
   em: () => Em;
-  /** Waits until a project may use PostgreSQL. @returns a function that ends the turn */
-  takeTurn: (projectId: string) => Promise<() => void>;
+  /** The connections to PostgreSQL. Projects take turns. */
+  slots: Pick<Share, 'run'>;
 }
 
 export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
@@ -43,17 +44,10 @@ function afterFault(error: unknown): 'split' | 'fail' {
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { em, takeTurn, itemsMax, parallel = 1, octetsOf, keysOf } = options;
+  const { em, slots, itemsMax, parallel = 1, octetsOf, keysOf } = options;
 
-  async function write(items: Item[], isFirst: boolean): Promise<Result[]> {
-    const endTurn = await takeTurn(items[0]?.projectId ?? '');
-    try {
-      return await options.write(em(), items, isFirst ? GROUP_LOCK_MS : undefined);
-    } finally {
-      endTurn();
-    }
-  }
-
+  const write = (items: Item[], isFirst: boolean): Promise<Result[]> =>
+    slots.run(items[0]?.projectId ?? '', () => options.write(em(), items, isFirst ? GROUP_LOCK_MS : undefined));
   const groups = { write, itemsMax, octets: { max: OCTETS_MAX, of: octetsOf }, parallel, keysOf, afterFault };
   return gatherByOwner(
     ({ projectId }) => projectId,

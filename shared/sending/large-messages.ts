@@ -1,4 +1,4 @@
-import { createOctetBudget, type Release } from '../platform/octet-budget.ts';
+import { Share, type Release } from '../platform/share.ts';
 import type { EmailBatch } from './ports.ts';
 
 /** The memory of a worker process for large messages: their attachments, and each message in flight. */
@@ -13,19 +13,16 @@ export const LARGE_AT_ONCE = 4;
 export class MemoryBusyError extends Error {}
 
 /**
- * Creates the function that reserves memory for several messages of a batch at once, or else for one.
+ * Creates the function that takes memory for several messages of a batch at once, or else for one. All attempts are one
+ * owner, so they get it in their order, and small messages never keep a large one waiting.
  * @throws MemoryBusyError when there is not enough for one
  */
 export function createLargeMessages() {
-  const budget = createOctetBudget(LARGE_MESSAGES_BYTES);
+  const refusal = (): Error => new MemoryBusyError('Other large messages are being sent');
+  const memory = new Share({ total: LARGE_MESSAGES_BYTES, waitMs: MEMORY_WAIT_MS, refusal });
   return async ({ sharedBytes, messageBytes }: Required<EmailBatch>['memory']): Promise<[number, Release]> => {
-    for (const [atOnce, waitMs] of [
-      [LARGE_AT_ONCE, 0],
-      [1, MEMORY_WAIT_MS],
-    ] as const) {
-      const release = await budget.take(sharedBytes + atOnce * COPIES_PER_MESSAGE * messageBytes, waitMs);
-      if (release) return [atOnce, release];
-    }
-    throw new MemoryBusyError('Other large messages are being sent');
+    const octetsOf = (atOnce: number): number => sharedBytes + atOnce * COPIES_PER_MESSAGE * messageBytes;
+    const atOnce = memory.isFree('', octetsOf(LARGE_AT_ONCE)) ? LARGE_AT_ONCE : 1;
+    return [atOnce, await memory.take('', octetsOf(atOnce))];
   };
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createGate } from '../../shared/platform/turns.ts';
+import { Share } from '../../shared/platform/share.ts';
 
 /**
  * Finds the project that receives replies to an address, with a memory of a minute, so that guesses cost no queries.
@@ -36,11 +36,11 @@ export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBoo
   const unknown = new LRUCache<string, Owner>(fresh);
   const asked = new Map<string, Promise<Owner>>();
 
-  const gate = createGate(QUERIES_MAX);
+  const queries = new Share({ total: QUERIES_MAX });
 
   async function ask(address: string): Promise<Owner> {
     try {
-      const projectId = await gate(() => find(address));
+      const projectId = await queries.run(address, () => find(address));
       const owner: Owner = projectId === undefined ? 'unknown' : { projectId };
       (owner === 'unknown' ? unknown : owned).set(address, owner);
       return owner;

@@ -3,7 +3,7 @@ import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/autom
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createYields } from '../../platform/yielding.ts';
 import type { Em } from '../../database/em.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -99,7 +99,7 @@ function* webhookTemplates(path: string, value: unknown): Generator<[path: strin
 
 /** Checks the templates of a WEBHOOK step. Together they may have as many tags as one template of an email. */
 async function assertWebhookTemplates(config: StoredConfig): Promise<void> {
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   let tagCount = 0;
   for (const [path, source] of webhookTemplates('config', config)) {
     tagCount += source.split('{{', LIMITS.templateTags + 2).length - 1;
@@ -107,7 +107,7 @@ async function assertWebhookTemplates(config: StoredConfig): Promise<void> {
       throw tooLarge(path, `The config of a step may have at most ${LIMITS.templateTags} tags`);
     }
     const fault = await findTemplateFault(path, source, 'text');
-    await turn();
+    await yieldIfDue();
     if (!fault) continue;
     const { line, column } = fault;
     throw badRequest(`${path}: ${fault.message} (line ${line}, column ${column})`, {

@@ -4,7 +4,7 @@ import { compileTemplate, createRenderMeter, type RenderScope } from '../../pure
 import { LIMITS } from '../../pure/limits.ts';
 import { findUrlFault, splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createYields } from '../../platform/yielding.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
@@ -96,9 +96,9 @@ export async function prepareWebhook(
   const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId, projectId: state.projectId });
   const scope = createRenderScope({ contact, urls, event: state.context });
   const meter = createRenderMeter();
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   const render = async (source: string): Promise<string> => {
-    await turn();
+    await yieldIfDue();
     return compileTemplate(source, 'text').render(scope, meter);
   };
   const hasBody = config.body !== undefined || ['POST', 'PUT', 'PATCH'].includes(config.method);

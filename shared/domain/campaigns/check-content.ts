@@ -1,7 +1,7 @@
 import { linksOf } from '../../sending/compose/tracked-html.ts';
 import { convertHtml } from '../../sending/compose/convert-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../sending/compose/compiled-email.ts';
-import { createTurns, inTurns, pause } from '../../platform/turns.ts';
+import { createYields, runWithYields, yieldNow } from '../../platform/yielding.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findLookAlikes } from '../../pure/templates/look-alikes.ts';
@@ -49,13 +49,13 @@ function faultOfLink(href: string): string | undefined {
 }
 
 async function findBadLinks(html: string, isOwnLink: (url: string) => boolean): Promise<BadLink[]> {
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   const found = new Map<string, BadLink>();
   for (const href of linksOf(html)) {
     const reason = isOwnLink(href) ? undefined : faultOfLink(href);
     if (reason !== undefined) found.set(href, { href: href.slice(0, HREF_SHOWN_MAX), reason });
     if (found.size === BAD_LINKS_MAX) break;
-    await turn();
+    await yieldIfDue();
   }
   return [...found.values()];
 }
@@ -63,7 +63,7 @@ async function findBadLinks(html: string, isOwnLink: (url: string) => boolean): 
 async function findAllPlaceholders(sources: (string | null | undefined)[]): Promise<Placeholder[]> {
   const found: Placeholder[] = [];
   for (const source of sources) {
-    found.push(...(await inTurns(placeholderSteps(source ?? '', PLACEHOLDERS_MAX))));
+    found.push(...(await runWithYields(placeholderSteps(source ?? '', PLACEHOLDERS_MAX))));
   }
   return found;
 }
@@ -80,9 +80,9 @@ export async function checkContent(
     const email = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.
     const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
-    await pause();
+    await yieldNow();
     const sent = email.render(scope);
-    await pause();
+    await yieldNow();
     const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
     return {
       fault: null,

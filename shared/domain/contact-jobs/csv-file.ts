@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse';
-import { pause } from '../../platform/turns.ts';
+import { yieldNow } from '../../platform/yielding.ts';
 
 /** The whole file cannot be imported. The message is for the person who uploaded it. */
 export class ImportFileError extends Error {}
@@ -80,7 +80,7 @@ async function readUnquoted({ content, delimiter }: CsvText, onRecord: OnRecord)
     at = end + lineEnd.length;
     if (at < pauseAt) continue;
     pauseAt = at + SLICE_BYTES;
-    await pause();
+    await yieldNow();
   }
 }
 
@@ -125,7 +125,7 @@ export async function readCsv(file: Buffer, onRecord: OnRecord): Promise<void> {
       });
       await Promise.race([written, failed]);
       if (wanted.isEnough) return;
-      await pause();
+      await yieldNow();
     }
     parser.end();
     await Promise.race([ended, failed]);

@@ -8,7 +8,7 @@ import { createContactBatch, importContacts, type ContactBatch } from './import-
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
-import { pause } from '../../platform/turns.ts';
+import { yieldNow } from '../../platform/yielding.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { changeContacts } from './bulk-change.ts';
@@ -118,7 +118,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
       // Preparing a chunk takes about a third of the time, so the next one is prepared while PostgreSQL stores this
       // one.
       const prepareNext = async (): Promise<void> => {
-        await pause();
+        await yieldNow();
         const next = position + chunk.size;
         ahead = { position: next, chunk: chunkAt(next) };
       };

@@ -1,5 +1,5 @@
 import { domainOf } from '../../pure/emails/email-address.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { runWithYields } from '../../platform/yielding.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { activeTrace } from '../../platform/tracing/spans.ts';
@@ -113,7 +113,7 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
           headers: email.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
         });
-        const message = await inTurns(steps);
+        const message = await runWithYields(steps);
         return signer ? signer.sign(message) : message;
       },
     };

@@ -1,6 +1,6 @@
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createYields } from '../../platform/yielding.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -46,7 +46,7 @@ export async function queueLoneRequest(
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
   };
-  return bodyLength(content) < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
+  return bodyLength(content) < LARGE_LENGTH ? queueAll() : deps.largeWork.run(projectId, queueAll);
 }
 
 /** Queues the emails of all recipients, some recipients at a time. @returns the emails in the order of the request */
@@ -92,7 +92,7 @@ async function renderAndQueue(
   renderer: RequestRenderer,
 ): Promise<[index: number, email: QueuedEmail][]> {
   const queued: [number, QueuedEmail][] = [];
-  const takeTurns = createTurns();
+  const yieldIfDue = createYields();
   let rendered: ReturnType<RequestRenderer['render']>[] = [];
   let bytes = 0;
   for (const { recipient, index, contact } of recipients) {
@@ -105,7 +105,7 @@ async function renderAndQueue(
     rendered.push(email);
     bytes += email.bytes;
     queued.push([index, { emailId: email.emailId, contact: { id: contact.id, email: recipient.address } }]);
-    await takeTurns();
+    await yieldIfDue();
   }
   if (rendered.length > 0) await queueEmails(tx, origin, rendered);
   return queued;

@@ -17,7 +17,7 @@ import {
   type RenderScope,
 } from '../../pure/templates/template-language.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { runWithYields } from '../../platform/yielding.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedEmail } from './stored-email.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
@@ -88,7 +88,7 @@ async function assertOwnLanguage({ subject, html, text, preheader }: Transaction
     ['text', text, 'text'],
     ['preheader', preheader, 'text'],
   ] as const) {
-    const fault = source === undefined ? undefined : await inTurns(foreignSyntaxSteps(source, mode));
+    const fault = source === undefined ? undefined : await runWithYields(foreignSyntaxSteps(source, mode));
     if (fault) throw templateFault(fault, field);
   }
 }

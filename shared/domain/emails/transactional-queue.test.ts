@@ -4,7 +4,7 @@ import { testConfig } from '../../../tests/support/config.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { linkSignerOf } from '../../sending/compose/links.ts';
 import { createEmailCompiler } from '../../sending/compose/compiled-email.ts';
-import { createGate } from '../../platform/turns.ts';
+import { Share } from '../../platform/share.ts';
 import { sql, SqlFragment } from '../../database/sql.ts';
 import { query } from '../../../tests/support/rows.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
@@ -27,11 +27,13 @@ beforeEach(async () => {
   const config = testConfig({});
   queue = createTransactionalQueue({
     em,
-    takeTurn() {
-      turns += 1;
-      return Promise.resolve(() => undefined);
+    slots: {
+      run(_, work) {
+        turns += 1;
+        return work();
+      },
     },
-    ...{ links: linkSignerOf(config), compileEmail: createEmailCompiler(), largeWork: createGate(2) },
+    ...{ links: linkSignerOf(config), compileEmail: createEmailCompiler(), largeWork: new Share({ total: 2 }) },
     ...{ messageBytesMax: config.MESSAGE_MAX_BYTES, inboundDomain: 'in.example.com' },
   });
 });

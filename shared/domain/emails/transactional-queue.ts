@@ -2,7 +2,7 @@ import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { activeTraceParent } from '../../platform/tracing/spans.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createYields } from '../../platform/yielding.ts';
 import { upsertContactRows, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { createProjectWriter, type ProjectWriterDeps } from '../../database/project-writer.ts';
@@ -80,7 +80,7 @@ function isSmall(request: TransactionalRequest): boolean {
 export function createTransactionalQueue(deps: TransactionalQueueDeps): TransactionalQueue {
   const queueInGroup = createProjectWriter<GroupedItem, Outcome>({
     em: deps.em,
-    takeTurn: deps.takeTurn,
+    slots: deps.slots,
     itemsMax: REQUESTS_MAX,
     parallel: 2,
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
@@ -88,19 +88,17 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
     keysOf: ({ request }) => request.to.map(({ address }) => address),
   });
 
-  async function queueAlone(item: TransactionalItem): Promise<QueuedEmail[]> {
-    const { project, request, claim } = item;
-    const endTurn = await deps.takeTurn(project.id);
-    try {
-      const replyTo = {
-        projectId: project.id,
-        address: request.replyTo,
-        inboundDomain: deps.inboundDomain,
-        field: 'reply',
-      };
-      const queue = (em: Em) => withReplyAddress(em, replyTo, (tx) => queueLoneRequest(tx, project, request, deps));
-      if (!claim && activeTraceParent() === undefined) return await queue(deps.em());
-      return await inTransaction(deps.em(), async (tx) => {
+  async function queueAlone({ project, request, claim }: TransactionalItem): Promise<QueuedEmail[]> {
+    const replyTo = {
+      projectId: project.id,
+      address: request.replyTo,
+      inboundDomain: deps.inboundDomain,
+      field: 'reply',
+    };
+    const queue = (em: Em) => withReplyAddress(em, replyTo, (tx) => queueLoneRequest(tx, project, request, deps));
+    return deps.slots.run(project.id, async () => {
+      if (!claim && activeTraceParent() === undefined) return queue(deps.em());
+      return inTransaction(deps.em(), async (tx) => {
         const queued = await queue(tx);
         await settleIdempotencyKeys(tx, claim ? [claim] : [], 200);
         await keepTraceContexts(
@@ -109,9 +107,7 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
         );
         return queued;
       });
-    } finally {
-      endTurn();
-    }
+    });
   }
 
   return async (item) => {
@@ -153,12 +149,12 @@ async function prepareRequests(em: Em, items: GroupedItem[], deps: Transactional
   const contents = await resolveContents(em, items);
   const senders = contents.flatMap((content) => (content instanceof Error ? [] : [content.from.address]));
   const refused = senders.length > 0 ? await findRefusedSenders(em, projectId, senders) : new Map<string, Error>();
-  const takeTurns = createTurns();
+  const yieldIfDue = createYields();
   const prepared: Prepared[] = [];
   for (const [index, item] of items.entries()) {
     const content = contents[index] ?? new Error('a request has no content');
     prepared.push(content instanceof Error ? content : await prepare(item, content));
-    await takeTurns();
+    await yieldIfDue();
   }
   return prepared;
 
@@ -212,7 +208,7 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
   });
   const contacts = await upsertContactRows(tx, projectId, rows, { reason: 'send' }, lockMs);
   const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
-  const takeTurns = createTurns();
+  const yieldIfDue = createYields();
   const emails: SentEmail[] = [];
   const queued: QueuedEmail[][] = [];
   for (const request of requests) {
@@ -221,7 +217,7 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
     queued.push(
       rendered.map((email) => ({ contact: { id: email.contactId, email: email.to.address }, emailId: email.emailId })),
     );
-    await takeTurns();
+    await yieldIfDue();
   }
   await storeEmails(tx, projectId, emails);
   const claims = requests.flatMap(({ item }) => item.claim ?? []);

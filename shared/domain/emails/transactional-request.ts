@@ -4,7 +4,7 @@ import type { EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
-import type { Gate } from '../../platform/turns.ts';
+import type { Share } from '../../platform/share.ts';
 import { purposeOf, refusalOf } from '../consent/consent.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Template } from '../templates/template.entity.ts';
@@ -31,7 +31,7 @@ export interface TransactionalDeps {
   compileEmail: EmailCompiler;
   messageBytesMax: number;
   /** Admits a few requests with large templates at a time, because each takes megabytes of memory. */
-  largeWork: Gate;
+  largeWork: Share;
 }
 
 /** Content and sender, from the request or else from its template. */

@@ -38,7 +38,7 @@ const nameOf = ({ projectId, key, isPublic }: IdempotencyKey) =>
 export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: number }): IdempotencyClaims {
   const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
     em: deps.em,
-    takeTurn: deps.takeTurn,
+    slots: deps.slots,
     itemsMax: CLAIMS_MAX,
     write: claimIdempotencyKeys,
     octetsOf: () => 0,

@@ -6,7 +6,7 @@ import {
   TemplateSyntaxError,
   type TemplateMode,
 } from '../../pure/templates/template-language.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { runWithYields } from '../../platform/yielding.ts';
 
 /** The parts of an email that a caller writes in the template language. */
 export interface TemplateSources {
@@ -26,8 +26,8 @@ export async function findTemplateFault(
   mode: TemplateMode,
 ): Promise<TemplateSyntaxError | undefined> {
   try {
-    const foreign = await inTurns(foreignSyntaxSteps(source, mode));
-    if (!foreign) await inTurns(checkTemplateSteps(source, mode));
+    const foreign = await runWithYields(foreignSyntaxSteps(source, mode));
+    if (!foreign) await runWithYields(checkTemplateSteps(source, mode));
     return foreign;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return error;

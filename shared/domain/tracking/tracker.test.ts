@@ -19,9 +19,11 @@ beforeEach(async () => {
   turns = [];
   track = createTracker({
     em,
-    takeTurn(project) {
-      turns.push(project);
-      return Promise.resolve(() => undefined);
+    slots: {
+      run(project, work) {
+        turns.push(project);
+        return work();
+      },
     },
   });
 });

@@ -2,7 +2,7 @@ import { lookup as lookUpHost } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { createDnsResolver } from '../dns/resolver.ts';
-import { createGate } from '../turns.ts';
+import { Share } from '../share.ts';
 import type { Config } from '../config.ts';
 import { createAddressRule, PRIVATE_NETWORKS } from './allowed-networks.ts';
 import { hasForeignPort } from './foreign-ports.ts';
@@ -193,7 +193,7 @@ interface Guard {
 }
 
 /** The process has two threads for the lookups of the system, which connections to PostgreSQL and relays wait for as well. */
-const lookUpInTurn = createGate(1);
+const systemLookups = new Share({ total: 1 });
 
 async function lookUpBySystem(host: string): Promise<string[]> {
   const found = await lookUpHost(host, { all: true });
@@ -211,7 +211,7 @@ function createGuard(options: WebhookClientOptions): Guard {
     if (isIP(host) !== 0) return [host];
     const answer = host.includes('.') ? await resolver.addresses(host) : undefined;
     if (answer?.kind === 'found') return answer.records;
-    return lookUpInTurn(() => lookUp(host), signal);
+    return systemLookups.run(host, () => lookUp(host), signal);
   }
 
   async function callableAddresses(url: URL, signal: AbortSignal): Promise<string[]> {

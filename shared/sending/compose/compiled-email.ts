@@ -8,7 +8,7 @@ import { compileMessageSteps, compileTextPart, type RenderedMessage } from '../.
 import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
 import { createRenderMeter, type RenderMeter, type RenderScope } from '../../pure/templates/template-language.ts';
 import type { EmailLinks } from './links.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createYields } from '../../platform/yielding.ts';
 import { convertHtml } from './convert-html.ts';
 import { createFooters } from './footer.ts';
 import { htmlToTextQuickly } from './html-to-text.ts';
@@ -74,9 +74,9 @@ function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | u
   return { get: (name) => (name.startsWith('@') ? (valueOf(name) ?? scope.get(name)) : scope.get(name)) };
 }
 
-async function compileInTurns(
+async function compileWithYields(
   source: Pick<EmailSource, 'subject' | 'html' | 'text'> & { sentHtml?: string },
-  turn: () => Promise<void> | undefined,
+  yieldIfDue: () => Promise<void> | undefined,
 ) {
   const steps = compileMessageSteps(source, { htmlToText: htmlToTextQuickly });
   for (let step = steps.next(); ;) {
@@ -85,7 +85,7 @@ async function compileInTurns(
       step = steps.next(await convertHtml(step.value.convert));
       continue;
     }
-    await turn();
+    await yieldIfDue();
     step = steps.next('');
   }
 }
@@ -102,17 +102,17 @@ function languageFor({ brand }: EmailSource, { requestData, contact }: EmailRend
  */
 export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
   const { subject, html, text, type } = source;
-  const turn = createTurns();
+  const yieldIfDue = createYields();
   const hasFooter = needsFooter(type, html);
   const hasTextFooter = needsFooter(type, text ?? html);
   const preheader = source.preheader ? compileTextPart('preheader', source.preheader) : undefined;
   let whole = hasFooter ? withFooter(html) : html;
   if (preheader) whole = withPreheader(whole);
-  await turn();
+  await yieldIfDue();
   const tracked = source.isTracked && html.length <= LIMITS.templateLength ? trackHtml(whole) : undefined;
   const sentHtml = tracked?.html ?? (whole === html ? undefined : whole);
-  await turn();
-  const template = await compileInTurns({ subject, html, text, sentHtml }, turn);
+  await yieldIfDue();
+  const template = await compileWithYields({ subject, html, text, sentHtml }, yieldIfDue);
   const footerIn = createFooters(source.brand);
   return {
     render({ meter = createRenderMeter(), ...input }) {

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { RawMessage } from '../../transport/data-content.ts';
-import { pause } from '../../../platform/turns.ts';
+import { yieldNow } from '../../../platform/yielding.ts';
 import { relaxLines, relaxedBodyEnd } from './canonical.ts';
 
 /** Large bodies are hashed in parts of this size, so that other work of the event loop runs in between. */
@@ -32,7 +32,7 @@ export async function hashRelaxedBody(message: RawMessage, bodyStart: number): P
     const part = relaxLines(body.subarray(start, stop));
     digest.update(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
     start = stop;
-    if (start < body.length) await pause();
+    if (start < body.length) await yieldNow();
   }
   return digest.update(CRLF).digest('base64');
 }
