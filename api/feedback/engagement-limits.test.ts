@@ -105,7 +105,7 @@ describe('engagements of one email', () => {
     const recorder = createEngagementRecorder({
       logger: createLogger({ level: 'silent', name: 'test' }),
       capacity: 200,
-      projectsOf: () => Promise.resolve(new Map()),
+      projectsOf: (emailIds) => Promise.resolve(new Map(emailIds.map((id) => [id, 'a project']))),
       async record(engagements) {
         await held;
         recorded.push(...engagements);

@@ -7,6 +7,7 @@ import {
   type KeyOwner,
 } from '../../shared/domain/projects/key-usage.ts';
 import { requestLimits } from '../../shared/database/session-limits.ts';
+import { Gather } from '../../shared/platform/gather.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';
@@ -44,10 +45,8 @@ export interface AuthenticatorDeps {
 const CONNECTIONS = 2;
 /** A slower statement is cancelled. Requests whose counting was cancelled pass uncounted. */
 const STATEMENT_TIMEOUT_SECONDS = 2;
-/** Requests that share one statement. */
-const BATCH_MAX = 1_000;
-/** When a statement takes longer than this, the next ones no longer wait for it. */
-const SLOW_MS = 20;
+/** Keys whose requests share one statement. */
+const KEYS_MAX = 1_000;
 
 /** Connects to PostgreSQL for the authentication of requests. */
 export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
@@ -65,60 +64,49 @@ function assertShare(shares: PublicShares, publicKey: string, client: string | u
   });
 }
 
-interface WaitingRequest {
+/** The requests with a key that arrived while a statement was running. */
+interface KeyRequests {
   lookup: string;
   isPublic: boolean;
-  resolve: (caller: Caller | undefined) => void;
-  reject: (error: unknown) => void;
+  count: number;
 }
 
-function countsOf(batch: WaitingRequest[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { lookup } of batch) counts.set(lookup, (counts.get(lookup) ?? 0) + 1);
-  return counts;
-}
+/** Tells a request who its caller is; undefined when nobody has the key. */
+type FindCaller = () => Caller | undefined;
 
-/** The rate counter of each project, as it stood before the requests of a batch. */
+/** The rate counter of each project, as it stood before the requests of a group. */
 function countersOf(
-  batch: WaitingRequest[],
+  group: KeyRequests[],
   ownerOf: ReadonlyMap<string, KeyOwner | CountedKeyOwner>,
   limitPerMinute: number,
 ): Map<string, RateCounter> {
   const before = new Map<string, { secretUsed: number; publicUsed: number; resetSeconds: number }>();
-  for (const { lookup, isPublic } of batch) {
+  for (const { lookup, isPublic, count } of group) {
     const owner = ownerOf.get(lookup);
     if (!owner || !('secret_used' in owner)) continue;
     const { id, secret_used: secretUsed, public_used: publicUsed, reset_seconds: resetSeconds } = owner;
     const state = before.get(id) ?? { secretUsed, publicUsed, resetSeconds };
-    if (isPublic) state.publicUsed -= 1;
-    else state.secretUsed -= 1;
+    if (isPublic) state.publicUsed -= count;
+    else state.secretUsed -= count;
     before.set(id, state);
   }
   return new Map([...before].map(([id, state]) => [id, createRateCounter(limitPerMinute, state)]));
 }
 
-/** Tells each request of a batch who its caller is. */
-function settle(batch: WaitingRequest[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
+function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): FindCaller[] {
   const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
-  const counters = countersOf(batch, ownerOf, limitPerMinute);
-  for (const { lookup, isPublic, resolve } of batch) {
+  const counters = countersOf(group, ownerOf, limitPerMinute);
+  return group.map(({ lookup, isPublic }) => () => {
     const owner = ownerOf.get(lookup);
-    resolve(
-      owner && {
-        project: {
-          id: owner.id,
-          name: owner.name,
-          disabled: owner.disabled,
-          tracking: owner.tracking,
-          brand: owner.brand,
-          publicKeyRules: isPublic ? owner.public_key_rules : null,
-        },
-        isPublic,
-        rate: counters.get(owner.id)?.next(isPublic),
-        acceptsSecretKey: owner.track_accepts_secret_key,
-      },
-    );
-  }
+    if (!owner) return undefined;
+    const { id, name, disabled, tracking, brand } = owner;
+    return {
+      project: { id, name, disabled, tracking, brand, publicKeyRules: isPublic ? owner.public_key_rules : null },
+      isPublic,
+      rate: counters.get(id)?.next(isPublic),
+      acceptsSecretKey: owner.track_accepts_secret_key,
+    };
+  });
 }
 
 /**
@@ -128,57 +116,43 @@ function settle(batch: WaitingRequest[], owners: (KeyOwner | CountedKeyOwner)[],
  * locked row of a project, delays only the requests whose keys are in it.
  */
 export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps): Authenticator {
-  let waiting: WaitingRequest[] = [];
-  let running = 0;
-  let slow = 0;
-  const runningLookups = new Set<string>();
   const shares = createPublicShares(limitPerMinute);
+  /** By key, the requests that no statement counts yet. */
+  const waiting = new Map<string, { requests: KeyRequests; found: Promise<FindCaller> }>();
 
-  async function run(batch: WaitingRequest[]): Promise<void> {
-    const counts = countsOf(batch);
+  async function count(group: KeyRequests[]): Promise<FindCaller[]> {
+    for (const { lookup } of group) waiting.delete(lookup);
+    const counts = new Map(group.map((requests) => [requests.lookup, requests.count]));
     try {
       const owners = await countRequests(orm.em.fork(), counts);
       for (const { lookup, public_used: publicUsed, reset_seconds: resetSeconds } of owners) {
         if (isPublicKey(lookup)) shares.learn(lookup, { publicUsed, resetSeconds });
       }
-      settle(batch, owners, limitPerMinute);
+      return callersOf(group, owners, limitPerMinute);
     } catch (error) {
       logger.warn({ err: error }, 'requests pass because they could not be counted');
-      try {
-        settle(batch, await findKeyOwners(orm.em.fork(), [...counts.keys()]), limitPerMinute);
-      } catch (cause) {
-        for (const request of batch) request.reject(cause);
-      }
+      return callersOf(group, await findKeyOwners(orm.em.fork(), [...counts.keys()]), limitPerMinute);
     }
   }
 
-  async function runNext(batch: WaitingRequest[]): Promise<void> {
-    const lookups = new Set(batch.map(({ lookup }) => lookup));
-    const statement = { isSlow: false };
-    running += 1;
-    for (const lookup of lookups) runningLookups.add(lookup);
-    const timer = setTimeout(() => {
-      statement.isSlow = true;
-      slow += 1;
-      start();
-    }, SLOW_MS);
-    await run(batch);
-    clearTimeout(timer);
-    running -= 1;
-    if (statement.isSlow) slow -= 1;
-    for (const lookup of lookups) runningLookups.delete(lookup);
-    start();
-  }
+  const statements = new Gather({
+    write: count,
+    itemsMax: KEYS_MAX,
+    waitMs: 0,
+    parallel: CONNECTIONS,
+    keysOf: ({ lookup }: KeyRequests) => [lookup],
+  });
 
-  /** Starts a statement for the waiting requests, unless a running one will end soon. */
-  function start(): void {
-    while (waiting.length > 0 && running === slow && running < CONNECTIONS) {
-      const batch = waiting.filter(({ lookup }) => !runningLookups.has(lookup)).slice(0, BATCH_MAX);
-      if (batch.length === 0) return;
-      const taken = new Set(batch);
-      waiting = waiting.filter((request) => !taken.has(request));
-      void runNext(batch);
+  function find(lookup: string, isPublic: boolean): Promise<FindCaller> {
+    const known = waiting.get(lookup);
+    if (known) {
+      known.requests.count += 1;
+      return known.found;
     }
+    const requests = { lookup, isPublic, count: 1 };
+    const found = statements.add(requests);
+    waiting.set(lookup, { requests, found });
+    return found;
   }
 
   return {
@@ -186,10 +160,7 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
       const key = readKey(authorization, keyKind);
       const lookup = lookupOf(key);
       if (isPublicKey(key)) assertShare(shares, key, client, limitPerMinute);
-      const caller = await new Promise<Caller | undefined>((resolve, reject) => {
-        waiting.push({ lookup, isPublic: isPublicKey(key), resolve, reject });
-        start();
-      });
+      const caller = (await find(lookup, isPublicKey(key)))();
       if (!caller) throw unknownKey();
       if (keyKind === 'public' && !isPublicKey(key) && !caller.acceptsSecretKey) throw publicKeyOnly(path);
       return caller;

@@ -92,6 +92,14 @@ describe('the groups of a gather', () => {
     expect(names()).toEqual(['a,b', 'c,d,e', 'f']);
   });
 
+  it('do not wait at all for others when they need not', async () => {
+    const { add, writes, names } = createTest({ waitMs: 0 });
+    await add('a', 'b', 'c');
+    expect(names()).toEqual(['a']);
+    await writes[0]?.succeed();
+    expect(names()).toEqual(['a', 'b,c']);
+  });
+
   it('start beside others when they are full, or when all others are slow', async () => {
     const { add, writes, names } = createTest({ itemsMax: 2, parallel: 2 });
     await add('a');

@@ -9,7 +9,7 @@ export interface GatherOptions<Item, Result> {
   itemsMax: number;
   /** The most octets of a group. A larger item is a group of its own. */
   octets?: { max: number; of: (item: Item) => number };
-  /** How long an item waits for others, in milliseconds. By default, groups have what comes in one pass of the event loop. */
+  /** How long an item waits for others, in milliseconds. By default, for those of the same pass of the event loop. */
   waitMs?: number;
   /** The most items that wait. When there are more, the oldest fails with a `DroppedError`. */
   waitingMax?: number;
@@ -49,7 +49,7 @@ interface Entry<Item, Result> {
  */
 export class Gather<Item, Result = undefined> {
   readonly #options: GatherOptions<Item, Result>;
-  #waitMs: number;
+  #waitMs: number | undefined;
   #waiting: Entry<Item, Result>[] = [];
   /** The groups under way, with their starts. */
   readonly #groups = new Map<Entry<Item, Result>[], number>();
@@ -63,7 +63,7 @@ export class Gather<Item, Result = undefined> {
 
   constructor(options: GatherOptions<Item, Result>) {
     this.#options = options;
-    this.#waitMs = options.waitMs ?? 0;
+    this.#waitMs = options.waitMs;
     options.signal?.addEventListener('abort', () => this.#giveUp(), { once: true });
   }
 
@@ -78,7 +78,7 @@ export class Gather<Item, Result = undefined> {
       this.#waiting.push(entry);
       if (this.#waiting.length > waitingMax)
         this.#fail(this.#waiting.splice(0, 1), new DroppedError('too many items wait'));
-      if (this.#isFull && this.#waitMs > 0) this.#start();
+      if (this.#waitMs !== undefined) this.#start();
       else this.#schedule();
     });
   }
@@ -108,7 +108,7 @@ export class Gather<Item, Result = undefined> {
       this.#isScheduled = false;
       this.#start();
     };
-    if (this.#waitMs === 0) setImmediate(start);
+    if (this.#waitMs === undefined) setImmediate(start);
     else setTimeout(start, first.addedAt + this.#waitMs - performance.now()).unref();
   }
 
@@ -122,7 +122,7 @@ export class Gather<Item, Result = undefined> {
   /** Starts the groups that may be written now. */
   #start(): void {
     for (let [first] = this.#waiting; first && this.#isFree(); [first] = this.#waiting) {
-      if (!this.#isFull && performance.now() - first.addedAt < this.#waitMs) {
+      if (!this.#isFull && performance.now() - first.addedAt < (this.#waitMs ?? 0)) {
         this.#schedule();
         return;
       }
@@ -179,7 +179,8 @@ export class Gather<Item, Result = undefined> {
     let isFirst = isGroup;
     for (let pauseMs: number = REPEAT_MS.first; !signal?.aborted; pauseMs = Math.min(2 * pauseMs, REPEAT_MS.longest)) {
       try {
-        const results = await write(items, isFirst);
+        // A caller of `add` has the promise of its item before the item is written.
+        const results = await Promise.resolve().then(() => write(items, isFirst));
         for (const [index, entry] of entries.entries()) this.#end(entry, () => entry.resolve(results[index] as Result));
         return;
       } catch (error) {
