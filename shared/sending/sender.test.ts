@@ -225,7 +225,7 @@ describe('an outage of PostgreSQL', () => {
 
   it('repeats a recording until it is there, and claims of others wait meanwhile', async () => {
     const test = createTest({ emails: [mailTo('a')], answer: () => ACCEPTED, record: sinkAway(3) });
-    await pass(900);
+    await pass(200);
     expect(test.verdicts()).toEqual({});
     expect(test.log).toContain('held scope');
     expect(test.log.filter((line) => line === 'waits for PostgreSQL')).toHaveLength(2);

@@ -1,4 +1,5 @@
 import type { PermitStore, SentCount } from '../ports.ts';
+import { Gather } from '../../platform/gather.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { SmtpPool } from '../transport/smtp-pool.ts';
 
@@ -8,7 +9,7 @@ export interface SendTally {
 }
 
 const EVERY_MS = 500;
-/** Counts that are kept while the database cannot be reached. */
+/** Counts that wait while the database cannot be reached. */
 const COUNTS_MAX = 100_000;
 
 export interface SendTallyOptions {
@@ -23,31 +24,32 @@ export interface SendTallyOptions {
  * all workers share. A process that is killed loses half a second of it.
  */
 export function createSendTally({ store, logger, smtp }: SendTallyOptions): SendTally {
-  let counts = new Map<string, SentCount>();
-  let timer: NodeJS.Timeout | undefined;
+  /** The counts that are not being stored yet. */
+  const waiting = new Map<string, SentCount>();
+  const keyOf = ({ projectId, provider }: Omit<SentCount, 'count'>) => `${projectId} ${provider}`;
 
-  function add({ projectId, provider, count }: SentCount): void {
-    const key = `${projectId} ${provider}`;
-    const known = counts.get(key);
-    if (known) known.count += count;
-    else if (counts.size < COUNTS_MAX) counts.set(key, { projectId, provider, count });
-    timer ??= setTimeout(() => void write(), EVERY_MS).unref();
-  }
-
-  async function write(): Promise<void> {
-    if (smtp.isClosed()) return;
-    const written = [...counts.values()];
-    counts = new Map();
-    try {
-      await store.countSent(written);
-      timer = undefined;
-      if (counts.size > 0) timer = setTimeout(() => void write(), EVERY_MS).unref();
-    } catch (error) {
+  const gather = new Gather<SentCount>({
+    async write(counts, isFirst) {
+      if (isFirst) for (const count of counts) waiting.delete(keyOf(count));
+      if (!smtp.isClosed()) await store.countSent(counts);
+      return counts.map(() => undefined);
+    },
+    afterFault(error) {
       logger.debug({ err: error }, 'Emails could not be counted, they are counted later');
-      timer = undefined;
-      for (const each of written) add(each);
-    }
-  }
+      return 'repeat';
+    },
+    ...{ itemsMax: COUNTS_MAX, waitMs: EVERY_MS },
+  });
 
-  return { add: (projectId, provider) => add({ projectId, provider, count: 1 }) };
+  return {
+    add(projectId, provider) {
+      const known = waiting.get(keyOf({ projectId, provider }));
+      if (known) known.count += 1;
+      else if (waiting.size < COUNTS_MAX) {
+        const count = { projectId, provider, count: 1 };
+        waiting.set(keyOf(count), count);
+        void gather.add(count);
+      }
+    },
+  };
 }

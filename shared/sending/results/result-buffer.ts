@@ -1,6 +1,7 @@
-import { isDatabaseFault } from '../../database/database-errors.ts';
+import { isDatabaseFault, isRefusedValue } from '../../database/database-errors.ts';
+import { Gather } from '../../platform/gather.ts';
 import type { DeliveryResult } from '../ports.ts';
-import { recordInParts } from './record-in-parts.ts';
+import { recordTogether } from './record-results.ts';
 
 export interface ResultBuffer {
   /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
@@ -34,98 +35,77 @@ export interface ResultBufferOptions {
   signal: AbortSignal;
 }
 
-const RETRY_MS = 500;
 /** How long a recording may take after the signal was aborted. It may be waiting for a lock. */
 const LAST_CHANCE_MS = 2_000;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Creates a buffer that collects results and records them in bulk, one recording at a time. The results of emails that
  * a server accepted survive everything but the loss of the process, which loses at most those waiting here
  * (`maxItems`), those being recorded (as many again), and those in flight.
+ *
+ * Results are recorded again while PostgreSQL cannot serve: the outcome of a sent email must be lost neither to an
+ * outage nor to a deadlock with a burst of opens. Recording twice is harmless, because a row with an outcome is not
+ * changed again. Once the attempt must end, the results are kept, unless PostgreSQL takes them at once.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   const { signal } = options;
-  let buffered: DeliveryResult[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let recording: Promise<void> | undefined;
+  /** Aborted when nothing more can be recorded. */
+  const over = new AbortController();
+  const left: DeliveryResult[] = [];
   let failure: Error | undefined;
-  let isTooLate = false;
-  let abort = (): void => undefined;
-  const aborted = new Promise<void>((resolve) => (abort = resolve));
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort);
+  let outage: PromiseWithResolvers<undefined> | undefined;
+  let writing = 0;
+  let lastChance: NodeJS.Timeout | undefined;
 
-  /** Records results. @returns false when the signal was aborted and PostgreSQL did not answer soon */
-  function recordInTime(results: DeliveryResult[]): Promise<boolean> {
-    const recorded = options.record(results).then(() => true);
-    // The loser of the race may still fail.
-    recorded.catch(() => undefined);
-    return Promise.race([recorded, aborted.then(() => pause(LAST_CHANCE_MS)).then(() => false)]);
+  function limitRecording(): void {
+    if (writing > 0) lastChance ??= setTimeout(() => over.abort(), LAST_CHANCE_MS);
+  }
+  signal.addEventListener('abort', limitRecording);
+
+  function endOutage(): void {
+    outage?.resolve(undefined);
+    outage = undefined;
   }
 
-  /**
-   * Records results and repeats that while PostgreSQL cannot serve: the outcome of a sent email must be lost neither to
-   * an outage nor to a deadlock with a burst of opens. Recording twice is harmless, because a row with an outcome is not
-   * changed again. Once the attempt must end, the results are kept, unless PostgreSQL takes them at once.
-   */
-  async function recordPatiently(results: DeliveryResult[], ended: Promise<void>): Promise<void> {
-    while (!isTooLate) {
+  const gather = new Gather<DeliveryResult>({
+    async write(results) {
+      writing += 1;
+      if (signal.aborted) limitRecording();
       try {
-        if (await recordInTime(results)) return;
-        isTooLate = true;
-      } catch (error) {
-        if (!isDatabaseFault(error)) throw error;
-        options.onWait?.(error, ended);
-        if (signal.aborted) isTooLate = true;
-        else await Promise.race([pause(RETRY_MS), aborted]);
+        const recorded = await recordTogether(results, options.record);
+        endOutage();
+        return recorded;
+      } finally {
+        writing -= 1;
+        clearTimeout(lastChance);
+        lastChance = undefined;
       }
-    }
-    await options.keep(results);
-  }
-
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (recording || buffered.length === 0 || failure !== undefined) return;
-    const results = buffered;
-    buffered = [];
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    recording = recordInParts(results, (part) => recordPatiently(part, ended))
-      .catch((error: unknown) => {
-        failure = error instanceof Error ? error : new Error(String(error));
-      })
-      .then(end)
-      .then(afterRecording);
-  }
-
-  function afterRecording(): void {
-    recording = undefined;
-    flushWhenDue();
-  }
-
-  function flushWhenDue(): void {
-    if (buffered.length >= options.maxItems) flush();
-    else if (buffered.length > 0) timer ??= setTimeout(flush, options.maxAgeMs);
-  }
+    },
+    afterFault(error, results) {
+      if (isRefusedValue(error)) return results.length > 1 ? 'split' : 'fail';
+      if (!isDatabaseFault(error)) return 'fail';
+      outage ??= Promise.withResolvers();
+      options.onWait?.(error, outage.promise);
+      if (signal.aborted) over.abort();
+      return 'repeat';
+    },
+    ...{ itemsMax: options.maxItems, waitMs: options.maxAgeMs, signal: over.signal },
+  });
 
   return {
     add(result) {
-      buffered.push(result);
-      flushWhenDue();
+      if (failure !== undefined) return;
+      gather.add(result).catch((error: unknown) => {
+        if (over.signal.aborted) left.push(result);
+        else failure ??= error instanceof Error ? error : new Error(String(error));
+      });
     },
-    async ready() {
-      while (buffered.length >= options.maxItems && recording) await recording;
-    },
+    ready: () => gather.ready(),
     async drain() {
-      while (recording !== undefined || (buffered.length > 0 && failure === undefined)) {
-        flush();
-        await recording;
-      }
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      await gather.drain();
+      signal.removeEventListener('abort', limitRecording);
+      if (left.length > 0) await options.keep(left);
+      endOutage();
       if (failure !== undefined) throw failure;
     },
     failure: () => failure,

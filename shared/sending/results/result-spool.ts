@@ -3,7 +3,7 @@ import { describeError } from '../../platform/log-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Claim, ResultSink } from '../ports.ts';
 import type { DeliveryResult } from '../ports.ts';
-import { recordInParts } from './record-in-parts.ts';
+import { recordApart } from './record-results.ts';
 import { keptFiles, readKept, rejectKept, removeKept, writeKept } from './spool-folder.ts';
 
 /** Results of an attempt that has ended, and the claim under which it may record them. */
@@ -50,7 +50,7 @@ async function recordKept<C extends Claim>(
 ): Promise<number> {
   try {
     const { claim, results } = read();
-    await recordInParts(results, (part) => sink.record(claim, part));
+    await recordApart(results, (part) => sink.record(claim, part));
     return results.length;
   } catch (error) {
     if (isDatabaseFault(error)) throw error;
