@@ -1,28 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { Gather } from '../../../platform/gather.ts';
 
-/** The input of a thread: ASCII texts to be signed with one key. */
-export interface SigningBatch {
-  key: KeyObject;
-  inputs: string[];
-}
-
-/** The output of a thread: signatures in base64, in the order of the inputs. */
-export type SigningResult = { signatures: string[] } | { fault: string };
-
-interface SigningRequest {
+/** An ASCII text to be signed with a key. */
+export interface SigningRequest {
   key: KeyObject;
   input: string;
-  resolve: (signature: string) => void;
-  reject: (error: Error) => void;
 }
 
-interface SigningThread {
-  worker: Worker;
-  /** The batches that the thread has not answered yet, in order. */
-  batches: SigningRequest[][];
-}
+/** The answer of a thread to a group: signatures in base64, in the order of the requests. */
+export type SigningResult = { signatures: string[] } | { fault: string };
 
 export interface SigningThreads {
   /**
@@ -32,15 +20,16 @@ export interface SigningThreads {
   sign: (input: string, key: KeyObject) => Promise<string>;
 }
 
-/**
- * A batch takes a thread about ten milliseconds. Texts that arrive meanwhile are signed by other threads, or in the
- * next batch.
- */
-const BATCH_MAX = 16;
-/** A thread gets its next batch before it has answered the last one, so that it does not idle in between. */
-const BATCHES_MAX = 2;
-/** Fewer texts wait until a thread is free, because each batch has a fixed cost. */
-const AHEAD_MIN = 4;
+/** A thread, with its groups that are under way, in order. */
+interface SigningThread {
+  worker: Worker;
+  groups: PromiseWithResolvers<string[]>[];
+}
+
+/** A full group takes a thread some milliseconds. Its fixed cost is that of the messages between the threads. */
+const GROUP_MAX = 8;
+/** A thread gets its next group before it has answered the last one, so that it does not idle in between. */
+const GROUPS_PER_THREAD = 2;
 
 /**
  * Signs in threads, one per core, which are started when there is something to sign. An RSA signature takes about a
@@ -49,79 +38,47 @@ const AHEAD_MIN = 4;
  */
 export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
   const threads = new Set<SigningThread>();
-  let queue: SigningRequest[] = [];
-  let isScheduled = false;
 
   function start(): SigningThread {
     const worker = new Worker(new URL('./signing-thread.ts', import.meta.url), { name: 'dkim', execArgv: [] });
-    const thread: SigningThread = { worker, batches: [] };
+    const thread: SigningThread = { worker, groups: [] };
     threads.add(thread);
-    worker.on('message', (result: SigningResult) => finish(thread, result));
-    worker.on('error', (error: unknown) => lose(thread, error instanceof Error ? error : new Error(String(error))));
+    worker.on('message', (result: SigningResult) => {
+      const group = thread.groups.shift();
+      if (thread.groups.length === 0) worker.unref();
+      if ('signatures' in result) group?.resolve(result.signatures);
+      else group?.reject(new Error(result.fault));
+    });
+    worker.on('error', (error: unknown) => lose(thread, error));
     worker.on('exit', () => lose(thread, new Error('a signing thread has ended')));
     return thread;
   }
 
-  function finish(thread: SigningThread, result: SigningResult): void {
-    const requests = thread.batches.shift() ?? [];
-    if (thread.batches.length === 0) thread.worker.unref();
-    for (const [index, request] of requests.entries()) {
-      const signature = 'signatures' in result ? result.signatures[index] : undefined;
-      if (signature === undefined)
-        request.reject(new Error('fault' in result ? result.fault : 'a signature is missing'));
-      else request.resolve(signature);
-    }
-    dispatch();
+  /** Rejects the groups of a thread that ended. Another thread is started for the next ones. */
+  function lose(thread: SigningThread, error: unknown): void {
+    if (threads.delete(thread)) for (const group of thread.groups) group.reject(error);
   }
 
-  /** Rejects the requests of a thread that ended. Another thread is started for the next ones. */
-  function lose(thread: SigningThread, error: Error): void {
-    if (!threads.delete(thread)) return;
-    for (const request of thread.batches.flat()) request.reject(error);
-    dispatch();
+  /** The thread for the next group: an idle one, or a new one, or else the one with the fewest groups. */
+  function next(): SigningThread {
+    const [least] = [...threads].sort((a, b) => a.groups.length - b.groups.length);
+    return least && (least.groups.length === 0 || threads.size >= threadCount) ? least : start();
   }
 
-  /** The thread for the next batch: an idle one, or a new one, or else the one with the fewest batches. */
-  function next(): SigningThread | undefined {
-    let least: SigningThread | undefined;
-    for (const thread of threads) {
-      if (!least || thread.batches.length < least.batches.length) least = thread;
-    }
-    if (least?.batches.length === 0) return least;
-    if (threads.size < threadCount) return start();
-    return least && least.batches.length < BATCHES_MAX && queue.length >= AHEAD_MIN ? least : undefined;
-  }
-
-  function dispatch(): void {
-    while (queue.length > 0) {
-      const thread = next();
-      if (!thread) return;
-      const key = queue[0]?.key;
-      const otherAt = queue.findIndex((request) => request.key !== key);
-      const sameKey = otherAt < 0 ? queue.length : otherAt;
-      const count = Math.min(BATCH_MAX, Math.ceil(queue.length / threadCount), sameKey);
-      const requests = queue.slice(0, count);
-      queue = queue.slice(count);
-      thread.batches.push(requests);
-      thread.worker.ref();
-      thread.worker.postMessage({ key, inputs: requests.map((request) => request.input) });
-    }
-  }
-
-  return {
-    sign(input, key) {
-      return new Promise((resolve, reject) => {
-        queue.push({ key, input, resolve, reject });
-        if (isScheduled) return;
-        isScheduled = true;
-        // Requests of one turn of the event loop are sent together.
-        setImmediate(() => {
-          isScheduled = false;
-          dispatch();
-        });
-      });
+  const gather = new Gather<SigningRequest, string>({
+    write(requests) {
+      const { worker, groups } = next();
+      const group = Promise.withResolvers<string[]>();
+      groups.push(group);
+      worker.ref();
+      worker.postMessage(requests);
+      return group.promise;
     },
-  };
+    // One of the keys may be unable to sign.
+    afterFault: (_, requests) => (requests.length > 1 ? 'split' : 'fail'),
+    ...{ itemsMax: GROUP_MAX, parallel: GROUPS_PER_THREAD * threadCount },
+  });
+  return { sign: (input, key) => gather.add({ key, input }) };
 }
 
 let shared: SigningThreads | undefined;
