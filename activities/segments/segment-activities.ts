@@ -73,8 +73,8 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
         const deadline = Date.now() + BATCH_MS;
         let lastId: string | null = null;
         for (;;) {
-          const turns = await listSegmentsToRefresh(em(), since, BATCH_SIZE);
-          for (const segment of turns) {
+          const segments = await listSegmentsToRefresh(em(), since, BATCH_SIZE);
+          for (const segment of segments) {
             signal.throwIfAborted();
             await refresh(segment, signal, advance);
             await noteRefresh(em(), segment.id, since);
@@ -82,7 +82,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
             advance();
             if (Date.now() > deadline) return { lastId };
           }
-          if (turns.length === 0) return { lastId };
+          if (segments.length === 0) return { lastId };
         }
       });
     },
