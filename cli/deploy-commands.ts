@@ -3,12 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { InvalidArgumentError, type Command } from 'commander';
 import { createTemporalClient, GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
-import {
-  listBuilds,
-  makeBuildCurrent,
-  queuesWithoutBuild,
-  type WorkerBuild,
-} from '../shared/durable/temporal/worker-builds.ts';
+import { listBuilds, makeBuildCurrent, queuesWithoutBuild, type WorkerBuild } from './temporal/worker-builds.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 import { addCommand, type CliContext } from './context.ts';
 

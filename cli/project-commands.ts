@@ -13,7 +13,7 @@ import {
 } from '../shared/domain/projects/projects.ts';
 import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
 import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
-import { endWorkflowsOf } from '../shared/durable/temporal/end-workflows.ts';
+import { endWorkflowsOf } from './temporal/end-workflows.ts';
 import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';

@@ -13,8 +13,8 @@ import {
 } from '../shared/domain/lifecycle/known-namespace.ts';
 import { REACHES, restartAllWork } from '../shared/domain/lifecycle/reconciliation.ts';
 import { reconcileWithTemporal } from '../shared/domain/lifecycle/reconcile.ts';
-import { SCHEDULES } from '../shared/domain/work/schedules.ts';
-import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from '../shared/durable/temporal/setup.ts';
+import { SCHEDULES } from './temporal/schedules.ts';
+import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from './temporal/setup.ts';
 import { addressOf, createTemporalClient, findNamespaceId } from '../shared/durable/temporal/client.ts';
 import { ConfigError, readMayAdopt } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';

@@ -5,8 +5,8 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SCHEDULES } from '../../shared/domain/work/schedules.ts';
-import { setUpTemporal } from '../../shared/durable/temporal/setup.ts';
+import { SCHEDULES } from '../temporal/schedules.ts';
+import { setUpTemporal } from '../temporal/setup.ts';
 import { rememberSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import { runCommand } from '../../tests/support/cli.ts';
 import { createBlankDatabase } from '../../tests/support/database.ts';

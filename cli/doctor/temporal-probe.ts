@@ -1,5 +1,5 @@
-import { inspectTemporal, type TemporalState } from '../../shared/durable/temporal/inspection.ts';
-import { SCHEDULES } from '../../shared/domain/work/schedules.ts';
+import { inspectTemporal, type TemporalState } from '../temporal/inspection.ts';
+import { SCHEDULES } from '../temporal/schedules.ts';
 import { addressOf, type TemporalConnectOptions } from '../../shared/durable/temporal/client.ts';
 import { redactText } from '../../shared/pure/redact.ts';
 import type { KnownNamespace } from '../../shared/domain/lifecycle/known-namespace.ts';

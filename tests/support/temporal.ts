@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
-import { setUpTemporal } from '../../shared/durable/temporal/setup.ts';
+import { setUpTemporal } from '../../cli/temporal/setup.ts';
 import { createTemporalClient, type TemporalConnectOptions } from '../../shared/durable/temporal/client.ts';
 import { testEnvironment } from './environment.ts';
 import { quietTemporal } from './quiet-temporal.ts';

@@ -9,7 +9,7 @@ import {
   type ScheduleSpec,
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { SEARCH_ATTRIBUTES } from '../../platform/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../shared/platform/search-attributes.ts';
 import {
   addressOf,
   clientOptions,
@@ -18,7 +18,7 @@ import {
   GRPC,
   hasStatus,
   type TemporalConnectOptions,
-} from './client.ts';
+} from '../../shared/durable/temporal/client.ts';
 
 /** How long Temporal keeps a closed workflow. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';

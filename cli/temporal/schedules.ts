@@ -1,6 +1,6 @@
-import { TASK_QUEUES } from '../../pure/task-queues.ts';
-import { WORKFLOW_TYPES, type ReconcileInput } from '../../pure/workflow-contracts.ts';
-import type { ScheduleDefinition } from '../../durable/temporal/setup.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES, type ReconcileInput } from '../../shared/pure/workflow-contracts.ts';
+import type { ScheduleDefinition } from './setup.ts';
 
 const reconcileSoon: ReconcileInput = { reach: 'soon' };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, ScheduleOverlapPolicy } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testEnvironment } from '../../../tests/support/environment.ts';
+import { testEnvironment } from '../../tests/support/environment.ts';
 import { ensureSchedules, setUpTemporal, type ScheduleDefinition } from './setup.ts';
 
 let connection: Connection;

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../pure/task-queues.ts';
-import { GRPC, hasStatus } from './client.ts';
+import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../shared/pure/task-queues.ts';
+import { GRPC, hasStatus } from '../../shared/durable/temporal/client.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { TASK_QUEUES } from '../../pure/task-queues.ts';
-import { SEARCH_ATTRIBUTES } from '../../platform/search-attributes.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { SEARCH_ATTRIBUTES } from '../../shared/platform/search-attributes.ts';
 import {
   GRPC,
   clientOptions,
@@ -9,7 +9,7 @@ import {
   findNamespaceId,
   hasStatus,
   type TemporalConnectOptions,
-} from './client.ts';
+} from '../../shared/durable/temporal/client.ts';
 import { knownSearchAttributes } from './setup.ts';
 
 /** The state of Everpost's namespace, as a Temporal server reports it. */

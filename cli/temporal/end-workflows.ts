@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../../platform/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../shared/platform/search-attributes.ts';
 
 /** Temporal's list is up to date only after some moments: it lacks new workflows and still has ended ones. */
 const PAUSE_MS = 1_000;
