@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
-import { EmailEntity } from '../shared/domain/emails/email.entity.ts';
+import { EmailEntity } from './support/entities/email.entity.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../shared/sending/compose/links.ts';
 import { testConfig } from './support/config.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
-import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
+import { EmailEntity, type Email } from './support/entities/email.entity.ts';
 import { createFaultyRelay, type FaultyRelay, type FaultyRelayOptions } from './support/faulty-relay.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
+import { EmailEntity, type Email } from './support/entities/email.entity.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query, queryOne } from './support/rows.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
-import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
 import { query, sql } from '../../shared/database/sql.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { query } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Event } from '../../shared/domain/events/event.entity.ts';
+import type { Event } from '../../shared/domain/events/event.ts';
 import type { ListedEvent } from '../../shared/domain/events/event-lists.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 

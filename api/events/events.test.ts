@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import { SegmentEntity } from '../../shared/domain/segments/segment.entity.ts';
 import { query, sql } from '../../shared/database/sql.ts';
 import type { FilterCondition, FilterOperator } from '../../shared/pure/filters/filter-condition.ts';

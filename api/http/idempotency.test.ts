@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import {
   claimIdempotencyKeys,
   sweepIdempotencyKeys,

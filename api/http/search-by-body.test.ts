@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
 import { SenderDomainEntity } from '../../shared/domain/domains/sender-domain.entity.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { sql } from '../../shared/database/sql.ts';

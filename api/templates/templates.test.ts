@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { SenderDomainEntity } from '../../shared/domain/domains/sender-domain.entity.ts';
-import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
 import type { EmailStatus } from '../../shared/pure/emails/email-types.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { query } from '../../tests/support/rows.ts';
 import { eraseNext } from '../../shared/domain/lifecycle/erase-contacts.ts';

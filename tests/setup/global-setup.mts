@@ -9,7 +9,7 @@ import { startProcessGuard } from '../../local/processes/process-guard.ts';
 import type { ProcessGuard } from '../../local/processes/process-guard.ts';
 import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
 import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
-import { resolveTimeSkippingServer } from '../../local/temporal/time-skipping-server.ts';
+import { resolveTimeSkippingServer } from './time-skipping-program.ts';
 import { environmentFileVariable } from '../support/environment.ts';
 import type { ProvidedPart, TestEnvironment } from '../support/environment.ts';
 

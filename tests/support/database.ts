@@ -6,6 +6,8 @@ import { sql } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';
+import { EmailEntity } from './entities/email.entity.ts';
+import { EventEntity } from './entities/event.entity.ts';
 import { eventually } from './eventually.ts';
 
 export interface TestDatabase {
@@ -52,6 +54,7 @@ export async function createBlankDatabase(): Promise<BlankDatabase> {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(testEnvironment().templateDatabase);
   const orm = await createOrm({ databaseUrl: url, applicationName: 'everpost-test' });
+  orm.discoverEntity([EmailEntity, EventEntity]);
   return {
     url,
     orm,

@@ -3,8 +3,8 @@ import type { Em } from '../../shared/database/em.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import { ContactEntity, type Contact } from '../../shared/domain/contacts/contact.entity.ts';
-import { EmailEntity, type Email } from '../../shared/domain/emails/email.entity.ts';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EmailEntity, type Email } from './entities/email.entity.ts';
+import { EventEntity } from './entities/event.entity.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from './api.ts';
 
 interface StoredContent {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
-import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import { WORKER_LIMITS } from '../../shared/database/session-limits.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';

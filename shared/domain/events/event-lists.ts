@@ -4,7 +4,7 @@ import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { eventNames } from './event-names.ts';
-import type { Event } from './event.entity.ts';
+import type { Event } from './event.ts';
 
 export interface EventListQuery {
   limit: number;

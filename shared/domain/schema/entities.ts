@@ -5,9 +5,6 @@ import {
 } from '../automations/automation.entity.ts';
 import { CampaignEntity } from '../campaigns/campaign.entity.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
-import { ContactFieldEntity } from '../contacts/contact-field.entity.ts';
-import { EmailEntity } from '../emails/email.entity.ts';
-import { EventEntity } from '../events/event.entity.ts';
 import { ProjectEntity } from '../projects/project.entity.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
@@ -20,9 +17,6 @@ export const entities = [
   AutomationTransitionEntity,
   CampaignEntity,
   ContactEntity,
-  ContactFieldEntity,
-  EmailEntity,
-  EventEntity,
   ProjectEntity,
   SegmentEntity,
   SenderDomainEntity,

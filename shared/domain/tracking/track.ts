@@ -11,7 +11,7 @@ import { date } from '../../database/tables.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
-import type { Event } from '../events/event.entity.ts';
+import type { Event } from '../events/event.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
 

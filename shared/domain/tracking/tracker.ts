@@ -1,7 +1,7 @@
 import { activeTraceParent } from '../../platform/tracing/spans.ts';
 import { json } from '../../database/sql.ts';
 import { createProjectWriter, type ProjectWriterDeps } from '../../database/project-writer.ts';
-import type { Event } from '../events/event.entity.ts';
+import type { Event } from '../events/event.ts';
 import type { IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { readTrackedEvent, trackEvents, type ReadEvent, type TrackedEvent } from './track.ts';
 

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
+import { EMAIL_STATUSES } from '../../../shared/pure/emails/email-types.ts';
 
 /** One email to one recipient. The emails of a campaign are its frozen audience, numbered by `campaignSeq` from 1. */
 export const EmailEntity = defineEntity({

@@ -1,4 +1,4 @@
-import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 
 /** Something that happened to a contact: tracked by a caller or emitted by Everpost. */
 export const EventEntity = defineEntity({
@@ -14,4 +14,3 @@ export const EventEntity = defineEntity({
     createdAt: p.datetime(3),
   },
 });
-export type Event = InferEntity<typeof EventEntity>;

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { withFileLock } from '../processes/file-lock.ts';
-import { runToEnd } from '../processes/helper-process.ts';
-import type { HelperResult } from '../processes/helper-process.ts';
+import { withFileLock } from '../../local/processes/file-lock.ts';
+import { runToEnd } from '../../local/processes/helper-process.ts';
+import type { HelperResult } from '../../local/processes/helper-process.ts';
 import { cacheDirectory } from '../../shared/platform/paths.ts';
-import { findOnPath, isExecutable } from './program-search.ts';
-import { keepSayingAlive } from '../progress.ts';
-import type { Progress } from '../progress.ts';
-import { downloadThroughSdk } from './sdk-download.ts';
+import { findOnPath, isExecutable } from '../../local/temporal/program-search.ts';
+import { keepSayingAlive } from '../../local/progress.ts';
+import type { Progress } from '../../local/progress.ts';
+import { downloadThroughSdk } from '../../local/temporal/sdk-download.ts';
 
 const version = '1.31.0';
 const downloadTimeoutMs = 60_000;
