@@ -6,8 +6,8 @@ import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../..
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
-import { joinSql, json, query, queryOne, sql, literalList } from '../../database/sql.ts';
-import { boolean, jsonAs, nullable, number, tables, type RowOf } from '../../database/tables.ts';
+import { columnsOf, joinSql, json, literalList, query, queryOne, sql } from '../../database/sql.ts';
+import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
@@ -17,20 +17,14 @@ import { inTransaction } from '../../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 
+const ROW = {
+  ...pick(tables.automationExecution, 'id', 'automationId', 'contactId', 'status', 'currentStepId', 'exitReason'),
+  ...pick(tables.automationExecution, 'context', 'temporalRunId', 'startedAt', 'completedAt', 'createdAt', 'updatedAt'),
+};
+
 /** One run of an automation for one contact. */
 const EXECUTION = {
-  id: tables.automationExecution.id,
-  automationId: tables.automationExecution.automationId,
-  contactId: tables.automationExecution.contactId,
-  status: tables.automationExecution.status,
-  currentStepId: tables.automationExecution.currentStepId,
-  exitReason: tables.automationExecution.exitReason,
-  context: tables.automationExecution.context,
-  temporalRunId: tables.automationExecution.temporalRunId,
-  startedAt: tables.automationExecution.startedAt,
-  completedAt: tables.automationExecution.completedAt,
-  createdAt: tables.automationExecution.createdAt,
-  updatedAt: tables.automationExecution.updatedAt,
+  ...ROW,
   /** Null when the contact has been deleted. */
   contactEmail: nullable(tables.contact.email),
   currentStep: nullable(jsonAs<StepRef>()),
@@ -44,9 +38,7 @@ const STEP_EXECUTION = {
   step: jsonAs<StepRef>(),
   status: tables.stepExecution.status,
   output: nullable(jsonAs<Record<string, unknown>>()),
-  error: tables.stepExecution.error,
-  startedAt: tables.stepExecution.startedAt,
-  completedAt: tables.stepExecution.completedAt,
+  ...pick(tables.stepExecution, 'error', 'startedAt', 'completedAt'),
 };
 export type StepExecution = RowOf<typeof STEP_EXECUTION>;
 
@@ -57,10 +49,7 @@ const CURRENT_STEP = sql`
   )`;
 
 const EXECUTION_COLUMNS = sql`
-  x.id, x.automation_id as "automationId", x.contact_id as "contactId", x.status, x.current_step_id as "currentStepId",
-  x.exit_reason as "exitReason", x.context, x.temporal_run_id as "temporalRunId", x.started_at as "startedAt",
-  x.completed_at as "completedAt", x.created_at as "createdAt", x.updated_at as "updatedAt", c.email as "contactEmail",
-  ${CURRENT_STEP} as "currentStep"`;
+  ${columnsOf(ROW, 'x')}, c.email as "contactEmail", ${CURRENT_STEP} as "currentStep"`;
 
 const EXECUTION_TABLES = sql`
   automation_execution x left join contact c on c.id = x.contact_id left join automation_graph g on g.id = x.graph_id`;

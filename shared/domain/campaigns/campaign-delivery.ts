@@ -1,7 +1,6 @@
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { TrackingMode } from '../../pure/project.ts';
 import { applyHardBounces } from '../emails/hard-bounces.ts';
 import {
   bouncedAmong,
@@ -18,54 +17,42 @@ import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
-import { json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import {
+  columnsOf,
+  json,
+  literalList,
+  query,
+  queryOne,
+  queryPrepared,
+  sql,
+  type SqlFragment,
+} from '../../database/sql.ts';
 import { boolean, jsonAs, notNull, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import type { CampaignInput } from './campaigns.ts';
 
 /** Whether emails of a campaign `c` may be sent now. */
 const MAY_SEND = sql`(c.status = ${campaignStatus.SENDING} and c.paused_at is null)`;
 
-/** The content of a campaign as it is being sent. */
-export interface CampaignContent extends Pick<
-  CampaignInput,
-  'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
-> {
-  id: string;
-  projectId: string;
-  tracking: TrackingMode;
-  brand: Brand;
+const CONTENT = {
+  ...pick(tables.campaign, 'id', 'projectId', 'type', 'subject', 'body', 'preheader', 'fromName', 'replyTo'),
+  text: tables.campaign.bodyText,
+  from: tables.campaign.fromAddress,
   /** Whether it is sent whatever the rate of complaints is. */
-  complaintsAccepted: boolean;
-}
+  complaintsAccepted: tables.campaign.complaintsAccepted,
+};
+const SENDING_CAMPAIGN = { ...CONTENT, tracking: tables.project.tracking, brand: jsonAs<Brand>() };
+
+/** The content of a campaign as it is being sent. */
+export type CampaignContent = RowOf<typeof SENDING_CAMPAIGN>;
 
 /** Loads the content of a campaign. @returns undefined when the campaign is not being sent, or is paused */
 export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
   return queryOne(
     em,
     sql`
-      select c.id, c.project_id as "projectId", c.subject, c.body, c.body_text as "text", c.preheader,
-        c.from_address as "from", c.from_name as "fromName", c.reply_to as "replyTo", c.type, p.tracking,
-        ${BRAND} as brand, c.complaints_accepted as "complaintsAccepted"
+      select ${columnsOf(CONTENT, 'c')}, p.tracking, ${BRAND} as brand
       from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${MAY_SEND}`,
-    {
-      ...pick(
-        tables.campaign,
-        'id',
-        'projectId',
-        'complaintsAccepted',
-        'type',
-        'subject',
-        'body',
-        'preheader',
-        'fromName',
-        'replyTo',
-      ),
-      tracking: tables.project.tracking,
-      brand: jsonAs<Brand>(),
-      text: tables.campaign.bodyText,
-      from: tables.campaign.fromAddress,
-    },
+    SENDING_CAMPAIGN,
   );
 }
 
@@ -91,9 +78,7 @@ const PENDING_RECIPIENT = {
   emailId: tables.email.id,
   /** Null when the contact was erased. */
   toAddress: tables.email.toAddress,
-  deferrals: tables.email.deferrals,
-  uncertainAttempts: tables.email.uncertainAttempts,
-  heldAt: tables.email.heldAt,
+  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt'),
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: nullable(tables.contact.id),
   subscribed: nullable(tables.contact.subscribed),

@@ -3,17 +3,14 @@ import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
-import { boolean, jsonAs, nullable, number, tables, type RowOf } from '../../database/tables.ts';
+import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 const CAMPAIGN_STATE = {
-  projectId: tables.campaign.projectId,
-  status: tables.campaign.status,
-  scheduledFor: tables.campaign.scheduledFor,
-  totalRecipients: tables.campaign.totalRecipients,
+  ...pick(tables.campaign, 'projectId', 'status', 'scheduledFor', 'totalRecipients'),
   /** The number of emails by their outcome. A sent one may have bounced since. */
   outcomes: jsonAs<Record<string, number>>(),
   isAudienceFrozen: tables.campaign.audienceFrozen,

@@ -4,13 +4,11 @@ import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { boolean, number, tables, type RowOf } from '../../database/tables.ts';
+import { boolean, number, pick, tables, type RowOf } from '../../database/tables.ts';
 
 /** A segment that a filter refers to. */
 const SEGMENT_FOR_FILTER = {
-  id: tables.segment.id,
-  type: tables.segment.type,
-  condition: tables.segment.condition,
+  ...pick(tables.segment, 'id', 'type', 'condition'),
   /**
    * Whether members are stored. False until they have been computed first, so that a new segment is not read as empty.
    */

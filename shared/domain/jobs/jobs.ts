@@ -5,8 +5,8 @@ import { assertBelowLimit } from '../../database/row-limit.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Em } from '../../database/em.ts';
 import { jobState } from '../../database/constants.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { tables, type RowOf } from '../../database/tables.ts';
+import { columnsOf, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { pick, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
@@ -22,10 +22,7 @@ export type JobError = Record<string, string | number | null>;
 export type JobCounts = Record<string, number>;
 
 const JOB = {
-  id: tables.job.id,
-  projectId: tables.job.projectId,
-  kind: tables.job.kind,
-  state: tables.job.state,
+  ...pick(tables.job, 'id', 'projectId', 'kind', 'state'),
   /** What the job works on, such as ids or the name of a field. The file of an import is stored separately. */
   input: tables.job.input,
   /** The number of items done. It is committed with the work on them, so no item is done or counted twice. */
@@ -43,9 +40,7 @@ export type Job = RowOf<typeof JOB>;
 /** Errors that a job keeps; the others are only counted. */
 const ERRORS_MAX = 100;
 
-const COLUMNS = sql`
-  id, project_id as "projectId", kind, state, input, position, total, counts, errors, failed_reason as "failedReason",
-  created_at as "createdAt"`;
+const COLUMNS = columnsOf(JOB);
 
 export interface NewJob {
   projectId: string;

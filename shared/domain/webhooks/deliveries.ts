@@ -3,8 +3,8 @@ import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { deliveryStatus } from '../../database/constants.ts';
-import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
-import { date, nullable, tables, text, type RowOf } from '../../database/tables.ts';
+import { columnsOf, joinSql, query, queryOne, sql } from '../../database/sql.ts';
+import { date, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
@@ -17,18 +17,8 @@ const WEBHOOK_DELIVERY = {
   id: tables.webhookDelivery.id,
   /** The id and the name of the first event. */
   eventId: tables.webhookDelivery.eventId,
-  eventName: tables.webhookDelivery.eventName,
-  eventCount: tables.webhookDelivery.eventCount,
-  eventAt: tables.webhookDelivery.eventAt,
-  contactId: tables.webhookDelivery.contactId,
-  status: tables.webhookDelivery.status,
-  attempts: tables.webhookDelivery.attempts,
-  statusCode: tables.webhookDelivery.statusCode,
-  error: tables.webhookDelivery.error,
-  durationMs: tables.webhookDelivery.durationMs,
-  retryAt: tables.webhookDelivery.retryAt,
-  createdAt: tables.webhookDelivery.createdAt,
-  updatedAt: tables.webhookDelivery.updatedAt,
+  ...pick(tables.webhookDelivery, 'eventName', 'eventCount', 'eventAt', 'contactId', 'status', 'attempts'),
+  ...pick(tables.webhookDelivery, 'statusCode', 'error', 'durationMs', 'retryAt', 'createdAt', 'updatedAt'),
 };
 export type WebhookDelivery = RowOf<typeof WEBHOOK_DELIVERY>;
 
@@ -59,9 +49,7 @@ export async function listDeliveries(
   const rows = await query(
     em,
     sql`
-      select id, event_id as "eventId", event_name as "eventName", event_count as "eventCount", event_at as "eventAt",
-        contact_id as "contactId", status, attempts, status_code as "statusCode", error, duration_ms as "durationMs",
-        retry_at as "retryAt", created_at as "createdAt", updated_at as "updatedAt",
+      select ${columnsOf(WEBHOOK_DELIVERY)},
         to_char(event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, source
       from webhook_delivery where ${joinSql(filters, ' and ')}
       order by event_at desc, source desc, event_id desc limit ${limit + 1}`,

@@ -10,9 +10,7 @@ import type { EventRef } from './hook-events.ts';
 
 /** An endpoint with the state of its deliveries. */
 const OPEN_ENDPOINT = {
-  id: tables.webhookEndpoint.id,
-  projectId: tables.webhookEndpoint.projectId,
-  url: tables.webhookEndpoint.url,
+  ...pick(tables.webhookEndpoint, 'id', 'projectId', 'url'),
   patterns: tables.webhookEndpoint.events,
   batchSize: tables.webhookEndpoint.batchSize,
   /** The stored forms of the secrets that sign, the present one first. */
