@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../tests/support/fake-clock.ts';
 import { DroppedError, Gather, gatherByOwner, type GatherOptions } from './gather.ts';
@@ -269,6 +270,17 @@ describe('at its end a gather', () => {
     await writes[2]?.succeed();
     await drained;
     expect(results.sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('listens to its signal only while it has items', async () => {
+    const { signal } = new AbortController();
+    const { add, writes } = createTest({ signal });
+    for (let round = 0; round < 3; round++) {
+      await add('a', 'b');
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+      await writes[round]?.succeed();
+      expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    }
   });
 
   it('writes nothing more once it is aborted, and all that is not written fails with the reason', async () => {

@@ -64,7 +64,6 @@ export class Gather<Item, Result = undefined> {
   constructor(options: GatherOptions<Item, Result>) {
     this.#options = options;
     this.#waitMs = options.waitMs;
-    options.signal?.addEventListener('abort', () => this.#giveUp(), { once: true });
   }
 
   /** Adds an item. @returns its result @throws the error of its group, or of the item alone */
@@ -74,6 +73,8 @@ export class Gather<Item, Result = undefined> {
       signal?.throwIfAborted();
       const addedAt = performance.now();
       const entry = { item, addedAt, octets: octets?.of(item) ?? 0, keys: keysOf?.(item) ?? [], resolve, reject };
+      // A signal may outlive many gathers, so only those with items listen to it.
+      if (this.#open.size === 0) signal?.addEventListener('abort', this.#giveUp);
       this.#open.add(entry);
       this.#waiting.push(entry);
       if (this.#waiting.length > waitingMax)
@@ -196,17 +197,18 @@ export class Gather<Item, Result = undefined> {
 
   #end(entry: Entry<Item, Result>, settle: () => void): void {
     if (this.#open.delete(entry)) settle();
+    if (this.#open.size === 0) this.#options.signal?.removeEventListener('abort', this.#giveUp);
   }
 
   #fail(entries: Iterable<Entry<Item, Result>>, reason: unknown): void {
     for (const entry of entries) this.#end(entry, () => entry.reject(reason));
   }
 
-  #giveUp(): void {
+  readonly #giveUp = (): void => {
     this.#waiting = [];
     this.#fail(this.#open, this.#options.signal?.reason);
     this.#noteEnd();
-  }
+  };
 
   #noteEnd(): void {
     this.#ended.resolve(undefined);
