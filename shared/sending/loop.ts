@@ -1,6 +1,6 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { Admission, ProviderGuard } from './permit/provider-guard.ts';
-import type { AttemptLedger, DeliveryResult, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
+import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
 import type { RawMessage } from './transport/data-content.ts';
@@ -123,8 +123,8 @@ async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<Ra
 }
 
 /** Replaces emails to the sandbox by their results. */
-function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SandboxPort): Generator<EmailToSend> {
-  for (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
+async function* answerSandbox(emails: Emails, sandbox: SandboxPort): AsyncGenerator<EmailToSend> {
+  for await (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
 }
 
 /**
@@ -133,11 +133,7 @@ function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SandboxPort): Ge
  * @throws SmtpUnavailableError when no server can be connected to, or connections broke under several emails in a row;
  *   emails in flight have been decided by then
  */
-export async function sendEmails(
-  emails: Iterable<EmailToSend>,
-  concurrency: number,
-  options: LoopOptions,
-): Promise<void> {
+export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
@@ -178,7 +174,9 @@ export async function sendEmails(
       for (;;) {
         await buffer.ready();
         if (isStopped()) return;
-        const next = iterator.next();
+        const next = await iterator.next();
+        // The next email may have been loaded meanwhile.
+        if (isStopped()) return;
         if (next.done) return;
         if ('verdict' in next.value) {
           buffer.add(next.value);

@@ -127,12 +127,16 @@ export interface ResultSink<C extends Claim> {
   record: (claim: C, results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
 }
 
+/** Emails that are taken one by one, so that only those about to be sent are prepared. */
+export type Emails = Iterable<EmailToSend> | AsyncIterable<EmailToSend>;
+
 /** Emails that are loaded and sent together. */
 export interface EmailBatch {
+  /** The largest number of emails. */
   size: number;
   /** The memory that the batch needs if its messages are large: once for the batch, and for each message. */
   memory?: { sharedBytes: number; messageBytes: number };
-  load: () => Iterable<EmailToSend> | Promise<Iterable<EmailToSend>>;
+  load: () => Emails | Promise<Emails>;
 }
 
 /** Emails for which an attempt takes sending speed together. */

@@ -85,15 +85,25 @@ const PENDING_RECIPIENT = {
   data: nullable(tables.contact.data),
   /** Why the address is suppressed; null when it is not. */
   suppression: nullable(tables.suppression.reason),
-  /** How many recipients of the page were left when this one was loaded, itself included. */
-  leftCount: number,
+  seq: notNull(tables.email.campaignSeq),
 };
 export type PendingRecipient = RowOf<typeof PENDING_RECIPIENT>;
 
 /** The approximate size of custom data in memory. Large data is stored compressed and decompressed to be measured. */
 const DATA_BYTES = sql`
-  case when pg_column_compression(c.data) is null then coalesce(pg_column_size(c.data), 0)
-    else octet_length(c.data::text) end`;
+  case when pg_column_compression(r.data) is null then coalesce(pg_column_size(r.data), 0)
+    else octet_length(r.data::text) end`;
+
+/** Whether the email `e` of a recipient of a page is to be sent now. */
+const isDue = ({ campaignId, lastSeq }: CampaignPage, firstSeq: number): SqlFragment => sql`
+  e.campaign_id = ${campaignId} and e.campaign_seq between ${firstSeq} and ${lastSeq}
+    and e.status = ${emailStatus.PENDING} and (e.retry_at is null or e.retry_at <= now())`;
+
+/**
+ * The most recipients that are loaded at once. With the whole page, they live so long that the garbage collector moves
+ * them to the old generation, and a worker takes 100 MB more.
+ */
+const SLICE_MAX = 250;
 
 /**
  * The recipients of a page whose emails are to be sent now, in slices whose custom data fits into memory: at most
@@ -103,7 +113,7 @@ const DATA_BYTES = sql`
 export async function* loadPendingRecipients(
   em: () => Em,
   page: CampaignPage,
-  limit = page.lastSeq - page.firstSeq + 1,
+  limit = SLICE_MAX,
 ): AsyncGenerator<PendingRecipient[]> {
   let firstSeq = page.firstSeq;
   for (;;) {
@@ -112,26 +122,34 @@ export async function* loadPendingRecipients(
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
           p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
-          p.data, s.reason as suppression, p.campaign_seq as seq, p.left_count as "leftCount"
+          p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
         from (
-          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
-            c.id as contact_id, c.subscribed, c.data, count(*) over () as left_count,
-            sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding)
+          select r.*, (count(*) over ())::int as loaded,
+            sum(${DATA_BYTES}) over (order by r.campaign_seq rows between unbounded preceding and 1 preceding)
               as bytes_before
-          from email e left join contact c on c.id = e.contact_id
-          where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
-            and e.status = ${emailStatus.PENDING} and (e.retry_at is null or e.retry_at <= now())
-          order by e.campaign_seq limit ${limit}
+          from (
+            select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
+              c.id as contact_id, c.subscribed, c.data
+            from email e left join contact c on c.id = e.contact_id
+            where ${isDue(page, firstSeq)} order by e.campaign_seq limit ${limit}
+          ) r
         ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
-      { ...PENDING_RECIPIENT, seq: notNull(tables.email.campaignSeq) },
+      { ...PENDING_RECIPIENT, loaded: number },
     );
     const last = rows.at(-1);
     if (!last) return;
     yield rows;
-    if (rows.length === last.leftCount) return;
+    if (rows.length === last.loaded && last.loaded < limit) return;
     firstSeq = last.seq + 1;
   }
+}
+
+/** The number of recipients of a page, from a sequence number on, whose emails are to be sent now. */
+export async function countPendingRecipients(em: Em, page: CampaignPage, firstSeq: number): Promise<number> {
+  const count = sql`select count(*)::int as count from email e where ${isDue(page, firstSeq)}`;
+  const row = await queryOne(em, count, { count: number });
+  return row?.count ?? 0;
 }
 
 /** Stores what a campaign that is being sent waits for. */

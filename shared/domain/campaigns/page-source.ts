@@ -1,9 +1,10 @@
 import { activeTrace } from '../../platform/tracing/spans.ts';
 import type { Em } from '../../database/em.ts';
-import type { EmailSource } from '../../sending/ports.ts';
+import type { EmailSource, EmailToSend } from '../../sending/ports.ts';
 import type { CampaignComposer } from './campaign-composer.ts';
 import {
   claimCampaignPage,
+  countPendingRecipients,
   loadPendingRecipients,
   type CampaignContent,
   type CampaignPage,
@@ -33,6 +34,9 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
   let traced = 0;
   const goesNow = (recipient: PendingRecipient): boolean =>
     !composer.withoutEmail(recipient) && !isPaused(recipient.toAddress ?? '', projectId);
+  async function* prepareAll(): AsyncGenerator<EmailToSend> {
+    for await (const recipients of loadPendingRecipients(em, page)) yield* composer.prepareAll(recipients);
+  }
   return {
     urgency: 'campaign',
     claimWith: (claimToken) => ({
@@ -41,10 +45,14 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
     }),
     claim: ({ claimToken }) => claimCampaignPage(em(), page, claimToken),
     async *parts(limit) {
+      if (limit === undefined) {
+        yield { paced: 0, left: 0, batches: [{ size: page.lastSeq - firstSeq + 1, load: prepareAll }] };
+        return;
+      }
       for await (const recipients of loadPendingRecipients(em, page, limit)) {
         yield {
-          paced: limit === undefined ? 0 : recipients.filter(goesNow).length,
-          left: (recipients[0]?.leftCount ?? 0) - recipients.length,
+          paced: recipients.filter(goesNow).length,
+          left: await countPendingRecipients(em(), page, (recipients.at(-1)?.seq ?? page.lastSeq) + 1),
           batches: [{ size: recipients.length, load: () => composer.prepareAll(recipients) }],
         };
       }
