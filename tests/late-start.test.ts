@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query } from './support/rows.ts';
 import { callsTo } from './support/api.ts';
-import { createBlankDatabase, type BlankDatabase } from './support/database.ts';
 import { testEnvironment } from './support/environment.ts';
 import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -121,87 +118,15 @@ describe.each(NAMES)('the %s', (name) => {
     await database.restore();
   });
 
-  async function faultOf(url: string): Promise<string> {
-    const process = start(name, url);
+  it('ends with one sentence when the password is wrong', async () => {
+    const url = new URL(stack.database.url);
+    url.password = 'wrong';
+    const process = start(name, url.href);
     expect(await process.exited).toBe(1);
     const output = process.output().trim();
+    expect(output).toMatch(/the user postgres is not let in/);
     expect(output).not.toMatch(/^\s+at /m);
     expect(output).not.toContain(passwordOf(stack.database.url));
     expect(output.split('\n')).toHaveLength(1);
-    return output;
-  }
-
-  function changed(change: (url: URL) => void): string {
-    const url = new URL(stack.database.url);
-    change(url);
-    return url.href;
-  }
-
-  it('ends with a sentence when the password is wrong', async () => {
-    expect(await faultOf(changed((url) => (url.password = 'wrong')))).toMatch(/the user postgres is not let in/);
-    expect(await faultOf(changed((url) => (url.password = '')))).toMatch(/the user postgres is not let in/);
-  });
-
-  it('ends with a sentence when there is no such database', async () => {
-    const url = changed((parts) => (parts.pathname = '/nowhere'));
-    expect(await faultOf(url)).toMatch(/PostgreSQL at 127\.0\.0\.1:\d+\/nowhere: there is no such database/);
-  });
-});
-
-describe('the API on an unsuitable database', () => {
-  let blank: BlankDatabase;
-  const role = `test_${randomBytes(6).toString('hex')}`;
-  beforeAll(async () => {
-    blank = await createBlankDatabase();
-  });
-  afterAll(async () => {
-    await blank.drop();
-    await run(stack.database.url, `drop role if exists ${role}`);
-  });
-
-  async function run(url: string, ...statements: string[]): Promise<void> {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    for (const statement of statements) await client.query(statement);
-    await client.end();
-  }
-
-  async function faultOf(url: string): Promise<string> {
-    const api = start('api', url);
-    expect(await api.exited).toBe(1);
-    expect(api.output()).not.toMatch(/^\s+at /m);
-    return api.output();
-  }
-
-  it('ends with a sentence when its user may create no tables', async () => {
-    await run(blank.url, `create role ${role} login password 'a password'`);
-    const url = new URL(blank.url);
-    url.username = role;
-    url.password = 'a password';
-    expect(await faultOf(url.href)).toMatch(new RegExp(`the user ${role} lacks a right \\(permission denied`));
-  });
-
-  it('ends with a sentence when there are tables of another program, and changes nothing', async () => {
-    await run(blank.url, 'create table invoice (id int)');
-    expect(await faultOf(blank.url)).toMatch(
-      /is not empty and not a database of Everpost \(it has the table invoice\)/,
-    );
-    await run(blank.url, 'select 1 from invoice', 'drop table invoice');
-  });
-
-  it('ends with a sentence when the schema is of a newer version', async () => {
-    await run(stack.database.url, "insert into mikro_orm_migrations (name) values ('29991231000000-later')");
-    expect(await faultOf(stack.database.url)).toMatch(
-      /the schema of a newer version of Everpost \(29991231000000-later\)/,
-    );
-    await run(stack.database.url, "delete from mikro_orm_migrations where name = '29991231000000-later'");
-  });
-
-  it('ends with a sentence when a version before 0.1.0 made the database', async () => {
-    await run(stack.database.url, "insert into mikro_orm_migrations (name) values ('20261121000000-initial')");
-    expect(await faultOf(stack.database.url)).toMatch(
-      /was made by a version of Everpost before 0\.1\.0, and its schema cannot be brought up to date\. Start with a new, empty database/,
-    );
-    await run(stack.database.url, "delete from mikro_orm_migrations where name = '20261121000000-initial'");
   });
 });

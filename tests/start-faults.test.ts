@@ -5,8 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
-import { createBlankDatabase, type BlankDatabase } from './support/database.ts';
 import { testEnvironment } from './support/environment.ts';
 import { startEverpostProcess } from './support/everpost-process.ts';
 import { runCommand, runNode, type Ended } from './support/run-node.ts';
@@ -16,17 +14,11 @@ const NOBODY = '127.0.0.1:9';
 const PATIENCE_MS = 60_000;
 
 let stack: TestStack;
-let foreign: BlankDatabase;
 let taken: Server;
 let port: string;
 let folder: string;
 beforeAll(async () => {
   stack = await startTestStack({ hasWorkers: false });
-  foreign = await createBlankDatabase();
-  const client = new pg.Client({ connectionString: foreign.url });
-  await client.connect();
-  await client.query('create table invoice (id int)');
-  await client.end();
   taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   port = String((taken.address() as AddressInfo).port);
@@ -34,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   taken.close();
-  await foreign.drop();
   await stack.stop();
   await rm(folder, { recursive: true });
 });
@@ -115,18 +106,6 @@ describe('an operator command', () => {
       ['project', 'list'],
       () => ({ DATABASE_URL: changed((url) => (url.password = 'wrong')) }),
       /the user postgres is not let in\. Check user and password/,
-    ],
-    [
-      'there is no such database',
-      ['migrate'],
-      () => ({ DATABASE_URL: changed((url) => (url.pathname = '/nowhere')) }),
-      /there is no such database\. Create it, or correct DATABASE_URL/,
-    ],
-    [
-      'the database belongs to another program',
-      ['migrate'],
-      () => ({ DATABASE_URL: foreign.url }),
-      /is not empty and not a database of Everpost \(it has the table invoice\)/,
     ],
     [
       'Temporal is out of reach',
