@@ -14,6 +14,8 @@ export interface SmtpSinkOptions {
   onMessage?: (message: ReceivedMessage) => void;
   /** Waits this long before the reply to a message. */
   delayMs?: number;
+  /** Waits for this before the reply to a message. */
+  beforeReply?: (recipient: string) => Promise<unknown> | undefined;
   /** False keeps only the counts, for runs with very many messages. */
   keepMessages?: boolean;
   /** Demands this login. */
@@ -114,7 +116,9 @@ function createDataHandler(context: SinkContext): DataHandler {
         options.onMessage?.(message);
         if (!isDropped(context, recipient, 'reply', session)) callback(null);
       };
-      if (options.delayMs) setTimeout(answer, options.delayMs);
+      const waiting = options.beforeReply?.(recipient);
+      if (waiting) void waiting.then(answer);
+      else if (options.delayMs) setTimeout(answer, options.delayMs);
       else answer();
     });
   };

@@ -1,0 +1,149 @@
+import { expect } from '@jest/globals';
+import pg from 'pg';
+import { sql } from '../../../shared/database/sql.ts';
+import type { TestProject } from '../api.ts';
+import { createAutomation, createTemplate, executionOf, executionsOf, stepsOf, track } from '../automations.ts';
+import { eventually } from '../eventually.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
+import { PATIENCE_MS, type KillWorld, type Load } from './load.ts';
+import { query, queryOne } from '../rows.ts';
+
+const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
+type Kind = (typeof KINDS)[number];
+const RESTING: Kind[] = ['DELAY', 'WAIT_FOR_EVENT'];
+
+const eventOf = (kind: Kind) => `crash_in_${kind.toLowerCase()}`;
+const addressOf = (kind: Kind) => `${eventOf(kind)}@steps.test`;
+
+/** Creates an automation for each type of step, with that step first, so that a transaction of each type is blocked. */
+async function createAutomations(project: TestProject, hook: WebhookReceiver): Promise<Record<Kind, string>> {
+  const templateId = await createTemplate(project);
+  const configs: Record<Kind, object> = {
+    SEND_EMAIL: {},
+    UPDATE_CONTACT: { subscribed: false, data: { noted: true } },
+    CONDITION: { field: 'event.plan', operator: 'equals', value: 'pro' },
+    EXIT: { reason: 'left' },
+    // The delay still runs when transactions are blocked for the second time.
+    DELAY: { amount: 0.5, unit: 'minutes' },
+    WAIT_FOR_EVENT: { eventName: 'answer', timeout: 3_600 },
+    WEBHOOK: { url: hook.url },
+  };
+  const ids: Partial<Record<Kind, string>> = {};
+  for (const kind of KINDS) {
+    const step = { type: kind, config: configs[kind], ...(kind === 'SEND_EMAIL' && { templateId }) };
+    ids[kind] = await createAutomation(project, eventOf(kind), {
+      Step: { ...step, ...(kind === 'CONDITION' && { branches: { yes: 'Out' } }) },
+      ...(kind === 'CONDITION' && { Out: { type: 'EXIT' } }),
+    });
+  }
+  return ids as Record<Kind, string>;
+}
+
+/**
+ * Blocks every transaction that records a step at its last statement, after all effects of the step.
+ * @returns the connection whose end lets them continue
+ */
+async function holdRecords(world: KillWorld): Promise<pg.Client> {
+  const holder = new pg.Client({ connectionString: world.database.url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('lock table step_execution in share row exclusive mode');
+  return holder;
+}
+
+/** Waits until so many transactions of the worker are blocked. */
+async function untilHeld(world: KillWorld, count: number): Promise<void> {
+  await eventually(async () => {
+    const row = await queryOne(
+      world.em(),
+      sql`
+        select count(distinct l.pid) as held from pg_locks l join pg_stat_activity a on a.pid = l.pid
+        where l.relation = 'step_execution'::regclass and not l.granted and a.datname = current_database()
+          and a.application_name like 'everpost-worker%'`,
+    );
+    return row?.held === count;
+  }, PATIENCE_MS);
+}
+
+/**
+ * An execution in a step of each type. At the first kill it is in the transaction that reaches the step, at the second
+ * in the one that ends its wait.
+ */
+export function stepsLoad(world: KillWorld): Load {
+  let project: TestProject;
+  let hook: WebhookReceiver;
+  let ids: Record<Kind, string>;
+  let holder: pg.Client;
+
+  async function effects(): Promise<unknown> {
+    const { id } = project.project;
+    return queryOne(
+      world.em(),
+      sql`
+        select (select count(*) from email where project_id = ${id}) as emails,
+          (select count(*) from event_wait w join contact c on c.id = w.contact_id where c.project_id = ${id}) as waits`,
+    );
+  }
+
+  async function statusesOf(kinds: readonly Kind[]): Promise<string[]> {
+    return Promise.all(kinds.map(async (kind) => (await executionsOf(project, ids[kind]))[0]?.status as string));
+  }
+
+  async function checkExecution(kind: Kind): Promise<void> {
+    const [only, ...others] = await executionsOf(project, ids[kind]);
+    expect(others).toEqual([]);
+    const execution = await executionOf(project, ids[kind], only.id);
+    const path = ['Trigger COMPLETED', 'Step COMPLETED', ...(kind === 'CONDITION' ? ['Out COMPLETED'] : [])];
+    expect([kind, ...stepsOf(execution)]).toEqual([kind, ...path]);
+    if (kind === 'WAIT_FOR_EVENT') expect(execution.context).toEqual({ plan: 'pro', text: 'yes' });
+    if (kind === 'CONDITION') expect(execution.stepExecutions[1].output).toEqual({ result: true, branch: 'yes' });
+  }
+
+  return {
+    name: 'leaves no step of any type half done, and repeats nothing but a webhook call, under the same id',
+    isHeld: true,
+    async begin() {
+      project = await world.createProject();
+      hook = await startWebhookReceiver();
+      ids = await createAutomations(project, hook);
+    },
+    async hold(kill) {
+      if (kill === 1) {
+        holder = await holdRecords(world);
+        for (const kind of KINDS) await track(project, addressOf(kind), eventOf(kind), { plan: 'pro' });
+        await untilHeld(world, KINDS.length);
+        return;
+      }
+      await eventually(async () => {
+        const statuses = await statusesOf(RESTING);
+        return statuses.every((status) => status === 'WAITING') && hook.calls.size === 1;
+      }, PATIENCE_MS);
+      holder = await holdRecords(world);
+      await track(project, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' });
+      hook.release();
+      await untilHeld(world, RESTING.length + 1);
+    },
+    async letGo(kill) {
+      await holder.end();
+      if (kill > 1) return;
+      expect(await effects()).toEqual({ emails: 0, waits: 0 });
+      hook.hold();
+    },
+    async check() {
+      const done = KINDS.map((kind) => (kind === 'EXIT' || kind === 'CONDITION' ? 'EXITED' : 'COMPLETED'));
+      const count = () => world.sink.recipientCounts().get(addressOf('SEND_EMAIL'));
+      await eventually(
+        async () => (await statusesOf(KINDS)).join() === done.join() && count() !== undefined,
+        PATIENCE_MS,
+      );
+      for (const kind of KINDS) await checkExecution(kind);
+      expect([await effects(), count()]).toEqual([{ emails: 1, waits: 0 }, 1]);
+      const unsubscribed = sql`
+        select from event where name = 'contact.unsubscribed' and project_id = ${project.project.id}`;
+      expect(await query(world.em(), unsubscribed)).toHaveLength(1);
+      // The call whose answer was not recorded is repeated under the same id.
+      expect([...hook.calls.values()]).toEqual([2]);
+      await hook.close();
+    },
+  };
+}
