@@ -5,7 +5,7 @@ import { createAutomation, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 /** Contacts of each kind: their events come before the wait is stored, at about the same time, or after it. */
-const CONTACTS = 40;
+const CONTACTS = 20;
 /** The pauses before the events are spread evenly over this time, in which an execution may reach its wait or not. */
 const AROUND_MS = 400;
 const PATIENCE_MS = 60_000;

@@ -14,7 +14,10 @@ let stack: TestStack;
 let resolver: Resolver;
 beforeAll(async () => {
   dns = await createDnsServer();
-  stack = await startTestStack({ canJoinDeliveries: false, config: { DNS_SERVERS: [dns.address] } });
+  stack = await startTestStack({
+    canJoinDeliveries: false,
+    config: { DNS_SERVERS: [dns.address], DELIVERY_PAUSE_SECONDS: 1 },
+  });
   resolver = new Resolver();
   resolver.setServers([dns.address]);
 });

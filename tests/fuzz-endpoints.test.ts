@@ -13,7 +13,7 @@ import { longestTurnOf, startHostileApi, TURN_MAX_MS, type HostileApi } from './
 import { givenSeed } from './support/seed.ts';
 
 /** The number of all requests; `npm run fuzz -- --runs` sets another. */
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_900);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 600);
 const REQUEST_LENGTH_SHOWN = 2_000;
 const ANSWER_MS_MAX = 1_000;
 /** On a busy machine a request may be slow once. */

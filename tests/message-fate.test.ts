@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
+import { upsertContacts } from '../shared/domain/contacts/contacts.ts';
 import { EmailEntity, type Email } from './support/entities/email.entity.ts';
 import { createFaultyRelay, type FaultyRelay, type FaultyRelayOptions } from './support/faulty-relay.ts';
 import type { TestProject } from './support/api.ts';
@@ -34,7 +35,9 @@ afterEach(() => {
 /** Sends a campaign of a new project to its contacts and waits until it has ended. */
 async function sendCampaign(addresses: string[]): Promise<{ project: TestProject; emails: Email[] }> {
   const project = await stack.createProject();
-  for (const email of addresses) await project.api('POST', '/contacts', { body: { email, subscribed: true } });
+  await upsertContacts(stack.em(), {
+    ...{ projectId: project.project.id, emails: addresses, subscribedDefault: true, cause: { reason: 'send' } },
+  });
   const body = { name: 'C', subject: 'S', body: '<p>B</p>', from: FROM, type: 'TRANSACTIONAL', audienceType: 'ALL' };
   const { body: campaign } = await project.api('POST', '/campaigns', { body });
   await project.api('POST', `/campaigns/${campaign.data.id}/send`, { body: {} });
@@ -63,19 +66,19 @@ async function subscribedCount(project: TestProject): Promise<number> {
 }
 
 describe('an email that breaks the connection', () => {
-  it.each([0, 30, 59])(
-    'after the content, at position %i of a campaign, is sent three times at most',
-    async (place) => {
-      const addresses = addressesWith(60, [place]);
-      fault = ({ step, to }) => (step === 'end' && isPoison(to) ? 'close' : undefined);
-      const { emails } = await sendCampaign(addresses);
-      expectOthersOnce(addresses, emails);
-      const poison = emails.find((email) => isPoison(email.toAddress));
+  it('after the content, at any position of a campaign, is sent three times at most', async () => {
+    const addresses = addressesWith(60, [0, 30, 59]);
+    fault = ({ step, to }) => (step === 'end' && isPoison(to) ? 'close' : undefined);
+    const { emails } = await sendCampaign(addresses);
+    expectOthersOnce(addresses, emails);
+    const poisons = emails.filter((email) => isPoison(email.toAddress));
+    expect(poisons).toHaveLength(3);
+    for (const poison of poisons) {
       expect(poison).toMatchObject({ status: 'FAILED', uncertainAttempts: 2 });
-      expect(poison?.error).toContain('may have arrived');
-      expect(relay.deliveries().get(poison?.toAddress ?? '')).toBe(3);
-    },
-  );
+      expect(poison.error).toContain('may have arrived');
+      expect(relay.deliveries().get(poison.toAddress ?? '')).toBe(3);
+    }
+  });
 
   it.each(['421', 'close', 'silence', 'garbage'] as const)(
     'at RCPT by %s ends like any email that is deferred too often, also when four emails do so',

@@ -25,47 +25,55 @@ async function contextCount(stack: TracedStack): Promise<number> {
   return (await query(stack.em(), sql`select from trace_context`)).length;
 }
 
-it('tracing that is off loads no SDK, opens no connection and writes no row', async () => {
-  const collector = await startTraceCollector();
-  const off = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_EXPORTER: 'none' };
-  const stack = await startTracedStack({
-    api: off,
-    worker: { ...off, OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'TRUE' },
-  });
-  try {
-    await sendAll(stack);
-    const { api, worker } = stack.processes;
-    expect(await Promise.all([api.terminate(), worker.terminate()])).toEqual([0, 0]);
-    expect(api.output() + worker.output()).not.toContain(SDK_LOADED);
-    expect(collector.connectionCount()).toBe(0);
-    expect(await contextCount(stack)).toBe(0);
-  } finally {
-    await stack.stop();
-    await collector.close();
-  }
-}, 120_000);
+it.concurrent(
+  'tracing that is off loads no SDK, opens no connection and writes no row',
+  async () => {
+    const collector = await startTraceCollector();
+    const off = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_EXPORTER: 'none' };
+    const stack = await startTracedStack({
+      api: off,
+      worker: { ...off, OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'TRUE' },
+    });
+    try {
+      await sendAll(stack);
+      const { api, worker } = stack.processes;
+      expect(await Promise.all([api.terminate(), worker.terminate()])).toEqual([0, 0]);
+      expect(api.output() + worker.output()).not.toContain(SDK_LOADED);
+      expect(collector.connectionCount()).toBe(0);
+      expect(await contextCount(stack)).toBe(0);
+    } finally {
+      await stack.stop();
+      await collector.close();
+    }
+  },
+  120_000,
+);
 
-it('tracing delays no request and ends no process when the collector hangs or is away', async () => {
-  const collector = await startTraceCollector({ hangs: true });
-  const nowhere = `http://127.0.0.1:${await findFreePort(0)}`;
-  const stack = await startTracedStack({
-    api: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' },
-    worker: { OTEL_EXPORTER_OTLP_ENDPOINT: nowhere },
-  });
-  try {
-    await sendAll(stack);
-    await eventually(async () => collector.connectionCount() > 0);
-    expect(await contextCount(stack)).toBe(EMAILS);
-    const { api, worker } = stack.processes;
-    expect(api.output() + worker.output()).toContain(SDK_LOADED);
-    await eventually(async () => worker.output().includes('tracing has a problem'), 30_000);
-    // The exporter alone would try for a minute.
-    const beganAt = performance.now();
-    expect(await api.terminate()).toBe(0);
-    expect(performance.now() - beganAt).toBeLessThan(30_000);
-    expect(await worker.terminate()).toBe(0);
-  } finally {
-    await stack.stop();
-    await collector.close();
-  }
-}, 120_000);
+it.concurrent(
+  'tracing delays no request and ends no process when the collector hangs or is away',
+  async () => {
+    const collector = await startTraceCollector({ hangs: true });
+    const nowhere = `http://127.0.0.1:${await findFreePort(0)}`;
+    const stack = await startTracedStack({
+      api: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' },
+      worker: { OTEL_EXPORTER_OTLP_ENDPOINT: nowhere },
+    });
+    try {
+      await sendAll(stack);
+      await eventually(async () => collector.connectionCount() > 0);
+      expect(await contextCount(stack)).toBe(EMAILS);
+      const { api, worker } = stack.processes;
+      expect(api.output() + worker.output()).toContain(SDK_LOADED);
+      await eventually(async () => worker.output().includes('tracing has a problem'), 30_000);
+      // The exporter alone would try for a minute.
+      const beganAt = performance.now();
+      expect(await api.terminate()).toBe(0);
+      expect(performance.now() - beganAt).toBeLessThan(30_000);
+      expect(await worker.terminate()).toBe(0);
+    } finally {
+      await stack.stop();
+      await collector.close();
+    }
+  },
+  120_000,
+);

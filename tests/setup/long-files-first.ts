@@ -7,12 +7,16 @@ const load = createRequire(import.meta.url);
 const { default: TestSequencer } = load('@jest/test-sequencer') as (typeof testSequencer)['default'];
 type Tests = Parameters<InstanceType<typeof TestSequencer>['sort']>[0];
 
+/** The test files that take longest: they wait for kills and outages, whatever their size. */
+const LONGEST =
+  /[/\\]tests[/\\](?:server-kills|worker-kills|outages|worker-builds|late-start|webhook-failures)\.test\.ts$/;
 /**
- * The folders whose test files start first. Tests of workflows create many contexts of V8, which takes several times as
- * long in a process that has run many other files. End-to-end tests wait for kills, outages and time-outs.
+ * The folders whose test files start next. Tests of workflows create many contexts of V8, which takes several times as
+ * long in a process that has run many other files. End-to-end tests wait for time-outs.
  */
 const FIRST_FOLDERS = ['workflows', 'tests'];
 const rankOf = (file: string): number => {
+  if (LONGEST.test(file)) return -1;
   const rank = FIRST_FOLDERS.indexOf(path.relative(projectRoot, file).split(path.sep)[0] ?? '');
   return rank === -1 ? FIRST_FOLDERS.length : rank;
 };
