@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { growingPauseMs, outageFailure, waitFailure } from '../shared/durable/attempts/failures.ts';
+import type { Hold } from '../shared/pure/emails/hold.ts';
 import { redactText } from '../shared/pure/redact.ts';
 import { MemoryBusyError } from '../shared/sending/large-messages.ts';
 import { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
@@ -16,9 +17,8 @@ export function outageMsMax(activityType: string): number {
 }
 
 /** The project is disabled. Its email waits until it is enabled again. */
-export function projectDisabledFailure(projectId: string, pauseSeconds: number): ApplicationFailure {
-  const words = `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`;
-  return waitFailure('ProjectDisabled', words, growingPauseMs(pauseSeconds));
+export function projectDisabledFailure({ words }: Hold, pauseSeconds: number): ApplicationFailure {
+  return waitFailure('ProjectDisabled', words ?? 'The project is disabled.', growingPauseMs(pauseSeconds));
 }
 
 /**

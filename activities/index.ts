@@ -7,10 +7,8 @@ import { createErasureActivities } from './contacts/erasure-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
-import { createProviderExchange } from '../shared/sending/permit/provider-exchange.ts';
-import { createProviderGuard } from '../shared/sending/permit/provider-guard.ts';
 import { createPermitStore } from '../shared/domain/emails/permit-store.ts';
-import { createSendTally } from '../shared/sending/permit/send-tally.ts';
+import { Permit } from '../shared/sending/permit/permit.ts';
 import { createSandbox } from '../shared/domain/emails/sandbox.ts';
 import { createDeliverySources } from '../shared/domain/emails/delivery-source.ts';
 import { createSender } from '../shared/sending/sender.ts';
@@ -28,22 +26,18 @@ export function createActivities(deps: ActivityDeps) {
     () => deps.orm.em.fork(),
     createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
   );
-  const store = createPermitStore(() => deps.orm.em.fork());
-  const guard = createProviderGuard(
-    createProviderExchange({ ...deps, store }),
-    createSendTally({ ...deps, store }),
-    deps.smtp.capacity,
-  );
+  const store = createPermitStore(() => deps.orm.em.fork(), deps.config.EMAIL_RATE_PER_SECOND);
+  const permit = new Permit({ ...deps, store });
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   const send = createSender({
-    ...{ pool: deps.smtp, guard, metrics: deps.metrics, retrySeconds },
+    ...{ pool: deps.smtp, permit, metrics: deps.metrics, retrySeconds },
     sandbox: createSandbox(deps),
     sink: createResultSink(() => deps.orm.em.fork(), retrySeconds),
     spool: createEmailSpool(deps),
   });
   return {
-    ...createEmailActivities({ ...deps, send, sourceOf: createDeliverySources({ ...deps, identities }) }),
-    ...createCampaignActivities({ ...deps, identities, guard, send }),
+    ...createEmailActivities({ ...deps, permit, send, sourceOf: createDeliverySources({ ...deps, identities }) }),
+    ...createCampaignActivities({ ...deps, identities, permit, send }),
     ...createJobActivities(deps),
     ...createErasureActivities(deps),
     ...createSegmentActivities(deps),

@@ -279,6 +279,7 @@ create table email (
   erased_contact_id uuid,
   refusal jsonb,
   held_at timestamp(3) with time zone,
+  wait_reason text,
   attempts jsonb,
   trouble text default 
 CASE
@@ -492,6 +493,14 @@ create table project (
   constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text])))
 );
 
+create table project_permit (
+  project_id uuid not null,
+  next_free_at timestamp(6) with time zone,
+  urgent_free_at timestamp(6) with time zone,
+  holds jsonb not null default '{}'::jsonb,
+  constraint project_permit_pkey PRIMARY KEY (project_id)
+);
+
 create table provider_day (
   project_id uuid not null,
   provider text not null,
@@ -557,13 +566,6 @@ create table segment_member (
   constraint segment_member_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES segment(id) ON DELETE CASCADE
 );
 CREATE INDEX segment_member_by_contact ON segment_member USING btree (contact_id);
-
-create table send_budget (
-  project_id uuid not null,
-  next_free_at timestamp(6) with time zone not null,
-  urgent_free_at timestamp(6) with time zone,
-  constraint send_budget_pkey PRIMARY KEY (project_id)
-);
 
 create table sender_domain (
   id uuid not null,

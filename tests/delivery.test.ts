@@ -368,7 +368,7 @@ describe('many emails', () => {
       stack.em(),
       sql`
         select extract(epoch from b.next_free_at - e.sent_at)::float8 as seconds
-        from send_budget b join email e using (project_id) where e.id = ${id}`,
+        from project_permit b join email e using (project_id) where e.id = ${id}`,
     );
     expect(row?.seconds).toBeLessThan(1 / 50);
   });

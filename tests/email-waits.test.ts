@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { json, query, sql } from '../shared/database/sql.ts';
+import type { Hold } from '../shared/pure/emails/hold.ts';
 import { campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -33,6 +34,8 @@ describe('while no mail server answers, an email says so', () => {
     await stack.api('POST', '/v1/send', { body: { to: 'eve@mail.test', from, subject: 'S', body: 'B' } });
     const id = await emailOf('address=eve@mail.test');
     await eventually(async () => (await waitOf(id))?.reason === 'no relay', PATIENCE_MS);
+    const [item] = (await stack.api('GET', '/activity/queue')).body.waiting;
+    expect(item).toMatchObject({ kind: 'email', reason: 'No mail server answers' });
   });
 
   it('when it belongs to a campaign, and the campaign says so as well', async () => {
@@ -57,8 +60,15 @@ describe('while no mail server answers, an email says so', () => {
 
 it('an email of a campaign that waits because of complaints says so', async () => {
   const { id, emailId } = await startCampaign();
-  const wait = { reason: 'Too many complain', provider: 'mail.test', until: '2099-01-01T00:00:00.000Z' };
+  const until = '2099-01-01T00:00:00.000Z';
+  const hold: Hold = {
+    level: 'stream',
+    reason: 'complaints',
+    words: 'Too many complain',
+    provider: 'mail.test',
+    until,
+  };
   await stack.stopWorkers();
-  await query(stack.em(), sql`update campaign set waiting = ${json(wait)}::jsonb where id = ${id}`);
-  expect(await waitOf(emailId)).toEqual({ reason: 'complaints', until: wait.until, words: wait.reason });
+  await query(stack.em(), sql`update campaign set waiting = ${json(hold)}::jsonb where id = ${id}`);
+  expect(await waitOf(emailId)).toEqual({ reason: 'complaints', until, words: hold.words });
 });

@@ -1,5 +1,5 @@
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
-import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
+import type { Hold } from '../../shared/pure/emails/hold.ts';
 import {
   beginScheduledCampaign,
   closeRecipients,
@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/campaigns/campaign-state.ts';
 import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
-import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { readPolicy } from '../../shared/domain/emails/permit-store.ts';
 import type { CampaignResult } from '../../shared/pure/workflow-contracts.ts';
 import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 import { createAudienceFreezer } from './freeze-audience.ts';
@@ -29,7 +29,7 @@ export interface CampaignStateView {
   /** The time of the pause; absent when it is not paused. */
   pausedSince?: string;
   /** Why the campaign holds; absent when it does not. */
-  waiting?: ProviderWait;
+  waiting?: Hold;
   /** Recipients must be queued again before anything is sent; absent otherwise. */
   isResending?: true;
   /** Recipients of one page at the project's sending speed. */
@@ -98,7 +98,7 @@ export function createCampaignActivities(deps: Parameters<typeof createPageSende
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
       const state = await readCampaignState(em(), campaignId);
       if (!state) return DELETED;
-      const policy = await readSendPolicy(em(), state.projectId, deps.config.EMAIL_RATE_PER_SECOND);
+      const policy = await readPolicy(em(), state.projectId, deps.config.EMAIL_RATE_PER_SECOND);
       return stateView(state, policy?.ratePerSecond ?? 0);
     },
 

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import { markCampaignCancelled, readCampaignState } from '../../shared/domain/campaigns/campaign-state.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
 import { isStatementTimeout } from '../../shared/database/database-errors.ts';
-import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { readPolicy } from '../../shared/domain/emails/permit-store.ts';
 import { Share } from '../../shared/platform/share.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { keptValue } from '../../shared/durable/attempts/attempt.ts';
@@ -97,7 +97,7 @@ export function createAudienceFreezer(deps: ActivityDeps, turnMs?: number) {
   return async function freezeAudience({ campaignId, untilTotal }: FreezeRequest): Promise<FrozenAudience> {
     const campaign = await readCampaignState(em(), campaignId);
     if (!campaign) return { totalRecipients: 0, isStopped: true };
-    const policy = await readSendPolicy(em(), campaign.projectId, deps.config.EMAIL_RATE_PER_SECOND);
+    const policy = await readPolicy(em(), campaign.projectId, deps.config.EMAIL_RATE_PER_SECOND);
     const ratePerSecond = policy?.ratePerSecond ?? 0;
     const statements = ratePerSecond === 0 ? FULL_SPEED : THROTTLED;
     let total = campaign.totalRecipients;

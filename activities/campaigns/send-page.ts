@@ -1,22 +1,19 @@
 import { Context } from '@temporalio/activity';
-import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
+import type { Hold } from '../../shared/pure/emails/hold.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import { annotate } from '../../shared/platform/tracing/spans.ts';
 import { createCampaignComposers, type CampaignComposer } from '../../shared/domain/campaigns/campaign-composer.ts';
 import {
   loadSendingCampaign,
-  noteWait,
+  noteHold,
   type CampaignContent,
   type CampaignPage,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { markCampaignCancelled } from '../../shared/domain/campaigns/campaign-state.ts';
-import { complaintWait, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
+import { complaintHold, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { createPageSource } from '../../shared/domain/campaigns/page-source.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { findExcessiveRate } from '../../shared/domain/emails/complaint-rates.ts';
-import { ALL } from '../../shared/sending/permit/health-key.ts';
-import type { ProviderGuard } from '../../shared/sending/permit/provider-guard.ts';
-import { holdFor } from '../../shared/sending/permit/relay-choice.ts';
 import type { Recorded } from '../../shared/sending/sender.ts';
 import { SmtpUnavailableError } from '../../shared/sending/transport/smtp-pool.ts';
 import { policyOf, withSending, type SendingDeps } from '../emails/send-attempt.ts';
@@ -29,12 +26,11 @@ export interface PageResult {
   /** The campaign is not being sent any more. */
   isStopped: boolean;
   /** Why emails of the page wait, if some do. */
-  waiting?: ProviderWait;
+  waiting?: Hold;
 }
 
-type PageDeps = SendingDeps & { identities: SendingIdentities; guard: ProviderGuard };
+type PageDeps = SendingDeps & { identities: SendingIdentities };
 
-const NO_SERVER = 'No mail server answers';
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 /** The pause after which a campaign that holds because of complaints is checked again. */
 const COMPLAINT_PAUSE_MS = 30_000;
@@ -46,7 +42,7 @@ async function holdForComplaints({ orm, config, logger }: PageDeps, campaign: Ca
   const rate = await findExcessiveRate(orm.em.fork(), campaign.projectId, { rateMax, emailsMin });
   if (!rate) return;
   const until = new Date(Date.now() + COMPLAINT_PAUSE_MS);
-  if (await holdCampaign(orm.em.fork(), campaign, complaintWait(campaign.id, rate, rateMax, until))) {
+  if (await holdCampaign(orm.em.fork(), campaign, complaintHold(campaign.id, rate, rateMax, until))) {
     logger.warn({ campaignId: campaign.id, ...rate }, 'a campaign holds: too many recipients complain');
   }
   throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
@@ -79,10 +75,7 @@ export function createPageSender(deps: PageDeps) {
    */
   async function noteUnavailable(campaignId: string, error: unknown): Promise<never> {
     if (error instanceof SmtpUnavailableError) {
-      const relays = deps.smtp.relays().map(({ label }) => label);
-      const pauseMs = deps.config.DELIVERY_PAUSE_SECONDS * 1_000;
-      const { wait } = holdFor({ provider: ALL, relays, reason: NO_SERVER }, pauseMs);
-      await noteWait(em(), campaignId, { ...wait, isUnreachable: true });
+      await noteHold(em(), campaignId, deps.permit.noRelay(deps.config.DELIVERY_PAUSE_SECONDS * 1_000));
     }
     throw error;
   }
@@ -106,12 +99,18 @@ export function createPageSender(deps: PageDeps) {
       'everpost.page.first': page.firstSeq,
       'everpost.page.last': page.lastSeq,
     });
-    const source = createPageSource(page, { em, campaign, composer, isPaused: deps.guard.isPaused });
-    const throttle = { projectId: campaign.projectId, ratePerSecond: policy.ratePerSecond, isUrgent: false };
+    const source = createPageSource(page, {
+      em,
+      campaign,
+      composer,
+      isPaused: (to, projectId) => deps.permit.isPaused(to, projectId),
+    });
+    const { projectId } = campaign;
+    const stream = { projectId, ratePerSecond: policy.ratePerSecond, isUrgent: false, stream: 'campaign' } as const;
     let sent = 0;
     const { isStopped, putOff, hold, again } = await withSending(
       deps,
-      throttle,
+      stream,
       (attempt) => {
         const advance = (recorded: Recorded): void => {
           ({ sent } = recorded);
@@ -126,6 +125,6 @@ export function createPageSender(deps: PageDeps) {
     annotate({ 'everpost.emails.sent': sent, 'everpost.emails.deferred': putOff });
     cancellationSignal.throwIfAborted();
     if (again !== undefined && !isStopped) throw again;
-    return { sent, deferred: putOff, isStopped, ...(hold && { waiting: hold.wait }) };
+    return { sent, deferred: putOff, isStopped, ...(hold && { waiting: hold }) };
   };
 }

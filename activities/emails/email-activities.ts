@@ -5,7 +5,6 @@ import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
 import type { Em } from '../../shared/database/em.ts';
 import type { DeliveryScope } from './open-deliveries.ts';
 import type { createDeliverySources } from '../../shared/domain/emails/delivery-source.ts';
-import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
   abandonEmails,
   findOpenEmails,
@@ -87,8 +86,8 @@ export function createEmailActivities(deps: SendingDeps & { sourceOf: ReturnType
       send: (ids, onClaimed) => send(delivery, ids, { ...attempt, onClaimed }),
       signal: attempt.signal,
       async mayJoin() {
-        const policy = await readSendPolicy(em(), delivery.projectId, deps.config.EMAIL_RATE_PER_SECOND);
-        return policy !== undefined && !policy.isDisabled && policy.ratePerSecond === 0;
+        const policy = await deps.permit.policyOf(delivery.projectId);
+        return policy !== undefined && !policy.hold && policy.ratePerSecond === 0;
       },
     });
   }
@@ -104,8 +103,9 @@ export function createEmailActivities(deps: SendingDeps & { sourceOf: ReturnType
       const urgency = currentUrgency();
       const delivery = { id: currentDeliveryId(), isRepeated: Context.current().info.attempt > 1, projectId, urgency };
       const own = delivery.isRepeated ? await withJoined(em(), delivery.id, emailIds) : emailIds;
-      const throttle = { projectId, ratePerSecond: policy.ratePerSecond, isUrgent: urgency === 'transactional' };
-      const all = await withSending(deps, throttle, (attempt) => sendAll(delivery, own, attempt));
+      const isUrgent = urgency === 'transactional';
+      const stream = { projectId, ratePerSecond: policy.ratePerSecond, isUrgent, stream: 'transactional' } as const;
+      const all = await withSending(deps, stream, (attempt) => sendAll(delivery, own, attempt));
       const { pending, ended } = await readDeliveryProgress(em(), all, delivery.id);
       return {
         ended,

@@ -3,7 +3,8 @@ import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/c
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
-import { isWaitCurrent } from '../../shared/pure/emails/provider-wait.ts';
+import { ALL } from '../../shared/sending/permit/keys.ts';
+import { isHoldCurrent } from '../../shared/pure/emails/hold.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
 
 /** The counters that the interface document names. */
@@ -61,9 +62,9 @@ export const campaignSchema = z
 
 /** What the campaign waits for now. */
 function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof campaignSchema>['waiting'] {
-  if (status !== 'SENDING' || pausedAt || !waiting || !isWaitCurrent(waiting, Date.now())) return null;
-  const { reason, provider, relay = null, until } = waiting;
-  return { reason, provider, relay, until };
+  if (status !== 'SENDING' || pausedAt || !waiting || !isHoldCurrent(waiting, Date.now())) return null;
+  const { reason, words, provider = ALL, relay = null, until } = waiting;
+  return { reason: words ?? reason, provider, relay, until };
 }
 
 /** A campaign as callers see it. */

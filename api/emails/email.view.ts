@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
-import {
-  TIMELINE_TYPES,
-  WAITING_REASONS,
-  type EmailStory,
-  type TimelineEntry,
-} from '../../shared/domain/emails/email-timeline.ts';
+import { TIMELINE_TYPES, type EmailStory, type TimelineEntry } from '../../shared/domain/emails/email-timeline.ts';
+import { WAITING_REASONS } from '../../shared/pure/emails/hold.ts';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 

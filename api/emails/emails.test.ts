@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createPermitStore } from '../../shared/domain/emails/permit-store.ts';
 import { v7 as uuidV7 } from 'uuid';
 import { query, sql } from '../../shared/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
@@ -255,16 +256,14 @@ describe('GET /emails/:id', () => {
     const id = await addEmail({ owner, status: 'PENDING' });
     const waiting = async () => (await owner.api('GET', `/emails/${id}`)).body.waiting;
     expect(await waiting()).toEqual({ reason: 'queued', until: null, words: null });
-    await change(id, { delivery_id: uuidV7() });
-    expect(await waiting()).toEqual({ reason: 'no relay', until: null, words: null });
-    await query(
-      app.em(),
-      sql`
-        insert into send_budget (project_id, next_free_at, urgent_free_at)
-        values (${owner.project.id}, '2099-01-01T00:00:00Z', '2098-01-01T00:00:00Z')`,
-    );
-    expect(await waiting()).toEqual({ reason: 'throttled', until: '2098-01-01T00:00:00.000Z', words: null });
+    const store = createPermitStore(app.em, 0);
     const until = '2099-05-01T00:00:00.000Z';
+    const words = 'No mail server answers';
+    await store.note(owner.project.id, 'transactional', { level: 'installation', reason: 'no relay', words, until });
+    expect(await waiting()).toEqual({ reason: 'no relay', until, words });
+    await store.note(owner.project.id, 'transactional', { level: 'project', reason: 'throttled', words: null, until });
+    await store.note(owner.project.id, 'campaign', { level: 'installation', reason: 'no relay', words, until });
+    expect(await waiting()).toEqual({ reason: 'throttled', until, words: null });
     const deferral = {
       at: '2026-03-01T12:00:05.000Z',
       verdict: 'deferred',
@@ -272,11 +271,13 @@ describe('GET /emails/:id', () => {
       words: '450',
       nextAt: until,
     };
-    await change(id, { retry_at: until, error: '450 later', attempts: JSON.stringify([deferral]) });
+    await change(id, {
+      ...{ retry_at: until, error: '450 later', wait_reason: 'deferred', attempts: JSON.stringify([deferral]) },
+    });
     expect(await waiting()).toEqual({ reason: 'deferred', until, words: '450 later' });
-    await change(id, { held_at: '2026-03-01T12:00:00Z' });
-    expect(await waiting()).toMatchObject({ reason: 'deferred' });
-    await change(id, { retry_at: '2099-05-02T00:00:00Z', error: 'The provider refuses our emails' });
+    await change(id, {
+      ...{ retry_at: '2099-05-02T00:00:00Z', error: 'The provider refuses our emails', wait_reason: 'provider paused' },
+    });
     expect(await waiting()).toEqual({
       ...{ reason: 'provider paused', until: '2099-05-02T00:00:00.000Z', words: 'The provider refuses our emails' },
     });

@@ -1,6 +1,6 @@
 import type { AutomationGraph } from '../pure/automations/automation-graph.ts';
 import type { ResendableState } from '../pure/campaigns/campaign-status.ts';
-import type { ProviderWait } from '../pure/emails/provider-wait.ts';
+import type { Hold, WaitingReason } from '../pure/emails/hold.ts';
 import type { FilterCondition } from '../pure/filters/filter-condition.ts';
 import type { PublicKeyRules } from '../pure/public-key-rules.ts';
 
@@ -25,16 +25,18 @@ export interface ColumnTypes {
   'automationStep.config': JsonObject;
   'campaign.audienceCondition': FilterCondition;
   'campaign.resendStates': ResendableState[];
-  'campaign.waiting': ProviderWait;
+  'campaign.waiting': Hold;
   'contact.data': JsonObject;
   'email.attempts': RecordedAttempt[];
   'email.refusal': { rule?: string; server?: string };
+  'email.waitReason': WaitingReason;
   'emailContent.headers': [name: string, value: string][];
   'event.data': JsonObject;
   'eventWait.eventData': JsonObject;
   'job.counts': Record<string, number>;
   'job.errors': Record<string, string | number | null>[];
   'job.input': JsonObject;
+  'projectPermit.holds': Partial<Record<'transactional' | 'campaign', Hold>>;
   'project.publicKeyRules': PublicKeyRules;
   'segment.condition': FilterCondition;
   'stepExecution.output': JsonObject;

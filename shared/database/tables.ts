@@ -210,6 +210,7 @@ export const tables = schema({
     erasedContactId: nullable(text),
     refusal: nullable(jsonb),
     heldAt: nullable(date),
+    waitReason: nullable(text),
     attempts: nullable(jsonb),
     trouble: nullable(text),
   },
@@ -352,6 +353,12 @@ export const tables = schema({
     language: nullable(text),
     publicKeyRules: nullable(jsonb),
   },
+  projectPermit: {
+    projectId: text,
+    nextFreeAt: nullable(date),
+    urgentFreeAt: nullable(date),
+    holds: jsonb,
+  },
   providerDay: {
     projectId: text,
     provider: text,
@@ -397,11 +404,6 @@ export const tables = schema({
     segmentId: text,
     contactId: text,
     createdAt: date,
-  },
-  sendBudget: {
-    projectId: text,
-    nextFreeAt: date,
-    urgentFreeAt: nullable(date),
   },
   senderDomain: {
     id: text,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { ALL } from './permit/health-key.ts';
+import { ALL } from './permit/keys.ts';
 import { providerGroupOf } from './verdict/recipient-provider.ts';
 import type { SmtpPool } from './transport/smtp-pool.ts';
 

@@ -1,5 +1,5 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import type { Admission, ProviderGuard } from './permit/provider-guard.ts';
+import type { Grant, Permit } from './permit/permit.ts';
 import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
@@ -29,7 +29,7 @@ export interface UnmadeMessages {
 export interface LoopParts {
   pool: SmtpPool;
   /** Holds emails that relays or providers refuse. */
-  guard: ProviderGuard;
+  permit: Pick<Permit, 'ready' | 'ask' | 'settle' | 'abandon' | 'unreachable'>;
   sandbox: SandboxPort;
   metrics: DeliveryMetrics;
   /** The pauses after deferrals. */
@@ -134,37 +134,37 @@ async function* answerSandbox(emails: Emails, sandbox: SandboxPort): AsyncGenera
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, guard, signal, retrySeconds, urgency } = options;
+  const { buffer, pool, permit, projectId, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
-  await guard.ready();
+  await permit.ready();
   const iterator = answerSandbox(emails, options.sandbox);
   let broken: Error | undefined;
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
-  async function send(email: PreparedEmail, admission: Admission): Promise<void> {
+  async function send(email: PreparedEmail, grant: Grant): Promise<void> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
       if (!message) return;
       const isAlone = email.deferrals > 0;
       const outcome = await traceSending(email.emailId, options.traceOf(email.emailId), () =>
-        pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
+        pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: grant.avoid }),
       );
-      const assessment = guard.settle(email.envelope, admission, outcome);
+      const assessment = permit.settle(grant, outcome);
       isSettled = true;
-      if (isServerAtFault(outcome, admission.provider)) {
+      if (isServerAtFault(outcome, grant.provider)) {
         broken ??= new SmtpUnavailableError(`connections broke under ${INTERRUPTIONS_MAX} messages in a row`);
       }
       settle(email, resultOf(email, outcome, retrySeconds, assessment));
     } catch (error) {
-      if (error instanceof NoOtherServerError) settle(email, heldResult(email, guard.unreachable(admission)));
+      if (error instanceof NoOtherServerError) settle(email, heldResult(email, permit.unreachable(grant)));
       else if (error instanceof UnsendableAddressError) {
         settle(email, { ...resultFrame(email), verdict: 'failed', error: error.message });
       } else throw error;
     } finally {
-      if (!isSettled) guard.abandon(admission);
+      if (!isSettled) permit.abandon(grant);
     }
   }
 
@@ -186,17 +186,17 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           noteUnmade(options, next.value, next.value.cause);
           continue;
         }
-        const admission = await guard.admit(next.value.envelope, options.projectId, signal);
-        if ('wait' in admission) {
-          settle(next.value, heldResult(next.value, admission));
+        const answer = await permit.ask({ projectId, recipient: next.value.envelope.to, signal });
+        if ('until' in answer) {
+          settle(next.value, heldResult(next.value, answer));
           continue;
         }
         if (options.pace) await options.pace();
         if (isStopped()) {
-          guard.abandon(admission);
+          permit.abandon(answer);
           return;
         }
-        await send(next.value, admission);
+        await send(next.value, answer);
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);

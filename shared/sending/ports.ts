@@ -1,6 +1,6 @@
 import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
-import type { ProviderWait } from '../pure/emails/provider-wait.ts';
-import type { ProviderHealth, ProviderReport } from './permit/provider-health.ts';
+import type { Hold } from '../pure/emails/hold.ts';
+import type { ProviderHealth, ProviderReport } from './permit/health.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import type { SpanParent } from './send-span.ts';
 import type { SmtpEnvelope } from './transport/message.ts';
@@ -15,12 +15,6 @@ export interface AttemptLedger {
   uncertainAttempts: number;
   /** The time since which its provider has held it up; null when it has not. */
   heldAt: Date | null;
-}
-
-/** Why an email is not sent now, and for how many milliseconds. */
-export interface Hold {
-  wait: ProviderWait;
-  ms: number;
 }
 
 /** Why an email was refused, as it is kept with the email. */
@@ -71,16 +65,44 @@ export interface SentCount {
   count: number;
 }
 
-/** What all workers know together about the speed and the health of their recipients' providers. */
+/** Emails of a project that wait together. */
+export type Stream = 'transactional' | 'campaign';
+
+/** What a project may send now. */
+export interface ProjectPolicy {
+  /** Emails a second; 0 is unlimited. */
+  ratePerSecond: number;
+  /** Why all its emails wait, if they do. */
+  hold?: Hold;
+}
+
+export interface BookingRequest {
+  projectId: string;
+  count: number;
+  ratePerSecond: number;
+  /** Goes ahead of bookings that are not urgent, so a transactional email does not wait behind a campaign. */
+  isUrgent: boolean;
+}
+
+/** What all workers know together about the speed and the health of projects, providers and relays. */
 export interface PermitStore {
+  /** The rate of a project, or why it may not send; undefined when it is gone. */
+  policyOf: (projectId: string) => Promise<ProjectPolicy | undefined>;
+  /** Reserves sending speed of a project. @returns the time until the first of its emails may go, in milliseconds */
+  reserve: (request: BookingRequest) => Promise<number>;
+  /** Stores why the emails of a stream wait. */
+  note: (projectId: string, stream: Stream, hold: Hold) => Promise<void>;
   /**
-   * Applies the reports of a worker to the states, and reads the states that all workers have written.
+   * Applies the reports of a worker to the states of providers, and reads the states that all workers have written.
    * @param relays the relays whose states are read
    * @param reports by `healthKey`
+   * @param sent emails that were handed over since the last call; a project and a provider may occur several times
    */
-  exchange: (relays: readonly string[], reports: ReadonlyMap<string, ProviderReport>) => Promise<ProviderStates>;
-  /** Counts emails that were handed over; each project and provider occurs once in the input. */
-  countSent: (counts: readonly SentCount[]) => Promise<void>;
+  exchange: (
+    relays: readonly string[],
+    reports: ReadonlyMap<string, ProviderReport>,
+    sent: readonly SentCount[],
+  ) => Promise<ProviderStates>;
 }
 
 /** An email to be sent. It is composed at the last moment, so that memory holds only messages in flight. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../tests/support/fake-clock.ts';
 import { MemoryBusyError } from './large-messages.ts';
-import type { ProviderGuard } from './permit/provider-guard.ts';
 import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, EmailToSend, Speed } from './ports.ts';
 import type { KeptResults } from './results/result-spool.ts';
-import { createSender, type Recorded } from './sender.ts';
+import { createSender, type Recorded, type SenderOptions } from './sender.ts';
 import { SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
 import { UnsendableAddressError } from './transport/wire-address.ts';
 
@@ -34,7 +33,7 @@ interface Options {
   capacity?: number;
   /** What the sink does with a recording; by default, it takes it. */
   record?: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
-  guard?: Partial<ProviderGuard>;
+  permit?: Partial<SenderOptions<Claim>['permit']>;
   /** What the pool answers; by default, the test decides for each email. */
   answer?: (to: string) => SmtpOutcome | Error;
   isLastAttempt?: boolean;
@@ -61,19 +60,18 @@ function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...
         else wire.push({ to, end: (outcome) => (settle(outcome), pass()) });
       }),
   } as Partial<SmtpPool> as SmtpPool;
-  const guard: ProviderGuard = {
+  const permit: SenderOptions<Claim>['permit'] = {
     ready: async () => undefined,
-    isPaused: () => false,
-    admit: async ({ to }) => ({ projectId: 'p', provider: to.split('@')[1] ?? '' }),
+    ask: async ({ projectId, recipient }) => ({ projectId, recipient, provider: recipient.split('@')[1] ?? '' }),
     settle: () => ({}),
-    abandon: (admission) => void log.push(`abandoned ${admission.provider}`),
+    abandon: ({ provider }) => void log.push(`abandoned ${provider}`),
     unreachable: () => {
       throw new Error('not expected');
     },
-    ...options.guard,
+    ...options.permit,
   };
   const send = createSender<Claim>({
-    ...{ pool, guard, retrySeconds: [10] },
+    ...{ pool, permit, retrySeconds: [10] },
     metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
     sandbox: {
       answer: ({ emailId, subject }, to) =>
@@ -194,8 +192,9 @@ describe('an attempt', () => {
   });
 
   it('puts off what the permit holds', async () => {
-    const hold = { wait: { reason: 'paused', provider: 'mail.test', until: '2026-01-01T00:00:00.000Z' }, ms: 1_000 };
-    const test = createTest({ emails: [mailTo('a')], guard: { admit: async () => hold } });
+    const until = '2026-01-01T00:00:00.000Z';
+    const hold = { level: 'provider', reason: 'provider paused', words: 'paused', until } as const;
+    const test = createTest({ emails: [mailTo('a')], permit: { ask: async () => hold } });
     expect(await ended(test)).toMatchObject({ putOff: 1, hold });
     expect(test.verdicts()).toEqual({ a: 'held' });
   });

@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Hold } from '../pure/emails/hold.ts';
 import { createLargeMessages } from './large-messages.ts';
 import { sendEmails, type LoopOptions, type LoopParts, type UnmadeMessages } from './loop.ts';
-import type {
-  CarriedEmails,
-  Claim,
-  DeliveryResult,
-  EmailBatch,
-  EmailSource,
-  Hold,
-  ResultSink,
-  Speed,
-} from './ports.ts';
+import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, ResultSink, Speed } from './ports.ts';
 import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
 import type { ResultSpool } from './results/result-spool.ts';
 import type { SmtpUrgency } from './transport/smtp-pool.ts';

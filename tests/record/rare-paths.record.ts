@@ -133,8 +133,10 @@ it('records a campaign that holds and is let go on', async () => {
     ofCampaign(held, async (handle) => {
       await isSending(held);
       held.campaign.waiting = {
+        level: 'stream',
+        reason: 'complaints',
+        words: 'Many called it spam.',
         provider: 'gmail.com',
-        reason: 'Many called it spam.',
         until: new Date().toISOString(),
       };
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);

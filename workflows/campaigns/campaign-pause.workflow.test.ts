@@ -7,6 +7,7 @@ import {
 } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { fakeCampaign, startCampaign, untilCancelled, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import type { Hold } from '../../shared/pure/emails/hold.ts';
 import { startTestWorkflows, type TestWorkflows } from '../../tests/support/test-workflows.ts';
 
 let workflows: TestWorkflows;
@@ -108,12 +109,12 @@ describe('a campaign that holds while its pages are sent', () => {
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
-      const [reason, until] = ['2.00 % of 4000 emails were reported as spam.', '2026-11-22T08:00:30.000Z'];
-      fake.campaign.waiting = { provider: 'gmail.com', reason, until };
+      const [words, until] = ['2.00 % of 4000 emails were reported as spam.', '2026-11-22T08:00:30.000Z'];
+      fake.campaign.waiting = { level: 'stream', reason: 'complaints', provider: 'gmail.com', words, until };
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await eventually(async () =>
         JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes(
-          `**holds** because of **gmail.com**. ${reason}`,
+          `**holds** because of **gmail.com**. ${words}`,
         ),
       );
       await handle.cancel();
@@ -123,7 +124,10 @@ describe('a campaign that holds while its pages are sent', () => {
 });
 
 describe('a campaign whose hold has ended', () => {
-  const hold = { provider: 'gmail.com', reason: 'Many called it spam.', until: '2026-11-22T08:00:30.000Z' };
+  const hold: Hold = {
+    ...{ level: 'stream', reason: 'complaints', words: 'Many called it spam.', provider: 'gmail.com' },
+    until: '2026-11-22T08:00:30.000Z',
+  };
 
   it('continues after the signal, without waiting for the retries of its pages', async () => {
     const fake = campaignAtWork();
@@ -154,7 +158,7 @@ describe('a campaign whose hold has ended', () => {
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
-      fake.campaign.waiting = { ...hold, relay: 'smtp.example.com' };
+      fake.campaign.waiting = { ...hold, level: 'provider', reason: 'provider paused', relay: 'smtp.example.com' };
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await eventually(async () =>
         JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('wait for'),

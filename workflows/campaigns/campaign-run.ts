@@ -1,6 +1,6 @@
 import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { CampaignProgress, CampaignResult } from '../../shared/pure/workflow-contracts.ts';
-import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
+import type { Hold } from '../../shared/pure/emails/hold.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, database } from '../proxies.ts';
 
@@ -17,7 +17,7 @@ export interface CampaignRun {
   /** What became of the campaign, once it is closed. */
   result?: CampaignResult | undefined;
   /** Why emails of the latest page, or the whole campaign, wait. */
-  waiting?: ProviderWait | undefined;
+  waiting?: Hold | undefined;
   /** The progress of sending, as text in the Temporal UI. */
   statusText: string;
 }
@@ -30,10 +30,9 @@ export function showStatus(run: CampaignRun, statusText = run.statusText): void 
 
 function waitDetails({ waiting }: CampaignRun): string {
   if (!waiting) return '';
-  const { provider, relay, until, reason } = waiting;
-  // A hold without a relay is that of the whole campaign, which ends at no fixed time.
-  if (relay === undefined) return `The campaign **holds** because of **${provider}**. ${reason}`;
-  return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${reason}`;
+  const { level, provider, relay, until, words } = waiting;
+  if (level === 'stream') return `The campaign **holds** because of **${provider}**. ${words}`;
+  return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${words}`;
 }
 
 /** Reads the campaign from PostgreSQL. A cancellation in Temporal is stored first. */
@@ -79,7 +78,7 @@ interface Watch {
 
 /** Whether a hold of the campaign has ended: its pages are planned again instead of waiting for their retries. */
 function isReleased({ waiting }: CampaignRun, current: CampaignStateView): boolean {
-  return waiting !== undefined && waiting.relay === undefined && current.waiting === undefined;
+  return waiting?.level === 'stream' && current.waiting === undefined;
 }
 
 /**

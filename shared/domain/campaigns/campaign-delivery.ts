@@ -1,4 +1,4 @@
-import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { applyHardBounces } from '../emails/hard-bounces.ts';
@@ -153,10 +153,10 @@ export async function countPendingRecipients(em: Em, page: CampaignPage, firstSe
 }
 
 /** Stores what a campaign that is being sent waits for. */
-export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): Promise<void> {
+export async function noteHold(em: Em, campaignId: string, hold: Hold): Promise<void> {
   await query(
     em,
-    sql`update campaign set waiting = ${json(wait)}::jsonb where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
+    sql`update campaign set waiting = ${json(hold)}::jsonb where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
   );
 }
 
@@ -207,8 +207,8 @@ async function recordOnPage(
   retrySeconds: readonly number[],
   { where, areFailed }: Changeable,
 ): Promise<RecordedPage> {
-  const wait = results.findLast((result) => result.held)?.held?.wait;
-  const waiting = wait ? json(wait) : null;
+  const hold = results.findLast((result) => result.held)?.held;
+  const waiting = hold ? json(hold) : null;
   const [row] = await queryPrepared(
     tx,
     sql`

@@ -1,5 +1,5 @@
 import { campaignStatusesBefore } from '../../pure/campaigns/campaign-status.ts';
-import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
@@ -18,7 +18,7 @@ const CAMPAIGN_STATE = {
   /** Whether recipients who are to be sent to again are still to be queued. */
   isResending: boolean,
   /** What the campaign waits for; null when it does not wait. */
-  waiting: nullable(jsonAs<ProviderWait>()),
+  waiting: nullable(jsonAs<Hold>()),
 };
 export type CampaignState = RowOf<typeof CAMPAIGN_STATE>;
 

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import { baseProperties } from '../../database/base-properties.ts';
 import { contentProperties } from '../templates/template.entity.ts';
 
@@ -34,7 +34,7 @@ export const CampaignEntity = defineEntity({
     /** Why it could not go on, and what to do. */
     error: p.text().nullable(),
     /** What it waits for: the provider that its latest held email was for, or fewer complaints. */
-    waiting: p.json<ProviderWait>().nullable(),
+    waiting: p.json<Hold>().nullable(),
     /** Set while it is paused, which only a campaign that is being sent can be. */
     pausedAt: p.datetime(3).nullable(),
     /** Whether it is sent whatever the rate of complaints is. */

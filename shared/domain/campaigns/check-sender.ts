@@ -4,7 +4,7 @@ import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
 import { nullable, number } from '../../database/tables.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
-import { readSendPolicy } from '../emails/send-budget.ts';
+import { readPolicy } from '../emails/permit-store.ts';
 
 export interface SenderCheck {
   domain: string;
@@ -54,7 +54,7 @@ export async function readSendingSpeed(
   projectId: string,
   defaultRatePerSecond: number,
 ): Promise<SendingSpeed | undefined> {
-  const policy = await readSendPolicy(em, projectId, defaultRatePerSecond);
+  const policy = await readPolicy(em, projectId, defaultRatePerSecond);
   if (policy && policy.ratePerSecond > 0) return { emailsPerSecond: policy.ratePerSecond, basis: 'limit' };
   const fullest = await queryOne(
     em,

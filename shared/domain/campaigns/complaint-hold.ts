@@ -1,6 +1,6 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
-import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import type { Em } from '../../database/em.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
@@ -11,11 +11,13 @@ import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 
-/** The wait of a campaign because of complaints; its reason says what to do. */
-export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: number, until: Date): ProviderWait {
+/** The hold of a campaign because of complaints; its words say what to do. */
+export function complaintHold(campaignId: string, rate: ComplaintRate, rateMax: number, until: Date): Hold {
   const percent = ((rate.complained / rate.sent) * 100).toFixed(2);
   return {
-    reason:
+    level: 'stream',
+    reason: 'complaints',
+    words:
       `${percent} % of ${rate.sent} emails of the last 7 days were reported as spam; campaigns wait at ${rateMax} %. ` +
       `Send only to people who want these emails, or let this campaign go on with POST /campaigns/${campaignId}/continue`,
     provider: rate.provider,
@@ -24,22 +26,22 @@ export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: 
 }
 
 /**
- * Stores why a campaign that is being sent waits. A new wait goes to its workflow by the outbox.
- * @returns whether the wait is new
+ * Stores why a campaign that is being sent waits. A new hold goes to its workflow by the outbox.
+ * @returns whether the hold is new
  */
 export async function holdCampaign(
   em: Em,
   { id, projectId }: { id: string; projectId: string },
-  wait: ProviderWait,
+  hold: Hold,
 ): Promise<boolean> {
   return inTransaction(em, async (tx) => {
     const row = await queryOne(
       tx,
       sql`
-        update campaign c set waiting = ${json(wait)}::jsonb
+        update campaign c set waiting = ${json(hold)}::jsonb
         from (select id, waiting from campaign where id = ${id} for no key update) old
         where c.id = old.id and c.status = ${campaignStatus.SENDING}
-        returning coalesce(old.waiting ->> 'provider' <> ${wait.provider} or old.waiting -> 'relay' is not null
+        returning coalesce(old.waiting ->> 'provider' <> ${hold.provider} or old.waiting ->> 'level' <> ${hold.level}
           or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
       { isNew: boolean },
     );

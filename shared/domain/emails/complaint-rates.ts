@@ -23,16 +23,16 @@ const IN_WINDOW = sql`day > ${TODAY} - ${WINDOW_DAYS}::int`;
 function addTo(column: SqlFragment, counts: readonly SentCount[]): SqlFragment {
   return sql`
     insert into provider_day as d (project_id, provider, day, ${column})
-    select project_id, provider, ${TODAY}, count
+    select project_id, provider, ${TODAY}, sum(count)
     from unnest(
       ${counts.map((each) => each.projectId)}::uuid[], ${counts.map((each) => each.provider)}::text[],
       ${counts.map((each) => each.count)}::int[]
     ) as t (project_id, provider, count)
-    order by project_id, provider
+    group by project_id, provider order by project_id, provider
     on conflict (project_id, provider, day) do update set ${column} = d.${column} + excluded.${column}`;
 }
 
-/** Counts emails that were handed over; each project and provider occurs once in the input. */
+/** Counts emails that were handed over. */
 export async function countSent(em: Em, counts: readonly SentCount[]): Promise<void> {
   if (counts.length > 0) await query(em, addTo(sql`sent`, counts));
 }

@@ -1,3 +1,4 @@
+import type { Hold } from '../../pure/emails/hold.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
@@ -32,6 +33,13 @@ function storableOrNull(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : storableText(text);
 }
 
+/** The spread of the ends of holds, so that held emails do not all return at once. */
+const HELD_SPREAD_MS = 1_000;
+
+function heldMs({ until }: Hold): number {
+  return Math.max(0, Date.parse(until) - Date.now()) + Math.random() * HELD_SPREAD_MS;
+}
+
 /** Results as a table `r` of a statement. */
 export function resultTable(results: DeliveryResult[]): SqlFragment {
   // In the order in which emails are locked: PostgreSQL updates so few rows one by one.
@@ -43,7 +51,7 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map(({ error }) => storableOrNull(error?.slice(0, ERROR_LENGTH_MAX)))}::text[],
       ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
       ${rows.map(({ server }) => storableOrNull(server))}::text[],
-      ${rows.map((result) => result.held?.ms ?? null)}::float8[]
+      ${rows.map(({ held }) => (held ? heldMs(held) : null))}::float8[]
     ) as r (email_id, verdict, subject, error, refusal, server, held_ms)`;
 }
 
@@ -83,6 +91,8 @@ export function resultColumns(retrySeconds: readonly number[], pageClaim?: strin
   deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
   uncertain_attempts = e.uncertain_attempts + (r.verdict = 'uncertain')::int,
   retry_at = ${retryAt(retrySeconds)},
+  wait_reason = case when r.verdict = 'held' then 'provider paused'
+    when r.verdict in ('deferred', 'uncertain') then 'deferred' end,
   held_at = case when r.verdict = 'held' then coalesce(e.held_at, now()) else e.held_at end,
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,

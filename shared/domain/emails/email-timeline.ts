@@ -1,9 +1,9 @@
 import { AppError } from '../../pure/app-error.ts';
-import { isWaitCurrent } from '../../pure/emails/provider-wait.ts';
+import { isHoldCurrent, type Hold, type WaitingReason } from '../../pure/emails/hold.ts';
 import type { RecordedAttempt } from '../../database/column-types.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
-import { boolean, date, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
+import { boolean, date, jsonAs, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 import { EMAIL_COLUMNS, emailTables, LISTED_EMAIL, type ListedEmail } from './email-lists.ts';
 
 export const TIMELINE_TYPES = [
@@ -37,20 +37,9 @@ export interface TimelineEntry {
   link?: string;
 }
 
-export const WAITING_REASONS = [
-  'project disabled',
-  'campaign paused',
-  'complaints',
-  'provider paused',
-  'deferred',
-  'throttled',
-  'no relay',
-  'queued',
-] as const;
-
 /** Why an email is not sent yet, and until when, if that is known. */
 export interface Waiting {
-  reason: (typeof WAITING_REASONS)[number];
+  reason: WaitingReason;
   until: Date | null;
   /** The words of the server, or Everpost's own. */
   words: string | null;
@@ -65,12 +54,11 @@ export interface EmailStory {
 
 const STORY = {
   ...LISTED_EMAIL,
-  ...pick(tables.email, 'attempts', 'refusal', 'heldAt'),
+  ...pick(tables.email, 'attempts', 'refusal', 'waitReason'),
   isDisabled: tables.project.disabled,
   isPaused: boolean,
-  wasReleased: boolean,
-  campaignWait: tables.campaign.waiting,
-  budgetUntil: nullable(date),
+  campaignHold: tables.campaign.waiting,
+  streamHold: nullable(jsonAs<Hold>()),
   now: date,
 };
 type StoryRow = RowOf<typeof STORY>;
@@ -200,35 +188,22 @@ function timelineOf(row: StoryRow, events: EventRow[]): TimelineEntry[] {
   return [queued, ...later.sort((left, right) => left.at.getTime() - right.at.getTime())];
 }
 
-/** Whether a waiting email is held, not deferred: then its last attempt does not name the time of the next one. */
-function isHeld({ heldAt, attempts, retryAt }: StoryRow): boolean {
-  const nextAt = attempts?.at(-1)?.nextAt;
-  return heldAt !== null && !(nextAt !== undefined && retryAt !== null && Date.parse(nextAt) >= retryAt.getTime() - 1);
-}
-
 function waitingOf(row: StoryRow, now: Date): Waiting | null {
   if (row.status !== 'PENDING') return null;
-  const { retryAt, budgetUntil, campaignWait, error } = row;
-  const wait = (reason: Waiting['reason'], until: Date | null = null, words: string | null = null): Waiting => ({
-    reason,
-    until,
-    words,
-  });
-  if (row.isDisabled) return wait('project disabled');
-  if (row.isPaused) return wait('campaign paused');
-  const held = campaignWait && isWaitCurrent(campaignWait, now.getTime()) ? campaignWait : undefined;
-  const heldUntil = held ? new Date(held.until) : null;
-  // A campaign waits for a provider or because of complaints, and only a wait for a provider names relays.
-  if (held && held.relay === undefined) return wait('complaints', heldUntil, held.reason);
-  if (retryAt && retryAt > now) return wait(isHeld(row) ? 'provider paused' : 'deferred', retryAt, error);
-  if (held?.isUnreachable) return wait('no relay', heldUntil, held.reason);
-  if (budgetUntil && budgetUntil > now) return wait('throttled', budgetUntil);
-  return wait(row.wasReleased ? 'no relay' : 'queued');
+  const { retryAt, error, waitReason } = row;
+  if (row.isDisabled) return { reason: 'project disabled', until: null, words: null };
+  if (row.isPaused) return { reason: 'campaign paused', until: null, words: null };
+  const [ofCampaign, ofStream] = [row.campaignHold, row.streamHold].map((hold) =>
+    hold && isHoldCurrent(hold, now.getTime()) ? hold : undefined,
+  );
+  const waitFor = ({ reason, until, words }: Hold): Waiting => ({ reason, until: new Date(until), words });
+  if (ofCampaign?.reason === 'complaints') return waitFor(ofCampaign);
+  if (retryAt && retryAt > now) return { reason: waitReason ?? 'deferred', until: retryAt, words: error };
+  return ofStream ? waitFor(ofStream) : { reason: 'queued', until: null, words: null };
 }
 
 /**
- * An email, what happened to it and why it waits. The reason `no relay` is inferred: an attempt claimed the email and
- * released it without handing it to a server.
+ * An email, what happened to it and why it waits.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function readEmailStory(em: Em, projectId: string, emailId: string): Promise<EmailStory> {
@@ -236,11 +211,10 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string)
     em,
     sql`
       select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused",
-        now() as now, e.delivery_id is not null and e.retry_at is null as "wasReleased", e.held_at as "heldAt",
-        c.waiting as "campaignWait",
-        case when e.campaign_id is null then b.urgent_free_at else b.next_free_at end as "budgetUntil"
+        now() as now, e.wait_reason as "waitReason", c.waiting as "campaignHold",
+        h.holds -> case when e.campaign_id is null then 'transactional' else 'campaign' end as "streamHold"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
-        left join send_budget b on b.project_id = e.project_id
+        left join project_permit h on h.project_id = e.project_id
       where e.id = ${emailId} and e.project_id = ${projectId}`,
     STORY,
   );

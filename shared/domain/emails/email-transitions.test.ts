@@ -94,7 +94,8 @@ async function addCampaign(status: string, error: string | null): Promise<string
 }
 
 function resultOf(emailId: string, verdict: (typeof VERDICTS)[number]): DeliveryResult {
-  const held = { wait: { provider: 'example.com', reason: 'blocked', words: '' } as never, ms: 1_000 };
+  const until = new Date(Date.now() + 1_000).toISOString();
+  const held = { level: 'provider', reason: 'provider paused', words: 'blocked', until } as const;
   return { emailId, verdict, subject: null, error: 'words', ...(verdict === 'held' && { held }) };
 }
 

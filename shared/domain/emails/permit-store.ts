@@ -4,12 +4,13 @@ import {
   UNTROUBLED,
   type ProviderHealth,
   type ProviderReport,
-} from '../../sending/permit/provider-health.ts';
-import type { PermitStore, ProviderStates } from '../../sending/ports.ts';
-import { healthKey, partsOfKey } from '../../sending/permit/health-key.ts';
+} from '../../sending/permit/health.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
+import type { BookingRequest, PermitStore, ProjectPolicy, ProviderStates, Stream } from '../../sending/ports.ts';
+import { healthKey, partsOfKey } from '../../sending/permit/keys.ts';
 import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
-import { date, nullable, pick, tables } from '../../database/tables.ts';
+import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { date, nullable, number, pick, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { countSent } from './complaint-rates.ts';
 
@@ -100,10 +101,65 @@ async function readStates(
   return { nowMs: rows[0]?.now.getTime() ?? Date.now(), states: new Map(states), changes };
 }
 
-/** Creates the store of the permits, over PostgreSQL. */
-export function createPermitStore(em: () => Em): PermitStore {
+/**
+ * Whether and how fast a project may send now; undefined when it is gone.
+ * @param ratePerSecond the rate of projects that have none of their own; 0 is unlimited
+ */
+export async function readPolicy(em: Em, projectId: string, ratePerSecond: number): Promise<ProjectPolicy | undefined> {
+  const row = await queryOne(em, sql`select disabled, emails_per_second from project where id = ${projectId}`, {
+    disabled: tables.project.disabled,
+    emails_per_second: tables.project.emailsPerSecond,
+  });
+  if (!row) return undefined;
+  const words = `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`;
+  const hold: Hold = { level: 'project', reason: 'project disabled', words, until: new Date().toISOString() };
+  return { ratePerSecond: row.emails_per_second ?? ratePerSecond, ...(row.disabled && { hold }) };
+}
+
+/**
+ * Reserves sending speed over all workers, by moving the time at which the next email of the project may be sent. A
+ * project saves nothing up while it sends nothing, so a burst after a pause is not faster than the rate.
+ */
+async function reserve(em: Em, { projectId, count, ratePerSecond, isUrgent }: BookingRequest): Promise<number> {
+  const span = sql`${count / ratePerSecond}::float8 * interval '1 second'`;
+  const endsAt = isUrgent ? sql`urgent_free_at` : sql`next_free_at`;
+  const row = await queryOne(
+    em,
+    sql`
+      insert into project_permit as b (project_id, next_free_at, urgent_free_at)
+      values (${projectId}, clock_timestamp() + ${span}, case when ${isUrgent}::boolean then clock_timestamp() + ${span} end)
+      on conflict (project_id) do update set
+        next_free_at = greatest(b.next_free_at, clock_timestamp()) + ${span},
+        urgent_free_at = case when ${isUrgent}::boolean
+          then greatest(b.urgent_free_at, clock_timestamp()) + ${span} else b.urgent_free_at end
+      returning extract(epoch from ${endsAt} - ${span} - clock_timestamp())::float8 * 1000 as "waitMs"`,
+    { waitMs: number },
+  );
+  return row?.waitMs ?? 0;
+}
+
+async function note(em: Em, projectId: string, stream: Stream, hold: Hold): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into project_permit as p (project_id, holds) values (${projectId}, ${json({ [stream]: hold })}::jsonb)
+      on conflict (project_id) do update set holds = p.holds || excluded.holds`,
+  );
+}
+
+/**
+ * Creates the store of the permits, over PostgreSQL.
+ * @param ratePerSecond the rate of projects that have none of their own; 0 is unlimited
+ */
+export function createPermitStore(em: () => Em, ratePerSecond: number): PermitStore {
   return {
-    exchange: (relays, reports) => exchange(em(), relays, reports),
-    countSent: (counts) => countSent(em(), counts),
+    policyOf: (projectId) => readPolicy(em(), projectId, ratePerSecond),
+    reserve: (request) => reserve(em(), request),
+    note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
+    async exchange(relays, reports, sent) {
+      const states = await exchange(em(), relays, reports);
+      await countSent(em(), sent);
+      return states;
+    },
   };
 }

@@ -111,7 +111,7 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`idempotency_claim`),
   ofProject(sql`provider_day`),
   ofProject(sql`rate_window`),
-  ofProject(sql`send_budget`),
+  ofProject(sql`project_permit`),
 ];
 
 /**

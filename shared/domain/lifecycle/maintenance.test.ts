@@ -7,7 +7,7 @@ import { createMaintenanceActivities } from '../../../activities/maintenance/mai
 import { testConfig } from '../../../tests/support/config.ts';
 import { createJob, endJob } from '../jobs/jobs.ts';
 import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
-import { healthKey } from '../../sending/permit/health-key.ts';
+import { healthKey } from '../../sending/permit/keys.ts';
 import { createPermitStore } from '../emails/permit-store.ts';
 import { createProject } from '../projects/projects.ts';
 import { sql, SqlFragment } from '../../database/sql.ts';
@@ -173,11 +173,12 @@ it('the clean-up deletes trace contexts after a day', async () => {
 it('the clean-up deletes states of providers that no worker has reported for a day', async () => {
   const report = {
     ...{ workerId: 'w', total: 10, accepted: 0, refused: 10, slowed: 0 },
-    ...{ hard: [], suspects: [], reason: '554 listed', probe: null, wantsProbe: false },
+    ...{ hard: {}, suspects: [], reason: '554 listed', probe: null, wantsProbe: false },
   };
   const providers = ['now.test', 'today.test', 'gone.test'];
   const keys = providers.map((provider) => healthKey('relay:25', provider));
-  await createPermitStore(em).exchange(['relay:25'], new Map(keys.map((key) => [key, report])));
+  const store = createPermitStore(em, 0);
+  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), []);
   const makeOlder = (provider: string, hours: number) =>
     query(
       em(),
@@ -189,7 +190,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   await makeOlder('today.test', 23);
   await makeOlder('gone.test', 25);
   expect(await cleanUp()).toMatchObject({ providerStates: 1 });
-  const { states } = await createPermitStore(em).exchange(['relay:25'], new Map());
+  const { states } = await store.exchange(['relay:25'], new Map(), []);
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });
 

@@ -36,6 +36,13 @@ const RECIPIENTS_LEFT = sql`
 /** Why something waits that is due and not in the outbox. */
 const NO_WORKER = sql`'waits for a worker, or Temporal has lost it (everpost reconcile --now)'`;
 
+/** The words of a hold that has not ended long ago. */
+function wordsOf(hold: SqlFragment): SqlFragment {
+  return sql`
+    case when (${hold} ->> 'until')::timestamptz > now() - interval '1 minute'
+      then coalesce(${hold} ->> 'words', ${hold} ->> 'reason') end`;
+}
+
 /** A select of what waits, by project and kind: in all projects, or in one. */
 function waitingItems(projectId: string | null): SqlFragment {
   const ofProject = projectId === null ? sql`true` : sql`project_id = ${projectId}`;
@@ -45,12 +52,15 @@ function waitingItems(projectId: string | null): SqlFragment {
     from outbox where ${ofProject} group by 1, 2
     union all
     select project_id, 'email', count(*), min(delivery_due_at),
-      case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
+      coalesce(
+        case when count(held_at) > 0 then count(held_at) || ' held for a provider' end,
+        (select ${wordsOf(sql`holds -> 'transactional'`)} from project_permit h where h.project_id = email.project_id)
+      )
     from email where delivery_due_at is not null and ${ofProject} group by 1
     union all
     select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})),
       min(coalesce(resend_as_of, audience_as_of, updated_at)),
-      case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
+      case when bool_or(paused_at is not null) then 'a campaign is paused' else max(${wordsOf(sql`waiting`)}) end
     from campaign c where status = ${campaignStatus.SENDING} and ${ofProject} group by 1
     union all
     select project_id, 'scheduled campaign', count(*), min(scheduled_for), ${NO_WORKER}

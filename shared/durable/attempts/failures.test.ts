@@ -151,11 +151,12 @@ describe('the end of an attempt', () => {
   });
 
   it('retries work that has waited long less often', async () => {
+    const hold = { level: 'project', reason: 'project disabled', words: 'off', until: '' } as const;
     const pauses: unknown[] = [];
     for (const waitedMs of [1_000, 3_600_000, 48 * 3_600_000]) {
       const environment = new MockActivityEnvironment({ scheduledTimestampMs: Date.now() - waitedMs });
       await environment.run(async () => {
-        pauses.push(Math.round(Number(projectDisabledFailure('p', 15).nextRetryDelay) / 1_000));
+        pauses.push(Math.round(Number(projectDisabledFailure(hold, 15).nextRetryDelay) / 1_000));
       });
     }
     expect(pauses).toEqual([15, 180, 300]);

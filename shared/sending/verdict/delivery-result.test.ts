@@ -58,14 +58,19 @@ describe('resultOf', () => {
   });
 
   it('counts no attempt for an email that came too fast, until its provider has held it for 48 hours', () => {
-    const wait = { reason: 'fewer', provider: 'mail.test', until: '2026-01-01T00:00:00.000Z' };
+    const hold = {
+      level: 'provider',
+      reason: 'provider paused',
+      words: 'fewer',
+      until: '2026-01-01T00:00:00.000Z',
+    } as const;
     const slowed = rejected('451 4.7.1 Rate limited');
     const hoursAgo = (hours: number) => ({ ...attempt(4), heldAt: new Date(Date.now() - hours * 3_600_000) });
-    const assessment = { hold: { wait, ms: 1_000 } };
+    const assessment = { hold };
     for (const email of [attempt(4), hoursAgo(47)]) {
       expect(resultOf(email, slowed, RETRY_SECONDS, assessment)).toMatchObject({
         verdict: 'held',
-        held: { ms: 1_000 },
+        held: hold,
       });
     }
     expect(resultOf(hoursAgo(49), slowed, RETRY_SECONDS, assessment).verdict).toBe('failed');

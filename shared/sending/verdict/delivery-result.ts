@@ -1,5 +1,6 @@
 import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../pure/emails/delivery-retry.ts';
-import type { AttemptLedger, DeliveryResult, Hold, OutcomeAssessment } from '../ports.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
+import type { AttemptLedger, DeliveryResult, OutcomeAssessment } from '../ports.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import { judgeRefusal } from './judge-refusal.ts';
 
@@ -61,7 +62,7 @@ export function resultOf(
 export function heldResult(
   { emailId, subject, heldAt }: AttemptLedger,
   held: Hold,
-  error = held.wait.reason,
+  error = held.words ?? held.reason,
 ): DeliveryResult {
   if (heldAt === null || Date.now() - heldAt.getTime() < HELD_MS_MAX) {
     return { emailId, subject, verdict: 'held', error, held };

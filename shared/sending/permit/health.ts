@@ -1,21 +1,5 @@
-/** The results of emails to a provider. */
-export interface ProviderCounts {
-  total: number;
-  accepted: number;
-  /** Refused for reasons that are about us. */
-  refused: number;
-  /** Refused for their speed. A recipient counts once, however often it is refused. */
-  slowed: number;
-}
-
-/** The words of a hard verdict, and the number of recipients that got it in these words. */
-export interface HardWords {
-  words: string;
-  recipients: number;
-}
-
-/** Refusals about us, counted by the recipient's provider, for the first `WORDS_MAX` providers. */
-export type Spread = Readonly<Record<string, number>>;
+/** Numbers by name: of recipients by the words of a hard verdict, or of refusals by provider. */
+export type Numbers = Readonly<Record<string, number>>;
 
 /** The results of a project's emails; `against` are those refused for any reason that is not the one email's. */
 export interface ProjectCounts {
@@ -23,13 +7,28 @@ export interface ProjectCounts {
   against: number;
 }
 
-/** Results by project, for the `WORDS_MAX` projects with the most refusals; all others are added up as `''`. */
+/** Results by project, for the `NAMES_MAX` projects with the most refusals; all others are added up as `''`. */
 export type ByProject = Readonly<Record<string, ProjectCounts>>;
 
-/** The results that one worker has seen of a provider since its last report. */
-export interface ProviderReport extends ProviderCounts {
+/** The results of emails to a provider, or through a relay. */
+export interface Results {
+  total: number;
+  accepted: number;
+  /** Refused for reasons that are about us. */
+  refused: number;
+  /** Refused for their speed. A recipient counts once, however often it is refused. */
+  slowed: number;
+  /** Recipients of hard verdicts, by the words of these. */
+  hard: Numbers;
+  /** Refusals about us by the recipient's provider. Set when the results are those of a whole relay. */
+  spread?: Numbers;
+  /** Missing or empty when the results are those of the messages of one project. */
+  projects?: ByProject;
+}
+
+/** What one worker has seen of a provider since its last report. */
+export interface ProviderReport extends Results {
   workerId: string;
-  hard: HardWords[];
   /** Words of hard verdicts that this worker already takes for a surge. */
   suspects: string[];
   /** Code and rule of the latest refusal. */
@@ -37,17 +36,10 @@ export interface ProviderReport extends ProviderCounts {
   probe: 'accepted' | 'refused' | 'unclear' | null;
   /** The worker has an email for the provider, should a probe be due. */
   wantsProbe: boolean;
-  /** Set when the report is about everything behind a relay. */
-  spread?: Spread;
-  /** Missing or empty when the report is about the messages of one project. */
-  projects?: ByProject;
 }
 
-interface Bucket extends ProviderCounts {
+interface Bucket extends Results {
   atMs: number;
-  hard: HardWords[];
-  spread?: Spread;
-  projects?: ByProject;
 }
 
 export interface ProviderPause {
@@ -122,8 +114,8 @@ const RECOVERY_SECONDS = 60;
 const LIFTED_AT = 2;
 /** A worker that has not reported for this long no longer counts as a sender. */
 const WORKER_MS = 5_000;
-/** The most different words of hard verdicts, or providers of a spread, that are counted. */
-export const WORDS_MAX = 8;
+/** The most names that are counted. */
+export const NAMES_MAX = 8;
 
 /** The health of a provider or a relay after a worker's report: begins and ends pauses, and adjusts the pace. */
 export function afterReport(health: ProviderHealth, report: ProviderReport, nowMs: number): ProviderHealth {
@@ -153,39 +145,33 @@ export function isUntroubled({ window, pause, pace, suspects, recovered }: Provi
 
 function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bucket[] {
   const kept = window.filter((bucket) => bucket.atMs > nowMs - HARD_SURGE.ms);
-  const { total, accepted, refused, slowed, spread, projects } = report;
-  if (total === 0) return kept;
-  const hard = report.hard.slice(0, WORDS_MAX);
+  if (report.total === 0) return kept;
   const last = kept.at(-1);
-  if (!last || nowMs - last.atMs >= BUCKET_MS) {
-    const counts = { total, accepted, refused, slowed, hard };
-    return [...kept, { atMs: nowMs, ...counts, ...(spread && { spread }), ...(projects && { projects }) }];
-  }
-  const merged: Bucket = {
-    atMs: last.atMs,
-    total: last.total + total,
-    accepted: last.accepted + accepted,
-    refused: last.refused + refused,
-    slowed: last.slowed + slowed,
-    hard: addHard(last.hard, hard).slice(0, WORDS_MAX),
-    ...(spread && { spread: addSpread(last.spread, spread) }),
-    ...(projects && { projects: addProjects(last.projects, projects) }),
+  const { total, accepted, refused, slowed, hard, spread, projects } = report;
+  const results = { total, accepted, refused, slowed, hard, ...(spread && { spread }), ...(projects && { projects }) };
+  if (!last || nowMs - last.atMs >= BUCKET_MS) return [...kept, { atMs: nowMs, ...results }];
+  return [...kept.slice(0, -1), { atMs: last.atMs, ...addResults(last, results) }];
+}
+
+function addResults(left: Results, right: Results): Results {
+  return {
+    total: left.total + right.total,
+    accepted: left.accepted + right.accepted,
+    refused: left.refused + right.refused,
+    slowed: left.slowed + right.slowed,
+    hard: addNumbers(left.hard, right.hard, NAMES_MAX),
+    ...(right.spread && { spread: addNumbers(left.spread, right.spread, NAMES_MAX) }),
+    ...(right.projects && { projects: addProjects(left.projects, right.projects) }),
   };
-  return [...kept.slice(0, -1), merged];
 }
 
-function addHard(left: readonly HardWords[], right: readonly HardWords[]): HardWords[] {
-  const counts = new Map<string, number>();
-  for (const { words, recipients } of [...left, ...right]) counts.set(words, (counts.get(words) ?? 0) + recipients);
-  return [...counts].map(([words, recipients]) => ({ words, recipients }));
-}
-
-function addSpread(left: Spread = {}, right: Spread = {}): Spread {
-  const sums: Record<string, number> = { ...left };
-  for (const [provider, count] of Object.entries(right)) {
-    if (provider in sums || Object.keys(sums).length < WORDS_MAX) sums[provider] = (sums[provider] ?? 0) + count;
+/** Adds up numbers by name, for the first `namesMax` names. */
+export function addNumbers(left: Numbers = {}, right: Numbers = {}, namesMax = Infinity): Numbers {
+  const sums = new Map(Object.entries(left));
+  for (const [name, count] of Object.entries(right)) {
+    if (sums.has(name) || sums.size < namesMax) sums.set(name, (sums.get(name) ?? 0) + count);
   }
-  return sums;
+  return Object.fromEntries(sums);
 }
 
 /** Adds up results by project, for a limited number of projects. */
@@ -197,7 +183,7 @@ export function addProjects(left: ByProject = {}, right: ByProject = {}): ByProj
   };
   for (const [projectId, counts] of Object.entries(right)) add(projectId, counts);
   const named = [...sums].filter(([projectId]) => projectId !== '');
-  for (const [projectId, counts] of named.sort(([, a], [, b]) => b.against - a.against).slice(WORDS_MAX)) {
+  for (const [projectId, counts] of named.sort(([, a], [, b]) => b.against - a.against).slice(NAMES_MAX)) {
     sums.delete(projectId);
     add('', counts);
   }
@@ -205,7 +191,7 @@ export function addProjects(left: ByProject = {}, right: ByProject = {}): ByProj
 }
 
 /** Whether refusals are spread over so many providers that they are the relay's. */
-export function isSpreadOut(spread: Spread): boolean {
+export function isSpreadOut(spread: Numbers): boolean {
   const counts = Object.values(spread);
   const sum = counts.reduce((all, count) => all + count, 0);
   return counts.length >= RELAY_SURGE.providers && Math.max(...counts) <= sum * RELAY_SURGE.largest;
@@ -214,12 +200,12 @@ export function isSpreadOut(spread: Spread): boolean {
 /** Whether the latest results of a relay are a surge, over any time up to `REFUSAL_SURGE.ms`. */
 function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
   let [total, refused] = [0, 0];
-  let spread: Spread = {};
+  let spread: Numbers = {};
   for (const bucket of window.toReversed()) {
     if (bucket.atMs <= nowMs - REFUSAL_SURGE.ms) return false;
     total += bucket.total;
     refused += bucket.refused;
-    spread = addSpread(spread, bucket.spread);
+    spread = addNumbers(spread, bucket.spread, NAMES_MAX);
     if (isSpreadOut(spread) && refused >= REFUSAL_SURGE.count && refused >= total * RELAY_SURGE.share) return true;
   }
   return false;
@@ -264,11 +250,11 @@ function soleCause(projects: ByProject): string | undefined {
 function hardSurges(window: readonly Bucket[]): string[] {
   const found = new Set<string>();
   let total = 0;
-  let sums: HardWords[] = [];
+  let sums: Numbers = {};
   for (const bucket of window.toReversed()) {
     total += bucket.total;
-    sums = addHard(sums, bucket.hard);
-    for (const { words, recipients } of sums) {
+    sums = addNumbers(sums, bucket.hard);
+    for (const [words, recipients] of Object.entries(sums)) {
       if (recipients >= HARD_SURGE.recipients && recipients >= total * HARD_SURGE.share) found.add(words);
     }
   }
@@ -279,7 +265,7 @@ function hardSurges(window: readonly Bucket[]): string[] {
 function addSuspects(next: ProviderHealth, report: ProviderReport, nowMs: number): boolean {
   const found = [...report.suspects, ...hardSurges(next.window)];
   if (found.length === 0) return false;
-  const words = [...new Set([...(next.suspects?.words ?? []), ...found])].slice(-WORDS_MAX);
+  const words = [...new Set([...(next.suspects?.words ?? []), ...found])].slice(-NAMES_MAX);
   next.suspects = { words, untilMs: nowMs + HARD_SURGE.ms };
   return true;
 }

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidV7 } from 'uuid';
+import { createLogger } from '../../shared/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import type { AttemptMemory } from '../../shared/durable/attempts/attempt.ts';
-import { reserveNextAttempt, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
+import { createPermitStore } from '../../shared/domain/emails/permit-store.ts';
+import { Permit } from '../../shared/sending/permit/permit.ts';
+import { attemptSize, bookNextAttempt, takeTurns, type Throttle } from './booked-attempt.ts';
 
 quietTemporal();
 
@@ -22,8 +25,11 @@ beforeEach(() => {
 afterAll(() => database.drop());
 
 function throttleOf(isUrgent: boolean): Throttle {
-  const em = () => database.orm.em.fork();
-  return { em, projectId, ratePerSecond: RATE, isUrgent, signal: new AbortController().signal };
+  const store = createPermitStore(() => database.orm.em.fork(), 0);
+  const smtp = { capacity: 1, isClosed: () => false, relays: () => [] };
+  const metrics = { providerPaused: () => undefined, providerRecovered: () => undefined };
+  const permit = new Permit({ store, smtp, metrics, logger: createLogger({ level: 'warn', name: 'test' }) });
+  return { permit, stream: 'campaign', projectId, ratePerSecond: RATE, isUrgent, signal: new AbortController().signal };
 }
 
 interface Attempt<T> {
@@ -48,15 +54,15 @@ async function attempt<T>(work: () => Promise<T>, memory: AttemptMemory = {}): P
 }
 
 const take = (count: number, { isUrgent = false, memory = {} } = {}) =>
-  attempt(() => takeReservation(throttleOf(isUrgent), count), memory);
+  attempt(() => takeTurns(throttleOf(isUrgent), count), memory);
 
 describe('the sending speed of a project', () => {
   it('sends the first emails at once, and the next in bursts of half a second', async () => {
-    const { result: pace } = await take(11);
+    const { result: turn } = await take(11);
     const beganAt = Date.now();
     const waits: number[] = [];
     for (let n = 0; n < 11; n++) {
-      await pace?.();
+      await turn?.();
       waits.push(Date.now() - beganAt);
     }
     expect(waits[4]).toBeLessThan(400);
@@ -69,33 +75,33 @@ describe('the sending speed of a project', () => {
     const { failure, memory } = await take(40);
     expect(failure).toMatchObject({ type: 'Throttled', nonRetryable: false, category: 'BENIGN' });
     expect(Number(failure?.nextRetryDelay)).toBeGreaterThan(3_000);
-    expect(memory.reservation).toMatchObject({ count: 40 });
+    expect(memory.booking).toMatchObject({ count: 40 });
 
-    const due = { reservation: { count: 40, startsAtMs: Date.now() - 500 } };
+    const due = { booking: { ratePerSecond: RATE, count: 40, startsAtMs: Date.now() - 500 } };
     const later = await take(40, { memory: due });
     expect(later.result).toBeDefined();
-    expect(later.memory.reservation).toBeUndefined();
+    expect(later.memory.booking).toBeUndefined();
     // Nothing more was reserved: later emails wait only for the two reservations of forty.
     expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(8_500);
   });
 
   it('makes up for a short delay of an attempt, and not for an outage', async () => {
-    const late = { reservation: { count: 20, startsAtMs: Date.now() - 3_000 } };
-    const { result: pace } = await take(20, { memory: late });
+    const late = { booking: { ratePerSecond: RATE, count: 20, startsAtMs: Date.now() - 3_000 } };
+    const { result: turn } = await take(20, { memory: late });
     const beganAt = Date.now();
-    for (let n = 0; n < 20; n++) await pace?.();
+    for (let n = 0; n < 20; n++) await turn?.();
     expect(Date.now() - beganAt).toBeLessThan(500);
 
     await take(40);
-    const lost = { reservation: { count: 20, startsAtMs: Date.now() - 60_000 } };
+    const lost = { booking: { ratePerSecond: RATE, count: 20, startsAtMs: Date.now() - 60_000 } };
     expect((await take(20, { memory: lost })).failure).toMatchObject({ type: 'Throttled' });
   });
 
   it('reserves no more for the next attempt than a few seconds allow', async () => {
-    const { result, memory } = await attempt(() => reserveNextAttempt(throttleOf(false), 1_000));
+    const { result, memory } = await attempt(() => bookNextAttempt(throttleOf(false), 1_000));
     expect(result).toMatchObject({ type: 'Throttled' });
-    expect(memory.reservation).toMatchObject({ count: 4 * RATE });
-    const next = await attempt(async () => sliceSize(RATE), memory);
+    expect(memory.booking).toMatchObject({ count: 4 * RATE });
+    const next = await attempt(async () => attemptSize(throttleOf(false)), memory);
     expect(next.result).toBe(4 * RATE);
   });
 

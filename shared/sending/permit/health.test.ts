@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { afterReport, isUntroubled, UNTROUBLED, type ProviderHealth, type ProviderReport } from './provider-health.ts';
+import { afterReport, isUntroubled, UNTROUBLED, type ProviderHealth, type ProviderReport } from './health.ts';
 
 const T0 = 1_000_000;
 const SECOND = 1_000;
 
 function report(change: Partial<ProviderReport> = {}): ProviderReport {
   return {
-    ...{ workerId: 'w1', total: 0, accepted: 0, refused: 0, slowed: 0, hard: [], suspects: [] },
+    ...{ workerId: 'w1', total: 0, accepted: 0, refused: 0, slowed: 0, hard: {}, suspects: [] },
     ...{ reason: null, probe: null, wantsProbe: false, ...change },
   };
 }
@@ -85,8 +85,7 @@ describe('a pause', () => {
 });
 
 describe('hard verdicts in the same words', () => {
-  const hard = (recipients: number, total = recipients) =>
-    report({ total, hard: [{ words: 'no such user', recipients }] });
+  const hard = (recipients: number, total = recipients) => report({ total, hard: { 'no such user': recipients } });
 
   it('are not believed for twenty recipients or more in a minute, and pause the provider', () => {
     const health = after([hard(10), 0], [hard(10), 30 * SECOND]);

@@ -1,0 +1,35 @@
+/** Why emails wait. */
+export const WAITING_REASONS = [
+  'project disabled',
+  'campaign paused',
+  'complaints',
+  'provider paused',
+  'deferred',
+  'throttled',
+  'no relay',
+  'queued',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+/** The decision that emails may not go now. It names no recipient. */
+export interface Hold {
+  /** What caused it: it concerns all emails of that. `stream` is the campaigns of a project. */
+  level: 'installation' | 'project' | 'stream' | 'provider' | 'relay';
+  reason: WaitingReason;
+  /** The reason in a sentence; null when it says no more than the reason. */
+  words: string | null;
+  /** When the next email is tried, in ISO 8601. */
+  until: string;
+  /** The provider of the recipients, if it is about one. */
+  provider?: string;
+  /** The relays that the emails would go through, as `host:port`, if it is about these. */
+  relay?: string;
+}
+
+/** A hold is decided again at most about this long after its end. */
+const RENEWED_MS = 5_000;
+
+/** Whether emails still wait. Workers write a hold while they hold emails; it has ended when no worker renews it. */
+export function isHoldCurrent({ until }: Hold, nowMs: number): boolean {
+  return Date.parse(until) + RENEWED_MS > nowMs;
+}

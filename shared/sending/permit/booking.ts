@@ -1,0 +1,43 @@
+import { sleep } from './turns.ts';
+
+/** Sending speed of a project that is reserved for a number of emails, from a moment on. It can be kept as JSON. */
+export interface Booking {
+  ratePerSecond: number;
+  count: number;
+  /** Milliseconds since 1970. */
+  startsAtMs: number;
+}
+
+/** An attempt sends the emails of this many seconds, then frees its slot until the next emails are due. */
+const SLICE_SECONDS = 4;
+/**
+ * An attempt that is late by up to this time sends the missed emails at once, so that a project keeps its speed when
+ * slots are scarce. A later one does not: after an outage there may be many.
+ */
+const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;
+
+/** A booking of an earlier attempt, unless it is too late for it. */
+export function usable(booking: Booking | undefined): Booking | undefined {
+  return booking && Date.now() - booking.startsAtMs < LATE_MS_MAX ? booking : undefined;
+}
+
+/** The number of emails that an attempt sends before it frees its slot; fewer if an earlier attempt booked fewer. */
+export function sliceSize(ratePerSecond: number, kept?: Booking): number {
+  return usable(kept)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
+}
+
+/** How many emails are sent at once: those of half a second, at least 1 and at most 50. */
+export function burstSize(ratePerSecond: number): number {
+  return Math.max(1, Math.min(50, Math.floor(ratePerSecond / 2)));
+}
+
+/** Creates the function that resolves when the next email of a booking may be sent. */
+export function turnsOf({ ratePerSecond, startsAtMs }: Booking, signal: AbortSignal): () => Promise<void> {
+  const burst = burstSize(ratePerSecond);
+  let count = 0;
+  return async () => {
+    const index = count++;
+    const waitMs = startsAtMs + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond - Date.now();
+    if (waitMs > 0) await sleep(waitMs, signal);
+  };
+}

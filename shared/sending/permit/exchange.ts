@@ -1,0 +1,155 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { DeliveryMetrics } from '../delivery-metrics.ts';
+import type { PermitStore, ProviderStates } from '../ports.ts';
+import type { SmtpPool } from '../transport/smtp-pool.ts';
+import type { ProviderHealth } from './health.ts';
+import { ALL, isWholeRelay, partsOfKey } from './keys.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface ExchangeOptions {
+  store: Pick<PermitStore, 'exchange'>;
+  /** The pool with the relays of this worker. The exchange ends once it is closed. */
+  smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
+  logger: Logger;
+  metrics: Pick<DeliveryMetrics, 'providerPaused' | 'providerRecovered'>;
+}
+
+const EVERY_MS = 1_000;
+/** How long known states are used without asking again. */
+const FRESH_MS = 2_000;
+/** The exchange stops when nothing has been sent for this long. */
+const IDLE_MS = 15_000;
+
+type Change = ProviderStates['changes'][number];
+
+/**
+ * The health of providers by the results of all workers, at most about a second old while this process sends. While the
+ * database cannot be reached, the last known states apply.
+ */
+export class Exchange {
+  /** The relays of this worker, as `host:port`. */
+  readonly relays: readonly string[];
+  readonly #options: ExchangeOptions;
+  readonly #ledger: Ledger;
+  #states: ReadonlyMap<string, ProviderHealth> = new Map();
+  /** A time of the database, and what `performance.now()` was then. */
+  #known = { databaseMs: Date.now(), atMs: performance.now() };
+  #exchangedAt = -Infinity;
+  #usedAt = 0;
+  #isScheduled = false;
+  #running: Promise<void> | undefined;
+  /** The keys whose probes the next exchange requests, when they were asked for, and the probes that it was granted. */
+  readonly #wanted = new Set<string>();
+  readonly #askedAt = new Map<string, number>();
+  readonly #granted = new Set<string>();
+
+  constructor(options: ExchangeOptions, ledger: Ledger) {
+    this.#options = options;
+    this.#ledger = ledger;
+    this.relays = [...new Set(options.smtp.relays().map(({ label }) => label))];
+    ledger.onSurge = () => void this.run();
+  }
+
+  stateOf(key: string): ProviderHealth | undefined {
+    return this.#states.get(key);
+  }
+
+  /** Whether no relay and no provider has a problem. */
+  isQuiet(): boolean {
+    this.#usedAt = performance.now();
+    return this.#states.size === 0;
+  }
+
+  /** The time of the database, in milliseconds since 1970. */
+  nowMs(): number {
+    return this.#known.databaseMs + performance.now() - this.#known.atMs;
+  }
+
+  /** Resolves when the known states are fresh. */
+  async ready(): Promise<void> {
+    this.#usedAt = performance.now();
+    this.#schedule();
+    if (this.#usedAt - this.#exchangedAt > FRESH_MS) await this.run();
+  }
+
+  /** Reports now instead of at the next second. There is one exchange at a time; a further call shares it. */
+  run(): Promise<void> {
+    this.#running ??= this.#exchange().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /**
+   * Asks for the probe of a key: the one email that finds out whether the provider or the relay accepts email again.
+   * @returns whether this process may send it
+   */
+  async takeProbe(key: string): Promise<boolean> {
+    if (this.#granted.delete(key)) return true;
+    const nowMs = performance.now();
+    if (nowMs - (this.#askedAt.get(key) ?? -Infinity) < EVERY_MS) return false;
+    this.#askedAt.set(key, nowMs);
+    this.#wanted.add(key);
+    // An exchange that was under way before asks for no probe of this key.
+    while (this.#wanted.has(key)) await this.run();
+    await this.#running;
+    return this.#granted.delete(key);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setTimeout(() => {
+      this.#isScheduled = false;
+      if (performance.now() - this.#usedAt > IDLE_MS || this.#options.smtp.isClosed()) return;
+      void this.run();
+      this.#schedule();
+    }, EVERY_MS).unref();
+  }
+
+  async #exchange(): Promise<void> {
+    // Probes that are wanted from now on are left for the next exchange.
+    const wanted = new Set(this.#wanted);
+    this.#wanted.clear();
+    if (this.#options.smtp.isClosed()) return;
+    const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted);
+    try {
+      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, taken.accepted.counts());
+      this.#exchangedAt = performance.now();
+      this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
+      this.#states = answer.states;
+      for (const change of answer.changes) {
+        this.#report(change, answer.nowMs);
+        if (wanted.has(change.key) && this.#isGranted(change)) this.#granted.add(change.key);
+      }
+    } catch (error) {
+      this.#ledger.putBack(taken);
+      this.#options.logger.debug({ err: error }, 'the states of providers could not be exchanged');
+    }
+  }
+
+  #isGranted({ before, after }: Change): boolean {
+    const probe = after.pause?.probe;
+    return probe?.workerId === this.#ledger.workerId && probe.untilMs !== before.pause?.probe?.untilMs;
+  }
+
+  /** Logs and counts pauses and recoveries. */
+  #report({ key, before, after }: Change, nowMs: number): void {
+    const { logger, metrics } = this.#options;
+    const who = isWholeRelay(key) ? 'The relay' : 'The provider';
+    const { relay, provider } = partsOfKey(key);
+    const about = { ...(relay !== ALL && { relay }), ...(provider !== ALL && { provider }) };
+    if (!before.pause && after.pause) {
+      metrics.providerPaused(relay, provider);
+      const { reason, projectId } = after.pause;
+      if (projectId === undefined) logger.warn({ ...about, reason }, `${who} refuses our emails; sending is paused`);
+      else logger.warn({ ...about, reason, projectId }, `${who} refuses the emails of one project; they wait`);
+    } else if (before.pause && !after.pause) {
+      metrics.providerRecovered(relay, provider);
+      const seconds = Math.round((nowMs - before.pause.sinceMs) / 1_000);
+      logger.info({ ...about, seconds }, `${who} takes our emails again`);
+    }
+    if (!before.pace && after.pace) {
+      const { rate: perSecond } = after.pace;
+      logger.info({ ...about, perSecond }, `${who} asks for fewer emails; sending slows down`);
+    }
+  }
+}

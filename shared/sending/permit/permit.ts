@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import type { Hold } from '../../pure/emails/hold.ts';
+import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
+import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
+import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
+import { recipientProviderOf } from '../verdict/recipient-provider.ts';
+import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
+import type { Booking } from './booking.ts';
+import { Exchange, type ExchangeOptions } from './exchange.ts';
+import type { ProviderPause } from './health.ts';
+import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
+import { Ledger, type DecidedEmail } from './ledger.ts';
+import { ProviderTurns } from './turns.ts';
+
+/** The permission to send one email. End it with `settle` or `abandon`. */
+export interface Grant {
+  projectId: string;
+  recipient: string;
+  provider: string;
+  /** The relays that must not get the email; missing when all may. */
+  avoid?: ReadonlySet<string>;
+  /** The pauses that the email probes, by key. */
+  probes?: readonly string[];
+}
+
+export interface Question {
+  projectId: string;
+  /** The address of the recipient. */
+  recipient: string;
+  signal: AbortSignal;
+}
+
+export interface PermitOptions extends ExchangeOptions {
+  store: PermitStore;
+  smtp: Pick<SmtpPool, 'isClosed' | 'relays' | 'capacity'>;
+}
+
+/** How long emails wait after a refusal for speed, and after no permitted relay could be connected to. */
+const SLOWED_MS = 10_000;
+const UNREACHABLE_MS = 5_000;
+/**
+ * How long emails wait before another relay, after a paused relay refused them: as its probe, or because they were
+ * already on the wire.
+ */
+const OTHER_RELAY_MS = 1_000;
+/** How long an email waits for the probe of another email. */
+const PROBE_WAIT_MS = 2_000;
+const TOO_FAST = 'The provider takes fewer emails at a time';
+const OTHER_RELAY = 'The relay refuses our emails; the email goes to another relay';
+
+/** A hold that ends in `ms` milliseconds. */
+export function holdFor(hold: Omit<Hold, 'until'>, ms: number): Hold {
+  return { ...hold, until: new Date(Date.now() + ms).toISOString() };
+}
+
+/** A relay, and the keys of the pauses that apply to an email through it. */
+interface Route {
+  relay: string;
+  paused: string[];
+}
+
+/**
+ * Decides whether emails may go now. A project has a rate, or none. An email goes to the relays that accept email for
+ * its provider: a relay that refuses is avoided while others accept, and after its pause it gets a single email as a
+ * probe; only when all relays refuse does the email wait. The permit takes no connection of its own, and at most one
+ * query per second for providers and relays.
+ */
+export class Permit {
+  readonly #store: PermitStore;
+  readonly #ledger = new Ledger(randomUUID(), () => performance.now());
+  readonly #exchange: Exchange;
+  readonly #turns: ProviderTurns;
+  readonly #relays: readonly string[];
+
+  constructor(options: PermitOptions) {
+    this.#store = options.store;
+    this.#exchange = new Exchange(options, this.#ledger);
+    this.#relays = this.#exchange.relays;
+    this.#turns = new ProviderTurns(options.smtp.capacity);
+  }
+
+  /** Reads the results of other workers, if the last ones are too old. */
+  ready(): Promise<void> {
+    return this.#exchange.ready();
+  }
+
+  /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
+  policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
+    return this.#store.policyOf(projectId);
+  }
+
+  /** Books sending speed of a project for a number of emails. Transactional emails precede the bookings of campaigns. */
+  async book(request: Parameters<PermitStore['reserve']>[0]): Promise<Booking> {
+    const { count, ratePerSecond } = request;
+    const waitMs = await this.#store.reserve(request);
+    return { ratePerSecond, count, startsAtMs: Date.now() + Math.max(0, Math.ceil(waitMs)) };
+  }
+
+  /** Stores why the emails of a stream wait. */
+  note(projectId: string, stream: Stream, hold: Hold): Promise<void> {
+    return this.#store.note(projectId, stream, hold);
+  }
+
+  /** The hold of all emails while none of the relays can be connected to. */
+  noRelay(ms: number): Hold {
+    const about = { provider: ALL, relay: this.#relays.join(', ') };
+    return holdFor({ level: 'installation', reason: 'no relay', words: 'No mail server answers', ...about }, ms);
+  }
+
+  /** Whether an email of the project to the address would be held now, as far as is known. */
+  isPaused(recipient: string, projectId: string): boolean {
+    if (this.#exchange.isQuiet()) return false;
+    return this.#isProviderPaused(recipientProviderOf(recipient), projectId);
+  }
+
+  /** Permits an email, or tells why it must wait. */
+  async ask({ projectId, recipient, signal }: Question): Promise<Grant | Hold> {
+    const provider = recipientProviderOf(recipient);
+    const grant: Grant = { projectId, recipient, provider };
+    if (this.#exchange.isQuiet()) return grant;
+    let routes = this.#routes(provider, projectId);
+    const over = routes.filter(({ paused }) => paused.length > 0 && this.#endOf(paused) <= this.#exchange.nowMs());
+    for (const { relay, paused } of over) {
+      const [first = ''] = paused;
+      if (!(await this.#exchange.takeProbe(first))) continue;
+      // The probe of a message may go through any relay that is not paused itself.
+      const others = routes.filter((each) => each.paused.length > 1).map((each) => each.relay);
+      const isContent = first === contentKey(provider, projectId);
+      return { ...grant, avoid: isContent ? new Set(others) : this.#allBut(relay), probes: paused };
+    }
+    // The wait for a probe may have changed what is known.
+    if (over.length > 0) routes = this.#routes(provider, projectId);
+    const open = routes.filter(({ paused }) => paused.length === 0).map(({ relay }) => relay);
+    if (open.length === 0) return this.#pausedHold(provider, routes);
+    const slow = open.filter((relay) => this.#rateOf(healthKey(relay, provider)) !== undefined);
+    if (slow.length > 0) return this.#paced(grant, open, slow, signal);
+    return open.length === routes.length ? grant : { ...grant, avoid: this.#allBut(...open) };
+  }
+
+  /** Notes the outcome of an email, and judges it. */
+  settle(grant: Grant, outcome: SmtpOutcome): OutcomeAssessment {
+    const { projectId, recipient, provider } = grant;
+    const email: DecidedEmail = { recipient, projectId, provider, relay: outcome.relay ?? this.#relays[0] ?? ALL };
+    if (outcome.kind === 'accepted') {
+      this.#ledger.accepted(email);
+      this.#reportProbes(grant, 'accepted');
+      return {};
+    }
+    const keys = [healthKey(email.relay, provider), healthKey(email.relay, ALL)];
+    const { sign, verdict } = this.#assess(email, keys, outcome);
+    this.#reportProbes(grant, sign);
+    // What a single recipient gets is a refusal of that email, and counts as any other.
+    if (sign === 'too fast' && keys.some((key) => this.#ledger.isSlowing(key, recipient))) {
+      return { hold: this.#providerHold(provider, [email.relay], TOO_FAST, SLOWED_MS) };
+    }
+    const isPausedHere = keys.some((key) => this.#isPausedFor(key, projectId));
+    if (sign === 'about us' && isPausedHere && !this.#isProviderPaused(provider, projectId)) {
+      return { hold: this.#providerHold(provider, [email.relay], OTHER_RELAY, OTHER_RELAY_MS) };
+    }
+    // A refusal of one message may currently apply to all of them.
+    const isPaused = isPausedHere || this.#pauseOf(contentKey(provider, projectId)) !== undefined;
+    if (verdict?.kind === 'sender' && isPaused) return { verdict: { ...verdict, mayPass: true } };
+    return verdict ? { verdict } : {};
+  }
+
+  /** Notes that the email got no outcome. */
+  abandon(grant: Grant): void {
+    this.#reportProbes(grant, 'none');
+  }
+
+  /** Holds an email whose permitted relays cannot be connected to. */
+  unreachable({ provider, avoid }: Grant): Hold {
+    const open = this.#relays.filter((relay) => !avoid?.has(relay));
+    const words = `No connection to ${open.join(', ')}; the other relays refuse our emails to this provider`;
+    return this.#providerHold(provider, open, words, UNREACHABLE_MS);
+  }
+
+  #pauseOf(key: string): ProviderPause | undefined {
+    return this.#exchange.stateOf(key)?.pause;
+  }
+
+  /** Whether a pause of a key applies to the emails of a project. */
+  #isPausedFor(key: string, projectId: string): boolean {
+    const pause = this.#pauseOf(key);
+    return pause !== undefined && (pause.projectId ?? projectId) === projectId;
+  }
+
+  #endOf(keys: readonly string[]): number {
+    return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
+  }
+
+  #routes(provider: string, projectId: string): Route[] {
+    const content = contentKey(provider, projectId);
+    return this.#relays.map((relay) => {
+      const keys = [healthKey(relay, ALL), healthKey(relay, provider), content];
+      return { relay, paused: keys.filter((key) => this.#isPausedFor(key, projectId)) };
+    });
+  }
+
+  #isProviderPaused(provider: string, projectId: string): boolean {
+    return this.#routes(provider, projectId).every(({ paused }) => paused.length > 0);
+  }
+
+  #allBut(...open: readonly string[]): ReadonlySet<string> {
+    return new Set(this.#relays.filter((relay) => !open.includes(relay)));
+  }
+
+  #providerHold(provider: string, relays: readonly string[], words: string, ms: number): Hold {
+    return holdFor({ level: 'provider', reason: 'provider paused', words, provider, relay: relays.join(', ') }, ms);
+  }
+
+  /** The hold of the pause that ends first. */
+  #pausedHold(provider: string, routes: readonly Route[]): Hold {
+    const [{ paused } = { paused: [] }] = routes.toSorted((a, b) => this.#endOf(a.paused) - this.#endOf(b.paused));
+    const endMs = this.#endOf(paused);
+    const key = paused.find((each) => this.#endOf([each]) === endMs) ?? '';
+    const level = isWholeRelay(key) ? 'relay' : 'provider';
+    const words = `The ${level} refuses our emails: ${this.#pauseOf(key)?.reason ?? 'many refusals at once'}`;
+    const ms = Math.max(endMs - this.#exchange.nowMs(), PROBE_WAIT_MS);
+    return { ...this.#providerHold(provider, this.#relays, words, ms), level };
+  }
+
+  /** Emails per second that this worker may send to a provider through a relay; undefined without a limit. */
+  #rateOf(key: string): number | undefined {
+    const state = this.#exchange.stateOf(key);
+    return state?.pace && state.pace.rate / Math.max(1, Object.keys(state.workers).length);
+  }
+
+  /** Takes a turn at one of the relays that limit the speed; without a free turn, uses the other relays. */
+  async #paced(
+    grant: Grant,
+    open: readonly string[],
+    slow: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Grant | Hold> {
+    const { provider } = grant;
+    const free = slow.find((relay) => this.#turns.isFree(healthKey(relay, provider)));
+    if (free === undefined && open.length > slow.length) {
+      return { ...grant, avoid: this.#allBut(...open.filter((relay) => !slow.includes(relay))) };
+    }
+    let shortestMs = Infinity;
+    for (const relay of free === undefined ? slow : [free]) {
+      const key = healthKey(relay, provider);
+      const heldMs = await this.#turns.take(key, this.#rateOf(key) ?? Infinity, signal);
+      if (heldMs === undefined) return { ...grant, avoid: this.#allBut(relay) };
+      shortestMs = Math.min(shortestMs, heldMs);
+    }
+    return this.#providerHold(provider, slow, TOO_FAST, shortestMs);
+  }
+
+  #reportProbes({ probes, provider, projectId }: Grant, sign: RefusalSigns['kind'] | 'accepted' | 'none'): void {
+    for (const key of probes ?? []) {
+      const refusedBy = key === contentKey(provider, projectId) ? 'about the message' : 'about us';
+      const isRefused = sign === refusedBy || sign === 'too fast';
+      this.#ledger.probed(key, sign === 'accepted' ? 'accepted' : isRefused ? 'refused' : 'unclear');
+    }
+    if (probes) void this.#exchange.run();
+  }
+
+  /** Notes and judges a refusal. A hard refusal that too many addresses get does not count as hard. */
+  #assess(
+    email: DecidedEmail,
+    keys: readonly string[],
+    outcome: Exclude<SmtpOutcome, { kind: 'accepted' }>,
+  ): { sign: RefusalSigns['kind']; verdict?: RefusalVerdict } {
+    const { reply, stage } = outcome;
+    const verdict =
+      outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
+    const signs = signsOf(email.recipient, reply, stage, verdict);
+    const suspectsOf = (key: string) => this.#exchange.stateOf(key)?.suspects?.words ?? [];
+    const isDoubted = keys.map((key) => this.#ledger.refused(key, email, signs, suspectsOf(key))).includes(true);
+    if (signs.kind === 'about the message') {
+      this.#ledger.refused(contentKey(email.provider, email.projectId), email, { ...signs, kind: 'about us' }, []);
+    }
+    if (!isDoubted) return { sign: signs.kind, ...(verdict && { verdict }) };
+    return { sign: 'about us', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
+  }
+}

@@ -1,0 +1,81 @@
+/** Resolves after some milliseconds, or when the signal is aborted. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener('abort', wake);
+  });
+}
+
+/** Turns at a speed that may change. Those that were missed within `bankMs` are made up for. */
+class Turns {
+  #nextMs: number;
+  readonly #bankMs: number;
+
+  constructor(nowMs: number, bankMs: number) {
+    this.#nextMs = nowMs;
+    this.#bankMs = bankMs;
+  }
+
+  at(nowMs: number): number {
+    return Math.max(this.#nextMs, nowMs - this.#bankMs);
+  }
+
+  take(turnMs: number, stepMs: number): void {
+    this.#nextMs = turnMs + stepMs;
+  }
+}
+
+/** The longest wait within the send loop, where a waiting email occupies the place of another. */
+const SHORT_WAIT_MS = 300;
+const BANK_MS = 2_000;
+/** How long a held email waits. The speed may change meanwhile, so a distant turn is planned again. */
+const HELD_MS = { min: 2_000, max: 60_000 } as const;
+
+/** The turns of emails to providers that limit the speed, by key. */
+export class ProviderTurns {
+  readonly #turns = new Map<string, { now: Turns; later: Turns }>();
+  /** At most a quarter of the places of the send loop wait for a turn. */
+  readonly #waitingMax: number;
+  #waiting = 0;
+
+  constructor(places: number) {
+    this.#waitingMax = Math.max(1, Math.floor(places / 4));
+  }
+
+  /** Whether the next turn is now. */
+  isFree(key: string): boolean {
+    const nowMs = performance.now();
+    return (this.#turns.get(key)?.now.at(nowMs) ?? 0) <= nowMs;
+  }
+
+  /**
+   * Waits for a turn, if it is near.
+   * @param rate emails a second of this worker
+   * @returns how long the email must be held, in milliseconds; undefined when it may go
+   */
+  async take(key: string, rate: number, signal: AbortSignal): Promise<number | undefined> {
+    const nowMs = performance.now();
+    const stepMs = 1_000 / rate;
+    const turns = this.#turns.get(key) ?? { now: new Turns(nowMs, BANK_MS), later: new Turns(nowMs, -HELD_MS.min) };
+    this.#turns.set(key, turns);
+    const turnMs = turns.now.at(nowMs);
+    const waitMs = Math.max(0, turnMs - nowMs);
+    if (waitMs > SHORT_WAIT_MS || (waitMs > 0 && this.#waiting >= this.#waitingMax)) {
+      const heldUntilMs = Math.min(turns.later.at(nowMs), nowMs + HELD_MS.max);
+      turns.later.take(heldUntilMs, stepMs);
+      return heldUntilMs - nowMs;
+    }
+    turns.now.take(turnMs, stepMs);
+    if (waitMs === 0) return undefined;
+    this.#waiting += 1;
+    await sleep(waitMs, signal);
+    this.#waiting -= 1;
+    return undefined;
+  }
+}
