@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../shared/platform/paths.ts';
 
@@ -14,6 +14,8 @@ function reachesMore(file: string, known: Map<string, boolean>): boolean {
   if (answer !== undefined) return answer;
   // A circle of modules reaches no more than its other imports do.
   known.set(file, false);
+  // A module that writes modules contains imports that are only text.
+  if (!existsSync(file)) return false;
   const specifiers = [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, fixed, lazy]) => fixed ?? lazy ?? '');
   const reaches =
     file === SERVERS ||
