@@ -10,6 +10,8 @@ interface Check {
   args: string[];
   /** How to repair a complaint of the tool, or what it means; may be empty. */
   hint: string;
+  /** It only prints something. */
+  isReport?: true;
 }
 
 const LAYERS = [
@@ -84,10 +86,11 @@ const CHECKS: Check[] = [
     args: ['--no-progress', '--no-config-hints'],
     hint: '',
   },
+  { name: 'size', program: 'scripts/size.ts', args: [], hint: '', isReport: true },
 ];
 
-/** Runs one check. @returns how long it took, and its output when it failed */
-async function run({ program, args }: Check): Promise<{ seconds: string; complaint?: string }> {
+/** Runs one check. */
+async function run({ program, args }: Check): Promise<{ seconds: string; output: string; hasFailed: boolean }> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [path.join(projectRoot, program), ...args], {
     cwd: projectRoot,
@@ -101,7 +104,7 @@ async function run({ program, args }: Check): Promise<{ seconds: string; complai
     child.once('close', resolve);
   });
   const seconds = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
-  return code === 0 ? { seconds } : { seconds, complaint: output.trim() || `ended with code ${String(code)}` };
+  return { seconds, output: output.trim() || `ended with code ${String(code)}`, hasFailed: code !== 0 };
 }
 
 const wanted = process.argv.slice(2).map((word) => word.replaceAll('-', ' '));
@@ -112,10 +115,10 @@ if (unknown.length > 0) {
 }
 const chosen = CHECKS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 for (const check of chosen) {
-  const { seconds, complaint } = await run(check);
-  console.log(`${complaint === undefined ? 'ok    ' : 'FAILED'} ${check.name} (${seconds})`);
-  if (complaint === undefined) continue;
+  const { seconds, output, hasFailed } = await run(check);
+  console.log(`${hasFailed ? 'FAILED' : 'ok    '} ${check.name} (${seconds})`);
+  if (hasFailed || check.isReport) console.log(output);
+  if (!hasFailed) continue;
   process.exitCode = 1;
-  console.log(complaint);
   if (check.hint) console.log(`-> ${check.hint}`);
 }
