@@ -193,7 +193,7 @@ export default defineConfig(
   },
   {
     files: ['**/*.test.ts'],
-    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, ROW_TYPE] },
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ROW_TYPE] },
   },
   {
     files: TESTS,

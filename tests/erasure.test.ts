@@ -28,12 +28,6 @@ afterAll(async () => {
   await stack.stop();
 });
 
-interface Column {
-  table: string;
-  isBytes: boolean;
-  column: string;
-}
-
 /** All columns of all tables that contain a marker. */
 async function placesOfMarkers(): Promise<string[]> {
   const columns = await query(
@@ -189,15 +183,15 @@ async function answerMails(): Promise<void> {
   const [first, second] = emails.map((email) => email.id);
   await recordSoftBounce(
     stack.em(),
-    first!,
+    first,
     { kind: 'temporary', rule: 'mailbox-full', diagnostic: `${ADDRESS} is over quota` },
     'report',
   );
-  await recordReply(stack.em(), first!, { id: 'r', from: ADDRESS, to: 'a@example.com', subject: 'Re: contentmark' });
+  await recordReply(stack.em(), first, { id: 'r', from: ADDRESS, to: 'a@example.com', subject: 'Re: contentmark' });
   await recordEngagements(stack.em(), [
     { id: crypto.randomUUID(), emailId: second!, url: `https://x.test/?who=${ADDRESS}`, ageMs: 0, repeats: 0 },
   ]);
-  await recordComplaint(stack.em(), second!);
+  await recordComplaint(stack.em(), second);
 }
 
 it('no data of a deleted contact is left in any column of any table, or in Temporal', async () => {

@@ -32,7 +32,7 @@ it(
       expect((await app.api('POST', '/v1/send', { body: email })).status).toBe(200);
     }
     const waiting = () => query(app.em(), sql`select attempts from outbox`);
-    const tries = async () => (await waiting()).reduce((sum, { attempts }) => sum + attempts, 0);
+    const tries = async () => (await waiting()).reduce((sum: number, { attempts }) => sum + Number(attempts), 0);
     await eventually(async () => (await tries()) > 1, PATIENCE_MS);
     await dispatcher.stop();
     await client.connection.close();

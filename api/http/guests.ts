@@ -221,11 +221,18 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
 export function createGuestTurns(): (start: () => void) => void {
   const guests = new Share({ total: 1 });
   const yieldIfDue = createYields(STRETCH_MS);
-  return (start) =>
-    void guests.run('', async () => {
-      start();
-      // A request begins to parse its body in the next tick, which is a part of its work.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-      await yieldIfDue();
-    });
+  const run = async (start: () => void): Promise<void> => {
+    start();
+    // A request begins to parse its body in the next tick, which is a part of its work.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    await yieldIfDue();
+  };
+  return (start) => {
+    if (!guests.isFree('', 1)) {
+      void guests.run('', () => run(start));
+      return;
+    }
+    const release = guests.add('', 1);
+    void run(start).finally(release);
+  };
 }

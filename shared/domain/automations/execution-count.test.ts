@@ -63,7 +63,7 @@ async function counted(): Promise<Record<string, number>> {
   return {
     ...Object.fromEntries(none),
     ...Object.fromEntries(rows.map(({ status, count }) => [status, count])),
-    all: rows.reduce((sum, { count }) => sum + count, 0),
+    all: rows.reduce((sum: number, { count }) => sum + Number(count), 0),
   };
 }
 
