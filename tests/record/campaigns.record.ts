@@ -54,7 +54,7 @@ it(
   'records campaigns',
   async () => {
     await recordCampaign('sent-at-once', (id) => stack.api('POST', `/campaigns/${id}/send`, { body: {} }));
-    await recordCampaign('scheduled-anew', async (id) => {
+    await recordCampaign('scheduled-again', async (id) => {
       await stack.api('POST', `/campaigns/${id}/send`, { body: { scheduledFor: inFuture(3600) } });
       await stack.api('POST', `/campaigns/${id}/send`, { body: { scheduledFor: inFuture(2) } });
     });

@@ -143,7 +143,7 @@ async function makeFolder(url: string, { keys }: TestProject): Promise<string> {
   const local = { apiUrl: url, ...keys, domain: 'local.test', temporalUiUrl: null, mailboxUrl: null };
   await writeFile(path.join(folder, '.everpost', 'local.json'), JSON.stringify(local));
   // What the command above the block that replays it writes.
-  const recording = path.join(projectRoot, 'workflows', 'histories', 'automationExecution.condition-and-mail.json');
+  const recording = path.join(projectRoot, 'workflows', 'histories', 'automationExecution.completed.json');
   await symlink(recording, path.join(folder, 'f.json'));
   await mkdir(path.join(folder, 'bin'));
   const jq = path.join(projectRoot, 'tests', 'support', 'jq-main.ts');
