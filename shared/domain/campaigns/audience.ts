@@ -31,7 +31,7 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   return undefined;
 }
 
-/** No email can go to an address with other than ASCII characters before the @. Contacts from earlier may have one. */
+/** No email can go to an address with other than ASCII characters before the @, which a contact may have. */
 const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
 
 /**
