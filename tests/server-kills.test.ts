@@ -246,7 +246,7 @@ describe('all parts, killed in turn while a campaign is sent again and execution
 
   it(
     'the campaign reaches each of those who failed, and nobody else, and its counters always agree',
-    () => resend.check(),
+    () => resend.check(150),
     PATIENCE_MS,
   );
 

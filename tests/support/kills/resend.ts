@@ -96,7 +96,8 @@ export async function resendWork(prepared: TestApi, sink: SmtpSink) {
         return (await request().catch(() => undefined))?.status === 200;
       }, PATIENCE_MS);
     },
-    async check(): Promise<void> {
+    /** @param sentBeforeKills the emails that were let through before the last kill of a worker */
+    async check(sentBeforeKills: number): Promise<void> {
       const campaign = await eventually(async () => {
         const now = await read();
         return now.status === 'SENT' && now;
@@ -107,10 +108,11 @@ export async function resendWork(prepared: TestApi, sink: SmtpSink) {
       expect([...counts.keys()].sort()).toEqual(meant.sort());
       expect(campaign).toMatchObject({ totalRecipients: RECIPIENTS, sentCount: RECIPIENTS - LEFT_OUT, sentAt });
       expect((await project.api('GET', `/campaigns/${id}/stats`)).body.failedCount).toBe(LEFT_OUT);
-      // Emails that a killed worker had sent but not recorded are sent once more.
+      // Emails that a killed worker had sent but not recorded are sent once more. All that the gate lets through may be
+      // unrecorded at the kill that follows.
       const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
       process.stderr.write(`sent again under ten kills: ${repeated} of ${counts.size} emails went out twice\n`);
-      expect(repeated).toBeLessThan(counts.size / 4);
+      expect(repeated).toBeLessThanOrEqual(sentBeforeKills);
     },
   };
 }
