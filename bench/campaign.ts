@@ -221,7 +221,6 @@ export const bench: Bench = {
 
     context.progress(`Writing ${recipients} contacts`);
     await createContacts(stack, recipients, context.number('domains'));
-    await query(stack.em(), sql`vacuum analyze contact`);
     const campaignId = await createCampaign(stack);
 
     const limitMessages = Math.min(recipients, LIMIT_MESSAGES_MAX);

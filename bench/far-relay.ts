@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, sql } from '../shared/database/sql.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import { createContacts, readCampaign } from './harness/campaign-audience.ts';
 import { round, type BenchContext, type BenchResult } from './harness/contract.ts';
@@ -60,10 +59,8 @@ export async function measureFarRelay(context: BenchContext): Promise<BenchResul
   const sink = await context.startSink('own');
   await sink.answerAfter(latency);
   const stack = await context.startStack({ smtpUrl: sink.url });
-  await query(stack.em(), sql`update sender_domain set dns_verified = false where project_id = ${stack.project.id}`);
   context.progress('Writing contacts');
   await createContacts(stack, context.number('recipients'));
-  await query(stack.em(), sql`vacuum analyze contact`);
 
   let workers = 1;
   context.progress('One worker sends');

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { query, sql } from '../shared/database/sql.ts';
 import { createContacts } from './harness/campaign-audience.ts';
 import { sendCampaignToAll } from './costs.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
@@ -64,7 +63,6 @@ export const bench: Bench = {
     const sink = await context.startSink();
     const stack = await context.startStack({ smtpUrl: sink.url });
     await createContacts(stack, context.number('recipients'));
-    await query(stack.em(), sql`vacuum analyze contact`);
     const pids = [stack.worker()?.pid ?? 0];
     const runs: Run[] = [];
     for (const workers of WORKERS) {

@@ -10,9 +10,9 @@ const CAMPAIGN_ROW = {
 };
 type CampaignRow = RowOf<typeof CAMPAIGN_ROW>;
 
-/** Creates contacts at one domain or spread over several. */
-export function createContacts(stack: BenchStack, count: number, domains = 1): Promise<unknown> {
-  return query(
+/** Creates contacts at one domain or spread over several, and lets PostgreSQL know of them. */
+export async function createContacts(stack: BenchStack, count: number, domains = 1): Promise<void> {
+  await query(
     stack.em(),
     sql`
       insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
@@ -21,6 +21,7 @@ export function createContacts(stack: BenchStack, count: number, domains = 1): P
         now(), now()
       from generate_series(1, ${count}::int) n`,
   );
+  await query(stack.em(), sql`vacuum analyze contact`);
 }
 
 export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
