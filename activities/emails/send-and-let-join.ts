@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../../shared/platform/wait.ts';
 import type { DeliveryScope, OpenDeliveries } from './open-deliveries.ts';
 
 /**
@@ -88,7 +88,7 @@ export async function sendAndLetJoin(
 
   async function linger(): Promise<void> {
     lingering = new AbortController();
-    await delay(LINGER_MS, undefined, { signal: lingering.signal }).catch(() => undefined);
+    await pause(LINGER_MS, lingering.signal);
   }
 
   signal.addEventListener('abort', close);

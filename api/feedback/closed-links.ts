@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { validate as isUuid } from 'uuid';
 import type { Click } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 
 /** How long a block may take to act. */
 const FRESH_MS = 2_000;
@@ -43,10 +43,7 @@ export function createClosedLinks(read: () => Promise<string[]>, logger: Logger)
   return async ({ url, projectMark }) => {
     if (performance.now() >= freshUntil) {
       freshUntil = performance.now() + FRESH_MS;
-      const isOver = new AbortController();
-      const waited = delay(WAIT_MS, undefined, { signal: isOver.signal }).catch(() => undefined);
-      reading = Promise.race([refresh(), waited]).finally(() => {
-        isOver.abort();
+      reading = withTimeLimit(refresh(), WAIT_MS, () => undefined).finally(() => {
         reading = undefined;
       });
     }

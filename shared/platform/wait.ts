@@ -1,6 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
 
+/** Resolves after some milliseconds, or when the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener('abort', wake);
+  });
+}
+
 export interface Wait {
   /** The thing to wait for and its address, without a password: `PostgreSQL at db:5432/everpost`. */
   what: string;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { withTimeLimit } from '../../platform/time-limit.ts';
 import type { HandedOver } from './hand-over.ts';
 import type { OutboxBatch } from './outbox-claims.ts';
 import type { OutboxWork } from './work.ts';
@@ -68,7 +69,7 @@ export function createQueue(
     hasLapsed = false;
     const batches = await claim(mayRecover);
     let cost = batches.reduce((sum, { subjectIds }) => sum + subjectIds.length, 0);
-    if (cost > 0) cost = await Promise.race([start(batches), delay(handOverMs, cost, { ref: false })]);
+    if (cost > 0) cost = await withTimeLimit(start(batches), handOverMs, () => cost);
     if (underWay.size >= parallel) await Promise.race(underWay);
     await pauseAfter(cost);
     return batches.length > 0;

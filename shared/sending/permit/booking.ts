@@ -1,4 +1,4 @@
-import { sleep } from './turns.ts';
+import { pause } from '../../platform/wait.ts';
 
 /** Sending speed of a project that is reserved for a number of emails, from a moment on. It can be kept as JSON. */
 export interface Booking {
@@ -38,6 +38,6 @@ export function turnsOf({ ratePerSecond, startsAtMs }: Booking, signal: AbortSig
   return async () => {
     const index = count++;
     const waitMs = startsAtMs + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond - Date.now();
-    if (waitMs > 0) await sleep(waitMs, signal);
+    if (waitMs > 0) await pause(waitMs, signal);
   };
 }

@@ -1,16 +1,4 @@
-/** Resolves after some milliseconds, or when the signal is aborted. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener('abort', wake);
-  });
-}
+import { pause } from '../../platform/wait.ts';
 
 /** Turns at a speed that may change. Those that were missed within `bankMs` are made up for. */
 class Turns {
@@ -74,7 +62,7 @@ export class ProviderTurns {
     turns.now.take(turnMs, stepMs);
     if (waitMs === 0) return undefined;
     this.#waiting += 1;
-    await sleep(waitMs, signal);
+    await pause(waitMs, signal);
     this.#waiting -= 1;
     return undefined;
   }
