@@ -35,8 +35,6 @@ export interface ComponentOptions {
   home: string;
   env: NodeJS.ProcessEnv;
   guard: ProcessGuard;
-  /** Ports that are already reserved; those chosen here are added. */
-  takenPorts: Set<number>;
   progress: Progress;
   /** Ends a download or a build under way. */
   signal: AbortSignal;
@@ -64,12 +62,12 @@ function processOptionsOf(
 }
 
 async function startPostgres(options: ComponentOptions): Promise<string> {
-  const { home, env, takenPorts, progress, start } = options;
+  const { home, env, progress, start } = options;
   if (env['DATABASE_URL']) {
     progress('PostgreSQL: using the server of DATABASE_URL');
     return env['DATABASE_URL'];
   }
-  const port = await findFreePort(preferredPorts.postgres, takenPorts);
+  const port = await findFreePort(preferredPorts.postgres);
   const { url } = await start('PostgreSQL', (onSpawn) =>
     startEmbeddedPostgres({
       dataDirectory: path.join(home, 'postgres'),
@@ -86,14 +84,14 @@ async function startPostgres(options: ComponentOptions): Promise<string> {
 async function startTemporal(
   options: ComponentOptions,
 ): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl' | 'temporalLater'>> {
-  const { home, env, takenPorts, progress, start, signal } = options;
+  const { home, env, progress, start, signal } = options;
   if (env['TEMPORAL_ADDRESS']) {
     progress('Temporal: using the server of TEMPORAL_ADDRESS');
     return { temporalAddress: env['TEMPORAL_ADDRESS'], temporalUiUrl: null };
   }
   const found = await findTemporalCli();
-  const port = await findFreePort(preferredPorts.temporal, takenPorts);
-  const uiPort = await findFreePort(preferredPorts.temporalUi, takenPorts);
+  const port = await findFreePort(preferredPorts.temporal);
+  const uiPort = await findFreePort(preferredPorts.temporalUi);
   async function run(executable: string): Promise<void> {
     const { address } = await start('Temporal', (onSpawn) =>
       startTemporalServer({
@@ -115,13 +113,13 @@ async function startTemporal(
 }
 
 async function startMail(options: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {
-  const { home, env, takenPorts, progress, start } = options;
+  const { home, env, progress, start } = options;
   if (env['SMTP_URL']) {
     progress('Mail: using the servers of SMTP_URL');
     return { smtpUrl: env['SMTP_URL'], mailboxUrl: null };
   }
-  const smtpPort = await findFreePort(preferredPorts.smtp, takenPorts);
-  const webPort = await findFreePort(preferredPorts.mailbox, takenPorts);
+  const smtpPort = await findFreePort(preferredPorts.smtp);
+  const webPort = await findFreePort(preferredPorts.mailbox);
   const { smtpUrl, webUrl } = await start('mailbox', (onSpawn) =>
     startMailbox({
       folder: path.join(home, 'mailbox'),

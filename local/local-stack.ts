@@ -53,16 +53,14 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     const appSecret = ensureAppSecret(home, env);
     prepareFolder(path.join(home, 'logs'));
     for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
-    const takenPorts = new Set<number>();
     const host = env['HOST'] || '127.0.0.1';
-    const apiPort = await findFreePort(readApiPort(env), takenPorts, host);
+    const apiPort = await findFreePort(readApiPort(env), host);
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
 
     const addresses = await startComponents({
       home,
       env,
       guard,
-      takenPorts,
       progress,
       signal: stopping.signal,
       start: supervisor.start,

@@ -32,11 +32,10 @@ describe('mailbox', () => {
   });
 
   async function start(): Promise<Mailbox> {
-    const taken = new Set<number>();
     return startMailbox({
       folder: path.join(folder, 'mail'),
-      smtpPort: await findFreePort(20_250, taken),
-      webPort: await findFreePort(20_800, taken),
+      smtpPort: await findFreePort(20_250),
+      webPort: await findFreePort(20_800),
       logFile: path.join(folder, 'mailbox.log'),
       stopRank: 1,
       guard: startProcessGuard(),

@@ -10,14 +10,8 @@ const NAMELESS_MS_MAX = 5_000;
  * `onWait` is called once when somebody else holds it.
  */
 export async function withFileLock<T>(lockFile: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
-  mkdirSync(path.dirname(lockFile), { recursive: true });
   let hasWaited = false;
-  while (!tryLock(lockFile)) {
-    const owner = ownerOf(lockFile);
-    if (owner === undefined ? isStale(lockFile) : !isRunning(owner)) {
-      rmSync(lockFile, { force: true });
-      continue;
-    }
+  while (!takeFileLock(lockFile)) {
     if (!hasWaited) onWait();
     hasWaited = true;
     await sleep(250);
@@ -27,6 +21,20 @@ export async function withFileLock<T>(lockFile: string, onWait: () => void, work
   } finally {
     rmSync(lockFile, { force: true });
   }
+}
+
+/**
+ * Makes a lock file that names this process, and takes over one whose owner is gone.
+ * @returns false when a running process has it, which may be this one
+ */
+export function takeFileLock(lockFile: string): boolean {
+  mkdirSync(path.dirname(lockFile), { recursive: true });
+  while (!tryLock(lockFile)) {
+    const owner = ownerOf(lockFile);
+    if (owner === undefined ? !isStale(lockFile) : isRunning(owner)) return false;
+    rmSync(lockFile, { force: true });
+  }
+  return true;
 }
 
 /** Whether a crash left a lock that names no process: it is still empty some seconds after it was made. */

@@ -90,7 +90,7 @@ const WRONG_REPLIES: Partial<Record<RelayFault, string>> = {
   '5xx': '554 5.7.1 No\r\n',
   garbage: 'HTTP/1.1 200 OK\r\n',
 };
-const DRIP_MS = 100;
+const DRIP_MS = 1_000;
 
 /** What all connections of a relay share. */
 class Relay {
