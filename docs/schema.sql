@@ -193,6 +193,10 @@ create table campaign (
   resend_after_seq integer not null default 0,
   preheader text,
   body_text text,
+  topic_id uuid,
+  is_public boolean not null default false,
+  human_opened_count integer not null default 0,
+  human_clicked_count integer not null default 0,
   constraint campaign_pkey PRIMARY KEY (id),
   constraint campaign_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint campaign_audience_type_check CHECK ((audience_type = ANY (ARRAY['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
@@ -204,6 +208,8 @@ CREATE INDEX campaign_by_reply_to ON campaign USING btree (lower(reply_to)) WHER
 CREATE INDEX campaign_by_scheduled_at ON campaign USING btree (project_id, scheduled_at, id) WHERE (scheduled_at IS NOT NULL);
 CREATE INDEX campaign_by_segment ON campaign USING btree (segment_id) WHERE (segment_id IS NOT NULL);
 CREATE INDEX campaign_by_sent_at ON campaign USING btree (project_id, sent_at, id) WHERE (sent_at IS NOT NULL);
+CREATE INDEX campaign_by_topic ON campaign USING btree (topic_id) WHERE (topic_id IS NOT NULL);
+CREATE INDEX campaign_public ON campaign USING btree (project_id, sent_at, id) WHERE (is_public AND (sent_at IS NOT NULL));
 CREATE INDEX campaign_sending ON campaign USING btree (id) WHERE (status = 'SENDING'::text);
 CREATE TRIGGER webhook_feed_of_scheduled AFTER UPDATE ON campaign FOR EACH ROW WHEN (((new.scheduled_at IS NOT NULL) AND (new.scheduled_at IS DISTINCT FROM old.scheduled_at))) EXECUTE FUNCTION everpost_feed_event('1');
 CREATE TRIGGER webhook_feed_of_sent AFTER UPDATE ON campaign FOR EACH ROW WHEN (((new.sent_at IS NOT NULL) AND (new.sent_at IS DISTINCT FROM old.sent_at))) EXECUTE FUNCTION everpost_feed_event('2');
@@ -215,6 +221,24 @@ create table campaign_page (
   constraint campaign_page_pkey PRIMARY KEY (campaign_id, first_seq),
   constraint campaign_page_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(id) ON DELETE CASCADE
 );
+
+create table consent_record (
+  contact_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  topic_id uuid,
+  state text not null,
+  cause text not null,
+  details jsonb not null default '{}'::jsonb,
+  email_id uuid,
+  campaign_id uuid,
+  client_address text,
+  wording_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint consent_record_pkey PRIMARY KEY (contact_id, id),
+  constraint consent_record_state_check CHECK ((state = ANY (ARRAY['subscribed'::text, 'unsubscribed'::text, 'pending'::text, 'expired'::text, 'paused'::text, 'resumed'::text, 'tracking_allowed'::text, 'tracking_denied'::text])))
+);
+CREATE INDEX consent_record_by_time ON consent_record USING brin (created_at);
 
 create table contact (
   id uuid not null,
@@ -228,6 +252,9 @@ create table contact (
   changed_depth smallint,
   changed_depth_at timestamp(3) with time zone,
   bounced_email_id uuid,
+  is_pending boolean not null default false,
+  paused_until timestamp(3) with time zone,
+  tracking_allowed boolean,
   constraint contact_project_id_email_key UNIQUE (project_id, email),
   constraint contact_pkey PRIMARY KEY (id)
 );
@@ -286,6 +313,9 @@ CASE
     WHEN (status = ANY (ARRAY['BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) THEN status
     ELSE NULL::text
 END,
+  topic_id uuid,
+  human_opened_at timestamp(3) with time zone,
+  human_clicked_at timestamp(3) with time zone,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
@@ -453,6 +483,28 @@ create table known_secret (
   constraint known_secret_pkey PRIMARY KEY (secret_id)
 );
 
+create table opt_in (
+  id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  topic_ids uuid[] not null default '{}'::uuid[],
+  state text not null default 'pending'::text,
+  language text,
+  client_address text,
+  wording_id text,
+  mails smallint not null default 0,
+  last_mail_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone not null,
+  confirmed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint opt_in_pkey PRIMARY KEY (id),
+  constraint opt_in_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint opt_in_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'confirmed'::text, 'expired'::text])))
+);
+CREATE INDEX opt_in_by_contact ON opt_in USING btree (contact_id, created_at);
+CREATE INDEX opt_in_by_project ON opt_in USING btree (project_id, created_at, id);
+CREATE UNIQUE INDEX opt_in_pending ON opt_in USING btree (contact_id) WHERE (state = 'pending'::text);
+
 create table outbox (
   id uuid not null,
   project_id uuid not null,
@@ -486,11 +538,14 @@ create table project (
   logo_url text,
   language text,
   public_key_rules jsonb,
+  double_opt_in jsonb,
+  client_addresses text not null default 'SHORTENED'::text,
   constraint project_public_key_key UNIQUE (public_key),
   constraint project_secret_key_hash_key UNIQUE (secret_key_hash),
   constraint project_pkey PRIMARY KEY (id),
+  constraint project_client_addresses_check CHECK ((client_addresses = ANY (ARRAY['FULL'::text, 'SHORTENED'::text, 'NONE'::text]))),
   constraint project_emails_per_second_check CHECK ((emails_per_second >= 0)),
-  constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text])))
+  constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text, 'CONSENTED'::text])))
 );
 
 create table project_permit (
@@ -639,12 +694,14 @@ create table template (
   updated_at timestamp(3) with time zone not null,
   preheader text,
   body_text text,
+  topic_id uuid,
   constraint template_pkey PRIMARY KEY (id),
   constraint template_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint template_type_check CHECK ((type = ANY (ARRAY['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))
 );
 CREATE INDEX template_by_creation ON template USING btree (project_id, created_at, id);
 CREATE INDEX template_by_reply_to ON template USING btree (lower(reply_to)) WHERE (reply_to IS NOT NULL);
+CREATE INDEX template_by_topic ON template USING btree (topic_id) WHERE (topic_id IS NOT NULL);
 
 create table text_piece (
   text_id uuid not null,
@@ -652,6 +709,36 @@ create table text_piece (
   piece text not null,
   constraint text_piece_pkey PRIMARY KEY (text_id, "position")
 );
+
+create table topic (
+  id uuid not null,
+  project_id uuid not null,
+  key text not null,
+  name text not null,
+  description text,
+  texts jsonb not null default '{}'::jsonb,
+  default_subscription text not null,
+  visibility text not null default 'public'::text,
+  double_opt_in boolean,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint topic_project_id_key_key UNIQUE (project_id, key),
+  constraint topic_pkey PRIMARY KEY (id),
+  constraint topic_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint topic_default_subscription_check CHECK ((default_subscription = ANY (ARRAY['opt_in'::text, 'opt_out'::text]))),
+  constraint topic_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text])))
+);
+CREATE INDEX topic_by_creation ON topic USING btree (project_id, created_at, id);
+
+create table topic_subscription (
+  topic_id uuid not null,
+  contact_id uuid not null,
+  subscribed boolean not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint topic_subscription_pkey PRIMARY KEY (topic_id, contact_id),
+  constraint topic_subscription_topic_id_fkey FOREIGN KEY (topic_id) REFERENCES topic(id) ON DELETE CASCADE
+);
+CREATE INDEX topic_subscription_by_contact ON topic_subscription USING btree (contact_id);
 
 create table trace_context (
   subject_id uuid not null,
@@ -732,6 +819,13 @@ create table webhook_horizon (
   writers text[] not null default '{}'::text[],
   constraint webhook_horizon_pkey PRIMARY KEY (is_only),
   constraint webhook_horizon_is_only_check CHECK (is_only)
+);
+
+create table wording (
+  id text not null,
+  content text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint wording_pkey PRIMARY KEY (id)
 );
 
 CREATE OR REPLACE FUNCTION everpost_add_up_ended_executions(of_automation uuid)

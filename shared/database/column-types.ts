@@ -2,6 +2,8 @@ import type { AutomationGraph } from '../pure/automations/automation-graph.ts';
 import type { ResendableState } from '../pure/campaigns/campaign-status.ts';
 import type { Hold, WaitingReason } from '../pure/emails/hold.ts';
 import type { FilterCondition } from '../pure/filters/filter-condition.ts';
+import type { Language } from '../pure/languages/languages.ts';
+import type { DoubleOptIn } from '../pure/project.ts';
 import type { PublicKeyRules } from '../pure/public-key-rules.ts';
 
 type JsonObject = Record<string, unknown>;
@@ -26,6 +28,7 @@ export interface ColumnTypes {
   'campaign.audienceCondition': FilterCondition;
   'campaign.resendStates': ResendableState[];
   'campaign.waiting': Hold;
+  'consentRecord.details': JsonObject;
   'contact.data': JsonObject;
   'email.attempts': RecordedAttempt[];
   'email.refusal': { rule?: string; server?: string };
@@ -38,6 +41,8 @@ export interface ColumnTypes {
   'job.input': JsonObject;
   'projectPermit.holds': Partial<Record<'transactional' | 'campaign', Hold>>;
   'project.publicKeyRules': PublicKeyRules;
+  'project.doubleOptIn': DoubleOptIn;
   'segment.condition': FilterCondition;
   'stepExecution.output': JsonObject;
+  'topic.texts': Partial<Record<Language, { name: string; description?: string }>>;
 }

@@ -1,10 +1,27 @@
 import type { EmailType } from './emails/email-types.ts';
 
-/** Whether opens and links are tracked: for MARKETING emails only, for all emails, or never. */
-export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED'] as const;
+/**
+ * Whether opens and links are tracked: for MARKETING emails only, for all emails, never, or in emails to contacts who
+ * agreed.
+ */
+export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED', 'CONSENTED'] as const;
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
 /** Whether opens and clicks of an email of this type are tracked in a project of this mode. */
 export function isEmailTracked(mode: TrackingMode, type: EmailType): boolean {
   return mode === 'ENABLED' || (mode === 'MARKETING_ONLY' && type === 'MARKETING');
+}
+
+/** How much of the address of a client the record of consent keeps: all of it, its network (/24 or /48), or nothing. */
+export const CLIENT_ADDRESSES = ['FULL', 'SHORTENED', 'NONE'] as const;
+export type ClientAddresses = (typeof CLIENT_ADDRESSES)[number];
+
+/** How subscriptions through forms are confirmed. */
+export interface DoubleOptIn {
+  /** Whether they have to be confirmed. Default true. */
+  isRequired?: boolean;
+  /** When the one reminder follows. Default 2; 0 sends none. */
+  remindAfterDays?: number;
+  /** When a subscription that nobody confirmed ends. Default 7. */
+  expireAfterDays?: number;
 }

@@ -29,6 +29,11 @@ export const CampaignEntity = defineEntity({
     clickedCount: p.integer().default(0),
     bouncedCount: p.integer().default(0),
     complainedCount: p.integer().default(0),
+    /** Opens and clicks of people: machines do not count. */
+    humanOpenedCount: p.integer().default(0),
+    humanClickedCount: p.integer().default(0),
+    /** Whether the project's archive shows it. */
+    isPublic: p.boolean().default(false),
     unsubscribedCount: p.integer().default(0),
     sentAt: p.datetime(3).nullable(),
     /** Why it could not go on, and what to do. */

@@ -1,5 +1,7 @@
+import { NIL } from 'uuid';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import { joinSql, sql, type SqlFragment } from '../../database/sql.ts';
+import type { RowOf, tables } from '../../database/tables.ts';
 
 /**
  * What an email is for. `transactional`: it reaches everybody, as does a test that somebody sends to a named address.
@@ -10,7 +12,11 @@ export const PURPOSES = ['transactional', 'marketing', 'requested'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
 /** Why somebody may not receive an email. */
-export type Refusal = 'suppressed' | 'unsubscribed' | 'opted out';
+export type Refusal =
+  'suppressed' | 'pending' | 'unsubscribed' | 'opted out' | 'paused' | 'left topic' | 'not in topic';
+
+/** What an email is about, as far as consent depends on it. */
+export type TopicRef = Pick<RowOf<(typeof tables)['topic']>, 'id' | 'defaultSubscription'>;
 
 /** What is known of a recipient. What is missing or null refuses nothing: an address may have no contact. */
 export interface Recipient {
@@ -19,17 +25,32 @@ export interface Recipient {
   subscribed?: boolean | null;
   /** When the contact withdrew consent. */
   optedOutAt?: Date | null;
+  /** Whether the contact has not confirmed a subscription yet. */
+  isPending?: boolean | null;
+  /** Until when the contact wants no marketing. */
+  pausedUntil?: Date | null;
+  /** What the contact chose for the topic of the email; null without a choice. It counts only where `id` is known. */
+  topicChoice?: boolean | null;
+  /** Absent where the address has no contact: then the default of the topic refuses nothing. */
+  id?: string | null;
 }
 
 interface Rule {
   refusal: Refusal;
   purposes: readonly Purpose[];
   /** A suppression is of an address, and may come at any time, so it is decided when the email is handed over. */
-  about: 'address' | 'contact';
+  about: 'address' | 'contact' | 'topic';
   /** Over `contact c`, and the suppression `s` of its address (`suppressionJoin`). */
-  sql: SqlFragment;
-  applies: (recipient: Recipient) => boolean;
+  sql: (topic: TopicRef) => SqlFragment;
+  applies: (recipient: Recipient, topic: TopicRef) => boolean;
 }
+
+/** The choice of the contact `c` about a topic; null without one. */
+export function topicChoice(topicId: string): SqlFragment {
+  return sql`(select t.subscribed from topic_subscription t where t.topic_id = ${topicId}::uuid and t.contact_id = c.id)`;
+}
+
+const MARKETING: readonly Purpose[] = ['marketing', 'requested'];
 
 /** Who may not receive what, the most important reason first. Nothing else decides it. */
 const RULES: readonly Rule[] = [
@@ -37,22 +58,53 @@ const RULES: readonly Rule[] = [
     refusal: 'suppressed',
     purposes: PURPOSES,
     about: 'address',
-    sql: sql`s.reason is not null`,
+    sql: () => sql`s.reason is not null`,
     applies: ({ suppression }) => Boolean(suppression),
+  },
+  {
+    refusal: 'pending',
+    purposes: MARKETING,
+    about: 'contact',
+    sql: () => sql`c.is_pending`,
+    applies: ({ isPending }) => isPending === true,
   },
   {
     refusal: 'unsubscribed',
     purposes: ['marketing'],
     about: 'contact',
-    sql: sql`not c.subscribed`,
+    sql: () => sql`not c.subscribed`,
     applies: ({ subscribed }) => subscribed === false,
   },
   {
     refusal: 'opted out',
     purposes: ['requested'],
     about: 'contact',
-    sql: sql`c.opted_out_at is not null`,
+    sql: () => sql`c.opted_out_at is not null`,
     applies: ({ optedOutAt }) => Boolean(optedOutAt),
+  },
+  {
+    refusal: 'paused',
+    purposes: MARKETING,
+    about: 'contact',
+    sql: () => sql`coalesce(c.paused_until > now(), false)`,
+    applies: ({ pausedUntil }) => Boolean(pausedUntil && pausedUntil.getTime() > Date.now()),
+  },
+  {
+    refusal: 'left topic',
+    purposes: MARKETING,
+    about: 'topic',
+    sql: ({ id }) => sql`coalesce(not ${topicChoice(id)}, false)`,
+    applies: (recipient) => recipient.topicChoice === false,
+  },
+  {
+    // A caller answers for the consent of recipients whom the request names.
+    refusal: 'not in topic',
+    purposes: ['marketing'],
+    about: 'topic',
+    sql: ({ id, defaultSubscription }) =>
+      defaultSubscription === 'opt_in' ? sql`false` : sql`coalesce(not ${topicChoice(id)}, true)`,
+    applies: (recipient, { defaultSubscription }) =>
+      defaultSubscription === 'opt_out' && Boolean(recipient.id) && recipient.topicChoice !== true,
   },
 ];
 
@@ -65,27 +117,40 @@ export function purposeOf(type: EmailType, isRequested = false): Purpose {
   return isRequested ? 'requested' : 'marketing';
 }
 
-function noneOf(rules: readonly Rule[]): SqlFragment {
-  if (rules.length === 0) return sql`true`;
-  return sql`not (${joinSql(
-    rules.map((rule) => rule.sql),
-    ' or ',
-  )})`;
+type About = Rule['about'];
+
+function rulesOf(purpose: Purpose, topic: TopicRef | null, about: readonly About[]): readonly Rule[] {
+  return RULES.filter(
+    (rule) => rule.purposes.includes(purpose) && about.includes(rule.about) && (topic || rule.about !== 'topic'),
+  );
 }
 
-const rulesOf = (purpose: Purpose) => RULES.filter(({ purposes }) => purposes.includes(purpose));
+/** Rules about topics are asked only where there is one. */
+const NO_TOPIC: TopicRef = { id: NIL, defaultSubscription: 'opt_in' };
 
-/** Whether the contact `c` may receive email of a purpose at its address, whose suppression is `s` (`suppressionJoin`). */
-export function mayReceive(purpose: Purpose): SqlFragment {
-  return noneOf(rulesOf(purpose));
+function noneOf(purpose: Purpose, topic: TopicRef | null, about: readonly About[]): SqlFragment {
+  const refusals = rulesOf(purpose, topic, about).map((rule) => rule.sql(topic ?? NO_TOPIC));
+  return refusals.length === 0 ? sql`true` : sql`not (${joinSql(refusals, ' or ')})`;
 }
 
-/** Whether the contact `c` has consented to a purpose, whatever its address: the part of `mayReceive` about contacts. */
-export function hasConsented(purpose: Purpose): SqlFragment {
-  return noneOf(rulesOf(purpose).filter(({ about }) => about === 'contact'));
+/**
+ * Whether the contact `c` may receive email of a purpose, about a topic, at its address, whose suppression is `s`
+ * (`suppressionJoin`).
+ */
+export function mayReceive(purpose: Purpose, topic: TopicRef | null = null): SqlFragment {
+  return noneOf(purpose, topic, ['address', 'contact', 'topic']);
 }
 
-/** As `mayReceive`, for a recipient in memory: why it may not receive email of a purpose; undefined if it may. */
-export function refusalOf(purpose: Purpose, recipient: Recipient): Refusal | undefined {
-  return rulesOf(purpose).find(({ applies }) => applies(recipient))?.refusal;
+/**
+ * Whether the contact `c` has consented to a purpose and a topic, whatever its address: the part of `mayReceive` about
+ * contacts.
+ */
+export function hasConsented(purpose: Purpose, topic: TopicRef | null = null): SqlFragment {
+  return noneOf(purpose, topic, ['contact', 'topic']);
+}
+
+/** As `mayReceive`, for a recipient in memory: why it may not receive such email; undefined if it may. */
+export function refusalOf(purpose: Purpose, recipient: Recipient, topic: TopicRef | null = null): Refusal | undefined {
+  const rules = rulesOf(purpose, topic, ['address', 'contact', 'topic']);
+  return rules.find(({ applies }) => applies(recipient, topic ?? NO_TOPIC))?.refusal;
 }

@@ -13,6 +13,12 @@ export const ContactEntity = defineEntity({
     optedOutAt: p.datetime(3).nullable(),
     /** The email whose hard bounce ended the subscription; null after the subscription was set in another way. */
     bouncedEmailId: p.uuid().nullable(),
+    /** Whether a subscription waits for its confirmation. The contact gets no marketing until then. */
+    isPending: p.boolean().default(false),
+    /** Until when the contact wants no marketing. */
+    pausedUntil: p.datetime(3).nullable(),
+    /** Whether the contact agreed to tracking, which a project of the mode CONSENTED asks for; null without an answer. */
+    trackingAllowed: p.boolean().nullable(),
     data: p.json().$type<Record<string, unknown>>(),
   },
 });

@@ -39,7 +39,8 @@ export interface ContactUpsert {
 }
 
 export const RETURNED = {
-  ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'data', 'createdAt', 'updatedAt'),
+  ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'isPending', 'pausedUntil', 'data'),
+  ...pick(tables.contact, 'createdAt', 'updatedAt'),
 };
 export const RETURNED_COLUMNS = columnsOf(RETURNED);
 const UPSERTED_CONTACT = {

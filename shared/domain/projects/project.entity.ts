@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { LANGUAGES } from '../../pure/languages/languages.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
-import { TRACKING_MODES } from '../../pure/project.ts';
+import { CLIENT_ADDRESSES, TRACKING_MODES, type DoubleOptIn } from '../../pure/project.ts';
 import { baseProperties } from '../../database/base-properties.ts';
 
 export const ProjectEntity = defineEntity({
@@ -21,6 +21,10 @@ export const ProjectEntity = defineEntity({
     emailsPerSecond: p.integer().nullable(),
     /** What the public key may do; null means everything that it can do. */
     publicKeyRules: p.json().$type<PublicKeyRules>().nullable(),
+    /** Whether subscriptions through forms have to be confirmed, and how; null means the defaults. */
+    doubleOptIn: p.json().$type<DoubleOptIn>().nullable(),
+    /** How much of a client's address the record of consent keeps. */
+    clientAddresses: p.enum(CLIENT_ADDRESSES).default('SHORTENED'),
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),
     logoUrl: p.text().nullable(),

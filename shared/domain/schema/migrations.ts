@@ -1,5 +1,6 @@
 import type { Migration } from '@mikro-orm/migrations';
 import { InitialMigration } from './migrations/20261125000000-initial.ts';
+import { ReaderChoicesMigration } from './migrations/20261126000000-reader-choices.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -7,4 +8,7 @@ export interface SchemaMigration {
 }
 
 /** All migrations, in the order in which they run. */
-export const MIGRATIONS: readonly SchemaMigration[] = [{ name: '20261125000000-initial', class: InitialMigration }];
+export const MIGRATIONS: readonly SchemaMigration[] = [
+  { name: '20261125000000-initial', class: InitialMigration },
+  { name: '20261126000000-reader-choices', class: ReaderChoicesMigration },
+];

@@ -31,7 +31,19 @@ const FEW_MAX = 1_100;
 const COMMON_SHARE = 3 / 8;
 
 const LISTED = {
-  ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'bouncedEmailId', 'data'),
+  ...pick(
+    tables.contact,
+    'id',
+    'projectId',
+    'email',
+    'subscribed',
+    'optedOutAt',
+    'bouncedEmailId',
+    'isPending',
+    'pausedUntil',
+    'trackingAllowed',
+    'data',
+  ),
   ...pick(tables.contact, 'createdAt', 'updatedAt'),
 };
 const LISTED_COLUMNS = columnsOf(LISTED, 'c');

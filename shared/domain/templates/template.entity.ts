@@ -16,6 +16,8 @@ export const contentProperties = {
   fromName: p.text().nullable(),
   replyTo: p.text().nullable(),
   type: p.enum(EMAIL_TYPES).default('MARKETING'),
+  /** What it is about. TRANSACTIONAL email has no topic. */
+  topicId: p.uuid().nullable(),
 };
 
 export const TemplateEntity = defineEntity({

@@ -1,0 +1,101 @@
+-- What readers choose: topics, a pause, tracking, the confirmation of a subscription, and the record of all of it.
+
+create table topic (
+  id uuid primary key,
+  project_id uuid not null references project (id) on delete cascade,
+  key text not null,
+  name text not null,
+  description text,
+  -- The name and description in other languages, by language.
+  texts jsonb not null default '{}',
+  default_subscription text not null check (default_subscription in ('opt_in', 'opt_out')),
+  visibility text not null default 'public' check (visibility in ('public', 'private')),
+  -- Whether a subscription through a form has to be confirmed; null means as the project says.
+  double_opt_in boolean,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  unique (project_id, key)
+);
+create index topic_by_creation on topic (project_id, created_at, id);
+
+-- What a contact has chosen. Without a row the default of the topic holds.
+create table topic_subscription (
+  topic_id uuid not null references topic (id) on delete cascade,
+  contact_id uuid not null,
+  subscribed boolean not null,
+  updated_at timestamptz(3) not null default now(),
+  primary key (topic_id, contact_id)
+);
+create index topic_subscription_by_contact on topic_subscription (contact_id);
+
+-- One row per change, never changed later.
+create table consent_record (
+  contact_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  -- Null means all marketing.
+  topic_id uuid,
+  state text not null check (state in
+    ('subscribed', 'unsubscribed', 'pending', 'expired', 'paused', 'resumed', 'tracking_allowed', 'tracking_denied')),
+  cause text not null,
+  details jsonb not null default '{}',
+  email_id uuid,
+  campaign_id uuid,
+  client_address text,
+  wording_id text,
+  created_at timestamptz(3) not null default now(),
+  primary key (contact_id, id)
+);
+create index consent_record_by_time on consent_record using brin (created_at);
+
+-- The words that somebody agreed to, by a hash of them.
+create table wording (
+  id text primary key,
+  content text not null,
+  created_at timestamptz(3) not null default now()
+);
+
+-- A subscription that waits for its confirmation.
+create table opt_in (
+  id uuid primary key,
+  project_id uuid not null references project (id) on delete cascade,
+  contact_id uuid not null,
+  topic_ids uuid[] not null default '{}',
+  state text not null default 'pending' check (state in ('pending', 'confirmed', 'expired')),
+  language text,
+  client_address text,
+  wording_id text,
+  -- Confirmations and reminders handed over so far.
+  mails smallint not null default 0,
+  last_mail_at timestamptz(3),
+  expires_at timestamptz(3) not null,
+  confirmed_at timestamptz(3),
+  created_at timestamptz(3) not null default now()
+);
+create unique index opt_in_pending on opt_in (contact_id) where state = 'pending';
+create index opt_in_by_contact on opt_in (contact_id, created_at);
+create index opt_in_by_project on opt_in (project_id, created_at, id);
+
+alter table contact
+  add column is_pending boolean not null default false,
+  add column paused_until timestamptz(3),
+  add column tracking_allowed boolean;
+alter table template add column topic_id uuid;
+create index template_by_topic on template (topic_id) where topic_id is not null;
+alter table campaign
+  add column topic_id uuid,
+  add column is_public boolean not null default false,
+  add column human_opened_count integer not null default 0,
+  add column human_clicked_count integer not null default 0;
+create index campaign_by_topic on campaign (topic_id) where topic_id is not null;
+create index campaign_public on campaign (project_id, sent_at, id) where is_public and sent_at is not null;
+alter table email
+  add column topic_id uuid,
+  add column human_opened_at timestamptz(3),
+  add column human_clicked_at timestamptz(3);
+alter table project
+  add column double_opt_in jsonb,
+  add column client_addresses text not null default 'SHORTENED'
+    check (client_addresses in ('FULL', 'SHORTENED', 'NONE')),
+  drop constraint project_tracking_check,
+  add constraint project_tracking_check check (tracking in ('MARKETING_ONLY', 'ENABLED', 'DISABLED', 'CONSENTED'));
