@@ -99,9 +99,17 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
   return group.map(({ lookup, isPublic }) => () => {
     const owner = ownerOf.get(lookup);
     if (!owner) return undefined;
-    const { id, name, disabled, tracking, brand } = owner;
+    const { id, name, disabled, tracking, clientAddresses, brand } = owner;
     return {
-      project: { id, name, disabled, tracking, brand, publicKeyRules: isPublic ? owner.public_key_rules : null },
+      project: {
+        id,
+        name,
+        disabled,
+        tracking,
+        clientAddresses,
+        brand,
+        publicKeyRules: isPublic ? owner.public_key_rules : null,
+      },
       isPublic,
       rate: counters.get(id)?.next(isPublic),
       acceptsSecretKey: owner.track_accepts_secret_key,

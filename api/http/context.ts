@@ -7,7 +7,8 @@ import type { TransactionalQueue } from '../../shared/domain/emails/transactiona
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
-import type { TrackingMode } from '../../shared/pure/project.ts';
+import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
+import type { KeyKind } from './api-key.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
 /** What every endpoint may use. */
@@ -33,6 +34,8 @@ export interface RequestProject {
   name: string;
   disabled: boolean;
   tracking: TrackingMode;
+  /** How much of a client's address the record of consent keeps. */
+  clientAddresses: ClientAddresses;
   brand: Brand;
   /** What this request may do, when it has the public key and the project limits that. */
   publicKeyRules: PublicKeyRules | null;
@@ -47,6 +50,10 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: HandlerDeps;
   requestId: string;
+  /** The kind of key that the request has. */
+  keyKind: KeyKind;
+  /** The address of the client, for `evidenceOf`; undefined where it is not known. */
+  clientAddress: string | undefined;
   /** The claimed idempotency key; the handler of a grouped endpoint passes it to its group, which settles it. */
   claim: IdempotencyClaim | undefined;
   /** Names fields of the body that only the handler knows to have no effect, such as `config.mode`. */

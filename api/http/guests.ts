@@ -36,6 +36,8 @@ export interface HttpGuests {
 /** A request whose units are counted. */
 interface Account {
   client: string;
+  /** The address that the client has. */
+  address: string;
   /** Whether it has a secret key that was valid lately. */
   hasSecretKey: boolean;
   /** Spends more units for the request. @returns false when its client has none left */
@@ -77,6 +79,11 @@ export function giveBackUnits(req: IncomingMessage, by: 'key' | 'doubt'): void {
 /** The client of a request; undefined where requests are not counted. */
 export function clientOfRequest(req: IncomingMessage): string | undefined {
   return accounts.get(req)?.client;
+}
+
+/** The address that the client of a request has; undefined where requests are not counted. */
+export function addressOfRequest(req: IncomingMessage): string | undefined {
+  return accounts.get(req)?.address;
 }
 
 /**
@@ -125,7 +132,7 @@ function addressOf(hop: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** The client of a request: the nearest hop that is none of our proxies. */
+/** The address of the client of a request: the nearest hop that is none of our proxies. */
 function forwardedFor(header: string | undefined, own: string, isProxy: (address: string) => boolean): string {
   let client = own;
   for (const hop of (header ?? '').split(',').reverse()) {
@@ -134,7 +141,7 @@ function forwardedFor(header: string | undefined, own: string, isProxy: (address
     if (address === undefined) break;
     client = address;
   }
-  return clientOf(client);
+  return client;
 }
 
 /**
@@ -158,7 +165,7 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
     return client;
   }
 
-  function clientBehindRequest({ socket, headers }: IncomingMessage): string {
+  function addressBehindRequest({ socket, headers }: IncomingMessage): string {
     const own = socket.remoteAddress ?? '';
     const hops = headers['x-forwarded-for']?.toString();
     if (isProxy(own)) return forwardedFor(hops, own, isProxy);
@@ -166,18 +173,23 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
       isProxyMissing = true;
       options.onUnnamedProxy(own);
     }
-    return clientOfSocket(socket);
+    return own;
+  }
+
+  function clientBehind(req: IncomingMessage, address = addressBehindRequest(req)): string {
+    return address === req.socket.remoteAddress ? clientOfSocket(req.socket) : clientOf(address);
   }
 
   return {
     proofOf(req) {
       const key = keys.digestOf(req);
-      if (keys.has(key, clientBehindRequest(req))) return { key };
+      if (keys.has(key, clientBehind(req))) return { key };
       const emailId = options.emailOfLink(req.url ?? '');
       return emailId !== undefined && links.spend(emailId, 1) ? 'link' : undefined;
     },
     accept(req, res, proof) {
-      const client = clientBehindRequest(req);
+      const address = addressBehindRequest(req);
+      const client = clientBehind(req, address);
       if (proof === undefined && !guests.spend(client, 1)) return false;
       let spent = proof === undefined ? 1 : 0;
       let isProved = proof !== undefined;
@@ -185,6 +197,7 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
       let isAdmitted = false;
       accounts.set(req, {
         client,
+        address,
         hasSecretKey: provedKey !== undefined && SECRET_KEY.test(req.headers.authorization ?? ''),
         spend(more) {
           if (isProved) return true;

@@ -12,6 +12,7 @@ import type { HandlerDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
+import { addressOfRequest } from './guests.ts';
 import { handleRequest, keyReused } from './handle-request.ts';
 import { ignoredFields, setIgnoredFields } from './ignored-fields.ts';
 import { createJsonBody } from './json-body.ts';
@@ -108,6 +109,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       },
       deps,
       requestId: requestIdOf(res),
+      keyKind: caller.isPublic ? 'public' : 'secret',
+      clientAddress: addressOfRequest(req),
       claim,
       noteIgnored(fields) {
         ignored.push(...fields);

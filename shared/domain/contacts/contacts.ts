@@ -4,7 +4,8 @@ import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.t
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import { recordSubscriptionEvents, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
+import type { ExecutionCause, SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { recordSubscriptionEvents } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../../database/em.ts';
 import {

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge } from '../../pure/app-error.ts';
-import type { SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
+import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
@@ -41,32 +41,6 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** The execution that changes something; `depth` is how many executions led to it. */
-export interface ExecutionCause {
-  automationId: string;
-  executionId: string;
-  depth: number;
-}
-
-/** What changed a subscription. */
-export type SubscriptionCause =
-  | {
-      reason: Extract<
-        SubscriptionReason,
-        'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email' | 'bounce_undone'
-      >;
-      emailId: string;
-    }
-  | { reason: 'api'; endpoint: string }
-  | { reason: 'send' | 'track' }
-  | { reason: 'import' | 'bulk'; jobId: string }
-  | ({ reason: 'workflow' } & ExecutionCause);
-
-function subscriptionData(cause: SubscriptionCause): Record<string, unknown> {
-  if (cause.reason !== 'workflow') return cause;
-  return { reason: cause.reason, workflowId: cause.automationId, executionId: cause.executionId };
-}
-
 /** Records that subscriptions have changed, and why, with the campaign of the email that led to it. */
 export async function recordSubscriptionEvents(
   em: Em,
@@ -84,7 +58,7 @@ export async function recordSubscriptionEvents(
           n.data || jsonb_strip_nulls(jsonb_build_object('campaignId', m.campaign_id)), now()
         from unnest(
           ${changed.map(() => uuidV7())}::uuid[], ${changed.map(({ contactId }) => contactId)}::uuid[],
-          ${emailIds}::uuid[], ${changed.map(({ cause }) => json(subscriptionData(cause)))}::jsonb[]
+          ${emailIds}::uuid[], ${changed.map(({ cause }) => json(causeData(cause)))}::jsonb[]
         ) as n (id, contact_id, email_id, data) left join email m on m.id = n.email_id`)}
       select`,
   );

@@ -6,14 +6,14 @@ import { BRAND } from './brand.ts';
 
 /** The columns of `KeyOwner` in a join of a table `w (lookup)` with the project `p`. */
 const OWNER_COLUMNS = sql`
-  w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, p.public_key_rules,
-  ${BRAND} as brand`;
+  w.lookup, p.id, p.name, p.disabled, p.tracking, p.client_addresses as "clientAddresses",
+  p.track_accepts_secret_key, p.public_key_rules, ${BRAND} as brand`;
 
 /** The project of a key. */
 const KEY_OWNER = {
   /** The lookup form of the key: the public key itself, or the digest of the secret key. */
   lookup: text,
-  ...pick(tables.project, 'id', 'name', 'disabled', 'tracking'),
+  ...pick(tables.project, 'id', 'name', 'disabled', 'tracking', 'clientAddresses'),
   brand: jsonAs<Brand>(),
   /** Whether POST /v1/track accepts the secret key, too. */
   track_accepts_secret_key: tables.project.trackAcceptsSecretKey,
@@ -59,8 +59,8 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.public_key_rules,
-        f.brand,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, f."clientAddresses",
+        f.track_accepts_secret_key, f.public_key_rules, f.brand,
         c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,

@@ -15,3 +15,31 @@ export const SUBSCRIPTION_REASONS = {
 } as const;
 
 export type SubscriptionReason = keyof typeof SUBSCRIPTION_REASONS;
+
+/** The execution that changes something; `depth` is how many executions led to it. */
+export interface ExecutionCause {
+  automationId: string;
+  executionId: string;
+  depth: number;
+}
+
+/** What changed a subscription. */
+export type SubscriptionCause =
+  | {
+      reason: Extract<
+        SubscriptionReason,
+        'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email' | 'bounce_undone'
+      >;
+      emailId: string;
+    }
+  | { reason: 'api'; endpoint: string }
+  | { reason: 'send' }
+  | { reason: 'track'; key?: 'public' | 'secret' }
+  | { reason: 'import' | 'bulk'; jobId: string }
+  | ({ reason: 'workflow' } & ExecutionCause);
+
+/** A cause as callers see it: its reason, and what it names. */
+export function causeData(cause: SubscriptionCause): Record<string, string> {
+  if (cause.reason !== 'workflow') return cause;
+  return { reason: cause.reason, workflowId: cause.automationId, executionId: cause.executionId };
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import { keptAddress } from '../../platform/client-address.ts';
+import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import type { ClientAddresses } from '../../pure/project.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
+import type { RowOf, tables } from '../../database/tables.ts';
+
+/** What a contact has consented to, or withdrawn, as of a record. */
+export type ConsentState = RowOf<(typeof tables)['consentRecord']>['state'];
+
+/** What proves that somebody consented. */
+export interface Evidence {
+  /** The address of the client, in the form that the project keeps (`evidenceOf`). */
+  clientAddress?: string | null;
+  /** The words that were shown (`wordingId`). */
+  wordingId?: string | null;
+}
+
+/** A change of what a contact consents to. */
+export interface ConsentChange {
+  contactId: string;
+  /** The topic; null or left out for all marketing. */
+  topicId?: string | null;
+  state: ConsentState;
+  cause: SubscriptionCause;
+  /** The email that led to it; by default that of the cause. Its campaign is found. */
+  emailId?: string | null;
+  /** The campaign that led to it, where no email is known. */
+  campaignId?: string | null;
+  evidence?: Evidence | undefined;
+}
+
+/** The evidence that the address of a client is, as far as the project keeps it. */
+export function evidenceOf(address: string | undefined, kept: ClientAddresses): Evidence {
+  return { clientAddress: keptAddress(address, kept) };
+}
+
+function emailIdOf({ emailId, cause }: ConsentChange): string | null {
+  return emailId ?? ('emailId' in cause ? cause.emailId : null);
+}
+
+/** The statement of `recordConsents`, for a statement that changes something else, too. */
+export function consentsInsert(projectId: string, changes: readonly ConsentChange[]): SqlFragment {
+  return sql`
+    insert into consent_record (contact_id, id, project_id, topic_id, state, cause, details, email_id, campaign_id,
+      client_address, wording_id)
+    select n.contact_id, everpost_uuid_v7(), ${projectId}, n.topic_id, n.state, n.data ->> 'reason', n.data - '{reason,emailId}'::text[],
+      n.email_id,
+      coalesce(m.campaign_id, n.campaign_id), n.client_address, n.wording_id
+    from unnest(
+      ${changes.map(({ contactId }) => contactId)}::uuid[], ${changes.map(({ topicId }) => topicId ?? null)}::uuid[],
+      ${changes.map(({ state }) => state)}::text[],       ${changes.map(({ cause }) => json(causeData(cause)))}::jsonb[], ${changes.map(emailIdOf)}::uuid[],
+      ${changes.map(({ campaignId }) => campaignId ?? null)}::uuid[],
+      ${changes.map(({ evidence }) => evidence?.clientAddress ?? null)}::text[],
+      ${changes.map(({ evidence }) => evidence?.wordingId ?? null)}::text[]
+    ) as n (contact_id, topic_id, state, data, email_id, campaign_id, client_address, wording_id)
+    left join email m on m.id = n.email_id and m.project_id = ${projectId}`;
+}
+
+/**
+ * Records changes of what contacts consent to, in one statement and in the caller's transaction, which must have made
+ * the changes. Nothing changes a record later.
+ */
+export async function recordConsents(em: Em, projectId: string, changes: readonly ConsentChange[]): Promise<void> {
+  if (changes.length > 0) await query(em, consentsInsert(projectId, changes));
+}
+
+/**
+ * Stores the words that somebody consents to, once however often they are shown.
+ * @param content all of the text as it was shown
+ * @returns the id for `Evidence`: the SHA-256 of the words, hex
+ */
+export async function wordingId(em: Em, content: string): Promise<string> {
+  const id = hash('sha256', content);
+  // Words that nobody refers to are removed after a day; those that are used again count as new.
+  await query(
+    em,
+    sql`
+      insert into wording (id, content) values (${id}, ${storableText(content)})
+      on conflict (id) do update set created_at = now() where wording.created_at < now() - interval '1 hour'`,
+  );
+  return id;
+}
