@@ -995,10 +995,11 @@ AS $function$
       when p_email is not null then (
         select x.depth from email e join automation_execution x on x.id = e.execution_id
         where e.id = p_email and (
-          p_name not in ('email.open', 'email.click', 'email.received', 'contact.subscribed', 'contact.unsubscribed')
+          p_name not in ('email.open', 'email.click', 'email.received',
+            'contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
           or coalesce(e.sent_at, e.created_at) > now() - interval '1 hour'
         ))
-      when p_name in ('contact.subscribed', 'contact.unsubscribed') then (
+      when p_name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed') then (
         select x.depth from automation_execution x where x.id = (p_data ->> 'executionId')::uuid)
       when p_name like 'segment.%' then (
         select c.changed_depth from contact c
@@ -1204,7 +1205,8 @@ CREATE OR REPLACE FUNCTION everpost_is_own_event(name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select name like 'email.%' or name in ('contact.subscribed', 'contact.unsubscribed')
+  select name like 'email.%'
+    or name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
     or name like 'segment.%.entry' or name like 'segment.%.exit'
 $function$;
 

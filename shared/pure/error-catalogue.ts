@@ -16,6 +16,7 @@ export const ERROR_CATALOGUE = {
   SEGMENT_NOT_FOUND: { status: 404, message: 'Segment not found' },
   WORKFLOW_NOT_FOUND: { status: 404, message: 'Workflow not found' },
   EXECUTION_NOT_FOUND: { status: 404, message: 'Execution not found' },
+  TOPIC_NOT_FOUND: { status: 404, message: 'Topic not found' },
   DOMAIN_NOT_FOUND: { status: 404, message: 'Domain not found' },
   JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
   WEBHOOK_NOT_FOUND: { status: 404, message: 'Webhook endpoint not found' },

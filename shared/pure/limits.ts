@@ -87,6 +87,7 @@ export const LIMITS = {
   eventNamesPerProject: 5_000,
   contactFieldsPerProject: 5_000,
   templatesPerProject: 10_000,
+  topicsPerProject: 100,
   campaignsPerProject: 20_000,
   /** SCHEDULED or SENDING. */
   activeCampaignsPerProject: 1_000,

@@ -88,6 +88,12 @@ const DELETIONS: readonly Deletion[] = [
       sql`from segment_member r join segment s on s.id = r.segment_id where s.project_id = ${projectId}`,
     ),
   ofProject(sql`segment`),
+  (projectId) =>
+    chunkOf(
+      sql`topic_subscription`,
+      sql`from topic_subscription r join topic t on t.id = r.topic_id where t.project_id = ${projectId}`,
+    ),
+  ofProject(sql`topic`),
   deleteEmails,
   tracedOfProject(sql`event`),
   ofProject(sql`event_name`),

@@ -248,6 +248,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
+      choices as (delete from topic_subscription where contact_id = any(${contactIds}::uuid[])),
       refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
       deliveries as (delete from webhook_delivery where contact_id = any(${contactIds}::uuid[])),
       gone as (

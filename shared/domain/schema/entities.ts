@@ -9,6 +9,7 @@ import { ProjectEntity } from '../projects/project.entity.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import { TemplateEntity } from '../templates/template.entity.ts';
+import { TopicEntity } from '../topics/topic.entity.ts';
 
 /** Every entity, named one by one: a folder scan would find files by accident. */
 export const entities = [
@@ -21,4 +22,5 @@ export const entities = [
   SegmentEntity,
   SenderDomainEntity,
   TemplateEntity,
+  TopicEntity,
 ];

@@ -1,5 +1,12 @@
+const SUBSCRIPTION_EVENTS: ReadonlySet<string> = new Set([
+  'contact.subscribed',
+  'contact.unsubscribed',
+  'topic.subscribed',
+  'topic.unsubscribed',
+]);
+
 /** Whether an event name is reserved for Everpost, so that callers may not track it. Names are case-sensitive. */
 export function isReservedEventName(name: string): boolean {
-  if (name === 'contact.subscribed' || name === 'contact.unsubscribed' || name.startsWith('email.')) return true;
+  if (SUBSCRIPTION_EVENTS.has(name) || name.startsWith('email.')) return true;
   return name.startsWith('segment.') && (name.endsWith('.entry') || name.endsWith('.exit'));
 }

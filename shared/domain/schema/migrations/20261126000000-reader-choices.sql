@@ -99,3 +99,29 @@ alter table project
     check (client_addresses in ('FULL', 'SHORTENED', 'NONE')),
   drop constraint project_tracking_check,
   add constraint project_tracking_check check (tracking in ('MARKETING_ONLY', 'ENABLED', 'DISABLED', 'CONSENTED'));
+
+-- As before, with the events of topics.
+create or replace function everpost_is_own_event(name text) returns boolean language sql immutable parallel safe as $$
+  select name like 'email.%'
+    or name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+    or name like 'segment.%.entry' or name like 'segment.%.exit'
+$$;
+
+create or replace function everpost_depth_of_cause(p_name text, p_contact uuid, p_email uuid, p_data jsonb)
+returns smallint language sql stable as $$
+  select coalesce(
+    case
+      when p_email is not null then (
+        select x.depth from email e join automation_execution x on x.id = e.execution_id
+        where e.id = p_email and (
+          p_name not in ('email.open', 'email.click', 'email.received',
+            'contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+          or coalesce(e.sent_at, e.created_at) > now() - interval '1 hour'
+        ))
+      when p_name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed') then (
+        select x.depth from automation_execution x where x.id = (p_data ->> 'executionId')::uuid)
+      when p_name like 'segment.%' then (
+        select c.changed_depth from contact c
+        where c.id = p_contact and c.changed_depth_at > now() - interval '1 hour')
+    end, 0)::smallint
+$$;

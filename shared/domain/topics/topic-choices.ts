@@ -1,0 +1,162 @@
+import { validationError } from '../../pure/app-error.ts';
+import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import type { TopicChoices } from '../../pure/topics.ts';
+import type { Em } from '../../database/em.ts';
+import { json, query, sql } from '../../database/sql.ts';
+import { boolean, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
+import { recordConsents, type Evidence } from '../consent/records.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
+
+/** What a contact chooses about a topic. null takes the choice back, so that the default of the topic holds again. */
+export interface TopicChange {
+  contactId: string;
+  topicId: string;
+  subscribed: boolean | null;
+}
+
+const CHANGED = { contactId: tables.contact.id, topicId: tables.topic.id, subscribed: boolean };
+/** A change of what holds: whether the contact has the topic from now on. */
+export type ChangedTopic = RowOf<typeof CHANGED>;
+
+/**
+ * Stores choices of contacts about topics, and records the event `topic.subscribed` or `topic.unsubscribed`, and the
+ * consent, for each that changes what holds. Nothing else writes choices. What holds is the choice, or without one the
+ * default of the topic. A choice that says what holds already is stored, so that it is explicit from now on, but it is
+ * no change: it records nothing and leaves `updatedAt` of the contact. The contacts are locked first, so concurrent equal
+ * changes record one event.
+ *
+ * Unknown contacts and topics, and those of other projects, are left out. Of several changes of one contact and topic
+ * the last one counts.
+ * @param cause what changes them
+ * @param evidence what proves that somebody chose so
+ * @returns the changes of what holds
+ */
+export async function changeTopics(
+  em: Em,
+  projectId: string,
+  changes: readonly TopicChange[],
+  cause: SubscriptionCause,
+  evidence?: Evidence,
+): Promise<ChangedTopic[]> {
+  const last = [...new Map(changes.map((change) => [`${change.contactId} ${change.topicId}`, change])).values()];
+  if (last.length === 0) return [];
+  const emailId = 'emailId' in cause ? cause.emailId : null;
+  return inTransaction(em, async (tx) => {
+    const changed = await query(
+      tx,
+      sql`
+        with wanted as materialized (
+          select * from unnest(
+            ${last.map(({ contactId }) => contactId)}::uuid[], ${last.map(({ topicId }) => topicId)}::uuid[],
+            ${last.map(({ subscribed }) => subscribed)}::boolean[]) as w (contact_id, topic_id, subscribed)
+        ),
+        held as materialized (
+          select id from contact where project_id = ${projectId} and id in (select contact_id from wanted)
+          ${IN_LOCK_ORDER} for no key update
+        ),
+        own as materialized (
+          select id, key, default_subscription = 'opt_in' as by_default from topic
+          where project_id = ${projectId} and id in (select topic_id from wanted) for key share
+        ),
+        stored as (
+          insert into topic_subscription (topic_id, contact_id, subscribed)
+          select w.topic_id, h.id, w.subscribed from wanted w join held h on h.id = w.contact_id
+          where w.subscribed is not null and w.topic_id in (select id from own)
+          on conflict (topic_id, contact_id) do update set subscribed = excluded.subscribed, updated_at = now()
+            where topic_subscription.subscribed <> excluded.subscribed
+          returning topic_id, contact_id, subscribed, (xmax = 0) as is_new
+        ),
+        taken_back as (
+          delete from topic_subscription s using wanted w join held h on h.id = w.contact_id
+          where w.subscribed is null and s.topic_id = w.topic_id and s.contact_id = h.id
+          returning s.topic_id, s.contact_id, s.subscribed
+        ),
+        changed as materialized (
+          select s.contact_id, s.topic_id, o.key, s.subscribed from stored s join own o on o.id = s.topic_id
+          where not s.is_new or s.subscribed <> o.by_default
+          union all
+          select b.contact_id, b.topic_id, o.key, o.by_default from taken_back b join own o on o.id = b.topic_id
+          where b.subscribed <> o.by_default
+        ),
+        touched as (update contact set updated_at = now() where id in (select contact_id from changed)),
+        ${recordedEvents(sql`
+          select everpost_uuid_v7(), ${projectId}::uuid, contact_id, ${emailId}::uuid,
+            case when subscribed then 'topic.subscribed' else 'topic.unsubscribed' end,
+            jsonb_build_object('topicId', topic_id, 'key', key) || ${json(causeData(cause))}::jsonb
+              || jsonb_strip_nulls(jsonb_build_object('campaignId',
+                (select campaign_id from email where id = ${emailId}::uuid))),
+            now()
+          from changed`)}
+        select contact_id as "contactId", topic_id as "topicId", subscribed from changed`,
+      CHANGED,
+    );
+    const consents = changed.map(({ subscribed, ...which }) => {
+      return { ...which, state: subscribed ? 'subscribed' : 'unsubscribed', cause, evidence } as const;
+    });
+    await recordConsents(tx, projectId, consents);
+    return changed;
+  });
+}
+
+/**
+ * The topics that choices name, by their keys.
+ * @param field the field of the request with the choices
+ * @throws AppError VALIDATION_ERROR that names each key without a topic
+ */
+export async function readTopicChoices(
+  em: Em,
+  projectId: string,
+  choices: TopicChoices,
+  field = 'topics',
+): Promise<Omit<TopicChange, 'contactId'>[]> {
+  const keys = Object.keys(choices);
+  if (keys.length === 0) return [];
+  const topics = await query(
+    em,
+    sql`select id, key from topic where project_id = ${projectId} and key = any(${keys}::text[])`,
+    pick(tables.topic, 'id', 'key'),
+  );
+  const idOf = new Map(topics.map(({ id, key }) => [key, id]));
+  const unknown = keys.filter((key) => !idOf.has(key));
+  if (unknown.length > 0) throw validationError(unknown.map((key) => unknownTopic(`${field}.${key}`, key)));
+  return keys.flatMap((key) => {
+    const topicId = idOf.get(key);
+    return topicId === undefined ? [] : { topicId, subscribed: choices[key] ?? null };
+  });
+}
+
+function unknownTopic(field: string, key: string) {
+  return { field, message: `There is no topic with the key "${key}"`, code: 'unknown_topic' };
+}
+
+const CONTACT_TOPIC = {
+  contactId: text,
+  ...pick(tables.topic, 'id', 'key', 'name', 'visibility'),
+  subscribed: boolean,
+  isChosen: boolean,
+  changedAt: nullable(tables.topicSubscription.updatedAt),
+};
+/** A topic as it holds for a contact: by the contact's choice, or by default. */
+export type ContactTopic = RowOf<typeof CONTACT_TOPIC>;
+
+/** All topics of a project as they hold for contacts, oldest topic first. */
+export async function findContactTopics(
+  em: Em,
+  projectId: string,
+  contactIds: readonly string[],
+): Promise<ContactTopic[]> {
+  if (contactIds.length === 0) return [];
+  return query(
+    em,
+    sql`
+      select c.id as "contactId", t.id, t.key, t.name, t.visibility,
+        coalesce(s.subscribed, t.default_subscription = 'opt_in') as subscribed,
+        s.subscribed is not null as "isChosen", s.updated_at as "changedAt"
+      from unnest(${[...contactIds]}::uuid[]) as c (id) cross join topic t
+      left join topic_subscription s on s.topic_id = t.id and s.contact_id = c.id
+      where t.project_id = ${projectId} order by t.created_at, t.id`,
+    CONTACT_TOPIC,
+  );
+}
