@@ -3,14 +3,18 @@ import type { Brand } from '../../shared/pure/brand.ts';
 import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 
-/** The content of a page: a sentence, and at most one action. */
-export interface SubscriptionPage {
+/** What every page for recipients has. */
+export interface PageFrame {
   language: Language;
   title: string;
-  /** `{name}` and `{email}` stand for the sender and the address. */
-  text: string;
   /** The brand of the sender, where it is known. */
   brand?: Brand;
+}
+
+/** The content of a page: a sentence, and at most one action. */
+export interface SubscriptionPage extends PageFrame {
+  /** `{name}` and `{email}` stand for the sender and the address. */
+  text: string;
   email?: string;
   /** Whether the text confirms an action. */
   isResult?: boolean;
@@ -46,7 +50,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /**
  * The Content-Security-Policy of a page: its style sheet, forms to this server and the host of the logo; no scripts.
  */
-export function pagePolicyOf({ brand }: SubscriptionPage): string {
+export function pagePolicyOf({ brand }: PageFrame): string {
   const directives = [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
@@ -59,7 +63,7 @@ export function pagePolicyOf({ brand }: SubscriptionPage): string {
 }
 
 /** Gives a name or an address a direction of its own, and keeps lines from breaking at its hyphens. */
-function isolate(text: string): string {
+export function isolate(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
 }
 
@@ -73,30 +77,38 @@ function footerOf({ postalAddress }: Brand): string {
   return `<footer><bdi>${postalAddress.split('\n').map(escapeHtml).join('<br>')}</bdi></footer>\n`;
 }
 
+/**
+ * Renders a page for recipients: the brand, the title, and below it `main`.
+ * @param main HTML
+ * @param head HTML for the head of the document
+ */
+export function renderPage({ language, title, brand }: PageFrame, main: string, head = ''): string {
+  return `<!doctype html>
+<html lang="${language}" dir="${textsOf(language).direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(brand ? `${title} · ${brand.name}` : title)}</title>
+${head}<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${brand ? headerOf(brand) : ''}<h1>${escapeHtml(title)}</h1>
+${main}${brand ? footerOf(brand) : ''}</main>
+</body>
+</html>
+`;
+}
+
 /** Renders the page as HTML and escapes its texts. */
 export function renderSubscriptionPage(page: SubscriptionPage): string {
-  const { language, title, text, brand, email, isResult, action } = page;
+  const { text, brand, email, isResult, action } = page;
   const form = action
     ? `<form method="post" action="${escapeHtml(action.path)}"><button type="submit">${escapeHtml(action.label)}</button></form>\n`
     : '';
   const sentence = escapeHtml(text)
     .replace('{name}', () => isolate(brand?.name ?? ''))
     .replace('{email}', () => isolate(email ?? ''));
-  return `<!doctype html>
-<html lang="${language}" dir="${textsOf(language).direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(brand ? `${title} · ${brand.name}` : title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-${brand ? headerOf(brand) : ''}<h1>${escapeHtml(title)}</h1>
-<p${isResult ? ' role="status"' : ''}>${sentence}</p>
-${form}${brand ? footerOf(brand) : ''}</main>
-</body>
-</html>
-`;
+  const noIndex = '<meta name="robots" content="noindex">\n';
+  return renderPage(page, `<p${isResult ? ' role="status"' : ''}>${sentence}</p>\n${form}`, noIndex);
 }

@@ -9,19 +9,24 @@ import type { Em } from '../../shared/database/em.ts';
 import type { LinkSigner, RecipientRef } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
-import { pagePolicyOf, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
+import { pagePolicyOf, renderSubscriptionPage, type PageFrame, type SubscriptionPage } from './subscription-page.ts';
 
 /** After an hour, one of the subscriptions of the last 24 hours may no longer count. */
 const RETRY_AFTER_SECONDS = 3_600;
 
 type PageName = 'unsubscribe' | 'subscribe' | 'manage';
 
+/** Sends a page for recipients. @param html the page as rendered */
+export function sendHtmlPage(res: Response, page: PageFrame, html: string): void {
+  res.setHeader('Content-Security-Policy', pagePolicyOf(page));
+  res.setHeader('Content-Language', page.language);
+  res.type('html').send(html);
+}
+
 function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
   res.status(status);
-  res.setHeader('Content-Security-Policy', pagePolicyOf(page));
   res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Content-Language', page.language);
-  res.type('html').send(renderSubscriptionPage(page));
+  sendHtmlPage(res, page, renderSubscriptionPage(page));
 }
 
 function languageFor(req: Request, contact?: LinkContact): Language {
@@ -32,7 +37,8 @@ function languageFor(req: Request, contact?: LinkContact): Language {
   });
 }
 
-function sendNotFound(req: Request, res: Response): void {
+/** Answers a link that leads nowhere. */
+export function sendNotFound(req: Request, res: Response): void {
   const language = languageFor(req);
   const { page } = textsOf(language);
   sendPage(res, { language, title: page.notFoundTitle, text: page.notFound }, 404);
