@@ -55,6 +55,7 @@ export const campaignSchema = z
       ),
     paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
     pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
+    public: z.boolean().describe("whether the project's archive shows it once it is SENT"),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -84,6 +85,7 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
     waiting: waitingView(campaign),
     paused: Boolean(campaign.pausedAt),
     pausedAt: campaign.pausedAt?.toISOString() ?? null,
+    public: campaign.isPublic,
     createdAt: campaign.createdAt.toISOString(),
     updatedAt: campaign.updatedAt.toISOString(),
   };

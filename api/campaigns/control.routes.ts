@@ -1,3 +1,4 @@
+import { setCampaignPublic } from '../../shared/domain/campaigns/archive.ts';
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
 import { resendCampaign } from '../../shared/domain/campaigns/resend.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -40,6 +41,34 @@ const resume = pausing(
   ['SENDER_DOMAIN_REFUSED'],
 );
 
+/** The endpoint that puts a campaign into the project's archive, or the one that takes it out. */
+function publishing(name: 'publish' | 'unpublish', summary: string, description: string): Endpoint {
+  return endpoint({
+    ...oneCampaign,
+    operationId: `${name}Campaign`,
+    method: 'post',
+    path: `/campaigns/:id/${name}`,
+    summary,
+    description,
+    replies: { 200: { description: 'The campaign', schema: campaignSchema } },
+    subjects: (_campaign, { id }) => [id],
+    async handle({ em, project, params }) {
+      return ok(campaignView(await setCampaignPublic(em, project.id, params.id, name === 'publish')));
+    },
+  });
+}
+
+const publish = publishing(
+  'publish',
+  "Show a campaign in the project's archive",
+  'The archive shows it to everybody as soon as it is SENT, rendered without a contact. Publishing it again changes nothing.',
+);
+const unpublish = publishing(
+  'unpublish',
+  "Take a campaign out of the project's archive",
+  'Links of recipients to their own emails go on working.',
+);
+
 const resend = endpoint({
   ...oneCampaign,
   operationId: 'resendCampaign',
@@ -61,4 +90,4 @@ const resend = endpoint({
 });
 
 /** The endpoints that control a campaign while it is sent or after it was sent. */
-export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend];
+export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, publish, unpublish];

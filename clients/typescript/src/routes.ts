@@ -55,6 +55,9 @@ export const ROUTES = {
     continue: 'POST /campaigns/{id}/continue',
     /** Stops it for good. */
     cancel: 'POST /campaigns/{id}/cancel',
+    /** Shows it in the archive of the project. */
+    publish: 'POST /campaigns/{id}/publish',
+    unpublish: 'POST /campaigns/{id}/unpublish',
     /** Sends an ended campaign once more, to the recipients in some states. */
     resend: 'POST /campaigns/{id}/resend body',
     stats: 'GET /campaigns/{id}/stats',

@@ -213,6 +213,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show a campaign in the project's archive
+         * @description The archive shows it to everybody as soon as it is SENT, rendered without a contact. Publishing it again changes nothing.
+         */
+        post: operations["publishCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/recipients": {
         parameters: {
             query?: never;
@@ -327,6 +347,26 @@ export interface paths {
          * @description Send a test email of a campaign to one address.
          */
         post: operations["testCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/unpublish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a campaign out of the project's archive
+         * @description Links of recipients to their own emails go on working.
+         */
+        post: operations["unpublishCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2186,6 +2226,8 @@ export interface components {
              * @description The project that it belongs to
              */
             projectId: string;
+            /** @description whether the project's archive shows it once it is SENT */
+            public: boolean;
             /** @description The address for replies */
             replyTo: string | null;
             /** @description When it is to be sent; null for at once, or not sent yet */
@@ -6722,6 +6764,29 @@ export interface operations {
             };
         };
     };
+    publishCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
     listCampaignRecipients: {
         parameters: {
             query?: {
@@ -6881,6 +6946,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TestCampaignResponse"];
+                };
+            };
+        };
+    };
+    unpublishCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
                 };
             };
         };

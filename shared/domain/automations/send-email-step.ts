@@ -57,7 +57,7 @@ async function resolveRecipient(
   }
   const targetFault = await findTargetFault(tx, state.projectId, 'SEND_EMAIL', step.config);
   if (targetFault !== undefined) throw new StepError(targetFault);
-  const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
+  const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '', viewUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
   if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');

@@ -6,6 +6,7 @@ export interface LanguageTexts {
   direction: 'ltr' | 'rtl';
   page: PageTexts;
   footer: FooterTexts;
+  archive: ArchiveTexts;
 }
 
 /** The texts of the pages behind the links of an email. */
@@ -35,4 +36,13 @@ interface FooterTexts {
   reason: string;
   unsubscribe: string;
   manage: string;
+}
+
+/** The texts of the public archive of a project's campaigns. */
+interface ArchiveTexts {
+  title: string;
+  /** When no campaign is public. */
+  empty: string;
+  /** The link to earlier campaigns. */
+  older: string;
 }

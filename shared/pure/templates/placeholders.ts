@@ -36,6 +36,7 @@ const GIVEN: ReadonlySet<string> = new Set([
   'unsubscribeUrl',
   'subscribeUrl',
   'manageUrl',
+  'viewUrl',
 ]);
 const LOOP_NAMES: ReadonlySet<string> = new Set(['this', '@index', '@key']);
 

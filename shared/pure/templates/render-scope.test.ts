@@ -6,6 +6,7 @@ const urls = {
   unsubscribeUrl: 'https://mail.test/unsubscribe/1',
   subscribeUrl: 'https://mail.test/subscribe/1',
   manageUrl: 'https://mail.test/manage/1',
+  viewUrl: 'https://mail.test/view/1',
 };
 
 function render(
@@ -22,7 +23,7 @@ describe('createRenderScope', () => {
     expect(render('{{id}} {{svc_id}} {{email}} {{svc_email}} {{subscribed}}')).toBe(
       'c-1 c-1 ann@example.com ann@example.com true',
     );
-    expect(render('{{unsubscribeUrl}} {{subscribeUrl}} {{manageUrl}}')).toBe(Object.values(urls).join(' '));
+    expect(render('{{unsubscribeUrl}} {{subscribeUrl}} {{manageUrl}} {{viewUrl}}')).toBe(Object.values(urls).join(' '));
     expect(render('{{plan}} {{data.plan}} {{data.a.b}}', { data: { plan: 'pro', a: { b: 1 } } })).toBe('pro pro 1');
     expect(render('{{utm.source}} {{data.utm.source}}', { data: { 'utm.source': 'x' } })).toBe('x x');
   });
@@ -58,6 +59,11 @@ describe('createRenderScope', () => {
     expect(({} as Record<string, unknown>).admin).toBeUndefined();
   });
 
+  it('keeps data named viewUrl, which is older than the link of that name', () => {
+    expect(render('{{viewUrl}}', { data: { viewUrl: 'mine' } })).toBe('mine');
+    expect(render('{{viewUrl}}', { requestData: { viewUrl: 'now' } })).toBe('now');
+  });
+
   it('computes a link only when the template has it', () => {
     const asked: string[] = [];
     const lazyUrls = {
@@ -72,6 +78,10 @@ describe('createRenderScope', () => {
       get manageUrl() {
         asked.push('manage');
         return 'm';
+      },
+      get viewUrl() {
+        asked.push('view');
+        return 'v';
       },
     };
     expect(render('{{email}} {{manageUrl}}', { urls: lazyUrls })).toBe('ann@example.com m');

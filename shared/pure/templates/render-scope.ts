@@ -5,6 +5,8 @@ export interface RecipientUrls {
   readonly unsubscribeUrl: string;
   readonly subscribeUrl: string;
   readonly manageUrl: string;
+  /** The email in a browser. */
+  readonly viewUrl: string;
 }
 
 export interface RenderScopeInput {
@@ -18,8 +20,9 @@ export interface RenderScopeInput {
 
 /**
  * The names that a template can read for one contact: every key of its data, at top level and under `data`; `id` and
- * `svc_id`, `email` and `svc_email`, `subscribed`; the three links; and `event` where there is one. These names take
- * precedence over keys of data with the same name. Data is copied only when a template reads `data`.
+ * `svc_id`, `email` and `svc_email`, `subscribed`; the three links of the subscription; and `event` where there is one.
+ * These names take precedence over keys of data with the same name. `viewUrl` does not, because data of that name is
+ * older. Data is copied only when a template reads `data`.
  */
 export function createRenderScope(input: RenderScopeInput): RenderScope {
   const { contact, requestData, urls, event } = input;
@@ -46,7 +49,8 @@ export function createRenderScope(input: RenderScopeInput): RenderScope {
       }
       if (name === 'event' && event !== undefined) return event;
       if (requestData && Object.hasOwn(requestData, name)) return requestData[name];
-      return Object.hasOwn(contact.data, name) ? contact.data[name] : undefined;
+      if (Object.hasOwn(contact.data, name)) return contact.data[name];
+      return name === 'viewUrl' ? urls.viewUrl : undefined;
     },
   };
 }

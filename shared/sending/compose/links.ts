@@ -60,6 +60,8 @@ export interface LinkSigner {
   recipientUrls: (recipient: SentTo) => EmailLinks;
   /** The contact and the email of a token; undefined when the token was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
+  /** The same of the token of a view. The other tokens of an email do not show it. */
+  readViewToken: (token: string) => RecipientRef | undefined;
   /** The email of an image URL; undefined as above. */
   readOpenToken: (token: string) => string | undefined;
   /** The content of a click token; undefined as above. */
@@ -122,14 +124,27 @@ function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
 export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkSignerOptions): LinkSigner {
   const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
   const recipientMacs = deriveMacs(secrets, 'everpost recipient links');
+  const viewMacs = deriveMacs(secrets, 'everpost view links');
   const trackingMacs = deriveMacs(secrets, 'everpost tracking links');
-  const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
+  const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 'view', 't'].map((page) => `${publicUrl}/${page}/`);
   const instanceId = instanceIdOf(publicUrl);
   const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
   const { trackingToken, readTrackingToken } = createTrackingTokens(trackingMacs);
 
   function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
     return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
+  }
+
+  function readToken(token: string, macs: typeof recipientMacs): RecipientRef | undefined {
+    if (!/^[\w-]{64}$/.test(token)) return undefined;
+    const bytes = Buffer.from(token, 'base64url');
+    const payload = bytes.subarray(0, 2 * UUID_BYTES);
+    const signature = bytes.subarray(2 * UUID_BYTES);
+    if (!macs.some((mac) => timingSafeEqual(signRecipient(payload, mac), signature))) return undefined;
+    return {
+      contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)),
+      emailId: bytesToUuid(payload.subarray(UUID_BYTES)),
+    };
   }
 
   return {
@@ -152,6 +167,10 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         get manageUrl() {
           return link('manage');
         },
+        get viewUrl() {
+          const signature = signRecipient(payload, viewMacs[0]);
+          return `${publicUrl}/view/${Buffer.concat([payload, signature]).toString('base64url')}`;
+        },
         get openUrl() {
           return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
         },
@@ -166,17 +185,8 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         isOwnLink,
       };
     },
-    readRecipientToken(token) {
-      if (!/^[\w-]{64}$/.test(token)) return undefined;
-      const bytes = Buffer.from(token, 'base64url');
-      const payload = bytes.subarray(0, 2 * UUID_BYTES);
-      const signature = bytes.subarray(2 * UUID_BYTES);
-      if (!recipientMacs.some((mac) => timingSafeEqual(signRecipient(payload, mac), signature))) return undefined;
-      return {
-        contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)),
-        emailId: bytesToUuid(payload.subarray(UUID_BYTES)),
-      };
-    },
+    readRecipientToken: (token) => readToken(token, recipientMacs),
+    readViewToken: (token) => readToken(token, viewMacs),
     readOpenToken: (token) => readTrackingToken(token, ''),
     readClickToken(token) {
       const target = token.slice(TRACKING_TOKEN_LENGTH);

@@ -27,7 +27,7 @@ const MATCHES_MAX = 100_000;
 const TEMPLATE_TAG = /\{\{(?:(?!\{\{|\}\})[^])*\}\}/g;
 const LINK_TAG = /<(?:a|area|v:[a-z]+)(?=[\s/])/;
 const ATTRIBUTE = /[\s/]*([^\s"'<>/=]+|["'<=])(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?/;
-const RECIPIENT_LINK = /\{\{\{?\s*(?:unsubscribeUrl|subscribeUrl|manageUrl)\b/;
+const RECIPIENT_LINK = /\{\{\{?\s*(?:unsubscribeUrl|subscribeUrl|manageUrl|viewUrl)\b/;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' };
 

@@ -23,4 +23,5 @@ export const ar: LanguageTexts = {
     unsubscribe: 'إلغاء الاشتراك',
     manage: 'إدارة الاشتراك',
   },
+  archive: { title: 'أرشيف النشرات', empty: 'لا يوجد شيء هنا بعد.', older: 'الأقدم' },
 };

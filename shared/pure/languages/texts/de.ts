@@ -23,4 +23,5 @@ export const de: LanguageTexts = {
     unsubscribe: 'Abmelden',
     manage: 'Abonnement verwalten',
   },
+  archive: { title: 'Newsletter-Archiv', empty: 'Hier ist noch nichts.', older: 'Ältere' },
 };

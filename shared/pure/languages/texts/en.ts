@@ -23,4 +23,5 @@ export const en: LanguageTexts = {
     unsubscribe: 'Unsubscribe',
     manage: 'Manage subscription',
   },
+  archive: { title: 'Newsletter archive', empty: 'There is nothing here yet.', older: 'Older' },
 };

@@ -23,4 +23,5 @@ export const es: LanguageTexts = {
     unsubscribe: 'Darse de baja',
     manage: 'Gestionar la suscripción',
   },
+  archive: { title: 'Archivo de boletines', empty: 'Todavía no hay nada aquí.', older: 'Anteriores' },
 };

@@ -23,4 +23,5 @@ export const fr: LanguageTexts = {
     unsubscribe: 'Se désabonner',
     manage: 'Gérer mon abonnement',
   },
+  archive: { title: 'Archives de la newsletter', empty: 'Il n’y a encore rien ici.', older: 'Plus anciens' },
 };

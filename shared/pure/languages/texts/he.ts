@@ -23,4 +23,5 @@ export const he: LanguageTexts = {
     unsubscribe: 'ביטול הרישום',
     manage: 'ניהול הרישום',
   },
+  archive: { title: 'ארכיון הניוזלטרים', empty: 'אין כאן עדיין כלום.', older: 'ישנים יותר' },
 };

@@ -23,4 +23,5 @@ export const it: LanguageTexts = {
     unsubscribe: 'Annulla iscrizione',
     manage: 'Gestisci l’iscrizione',
   },
+  archive: { title: 'Archivio delle newsletter', empty: 'Qui non c’è ancora nulla.', older: 'Precedenti' },
 };

@@ -23,4 +23,5 @@ export const ja: LanguageTexts = {
     unsubscribe: '配信を停止する',
     manage: '配信の設定',
   },
+  archive: { title: 'ニュースレターのバックナンバー', empty: 'まだ何もありません。', older: '以前の号' },
 };

@@ -23,4 +23,5 @@ export const nl: LanguageTexts = {
     unsubscribe: 'Afmelden',
     manage: 'Abonnement beheren',
   },
+  archive: { title: 'Nieuwsbriefarchief', empty: 'Hier is nog niets.', older: 'Oudere' },
 };

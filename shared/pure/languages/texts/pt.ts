@@ -23,4 +23,5 @@ export const pt: LanguageTexts = {
     unsubscribe: 'Cancelar a inscrição',
     manage: 'Gerir a inscrição',
   },
+  archive: { title: 'Arquivo de newsletters', empty: 'Ainda não há nada aqui.', older: 'Anteriores' },
 };
