@@ -3981,7 +3981,7 @@ export interface components {
              * @description What is wrong, for programs
              * @enum {string}
              */
-            code: "RESOURCE_NOT_FOUND" | "CONTACT_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "CAMPAIGN_NOT_FOUND" | "SEGMENT_NOT_FOUND" | "WORKFLOW_NOT_FOUND" | "EXECUTION_NOT_FOUND" | "DOMAIN_NOT_FOUND" | "JOB_NOT_FOUND" | "WEBHOOK_NOT_FOUND";
+            code: "RESOURCE_NOT_FOUND" | "CONTACT_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "CAMPAIGN_NOT_FOUND" | "SEGMENT_NOT_FOUND" | "WORKFLOW_NOT_FOUND" | "EXECUTION_NOT_FOUND" | "TOPIC_NOT_FOUND" | "DOMAIN_NOT_FOUND" | "JOB_NOT_FOUND" | "WEBHOOK_NOT_FOUND";
             /**
              * @description More about it, for programs
              * @example {
@@ -4002,6 +4002,7 @@ export interface components {
              * @example Segment not found
              * @example Workflow not found
              * @example Execution not found
+             * @example Topic not found
              * @example Domain not found
              * @example Job not found
              * @example Webhook endpoint not found
