@@ -30,12 +30,12 @@ function readCursor(text: string | undefined): ActivityCursor | undefined {
 
 const list = endpoint({
   operationId: 'listActivity',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/activity',
   tag: 'Activity',
   summary: 'What has happened in the project, newest first',
-  key: 'secret',
   query: activityQuery,
   replies: { 200: { description: 'A page of activities', schema: activityPageSchema } },
   errors: ['BAD_REQUEST'],
@@ -71,6 +71,7 @@ function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { fr
 
 const stats = endpoint({
   operationId: 'getActivityStats',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/activity/stats',
@@ -78,7 +79,6 @@ const stats = endpoint({
   summary: 'Totals, rates and a series of UTC days',
   description:
     'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.',
-  key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
   errors: ['BAD_REQUEST'],
@@ -95,6 +95,7 @@ const QUEUE_TIMEOUT_MS = 5_000;
 
 const queue = endpoint({
   operationId: 'getQueue',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/activity/queue',
@@ -102,7 +103,6 @@ const queue = endpoint({
   summary: 'What waits in the project, by kind, and for how long',
   description:
     'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.',
-  key: 'secret',
   replies: { 200: { description: 'What waits', schema: queueSchema } },
   async handle({ em, project }) {
     return ok(queueView(await listWaiting(em, project.id, QUEUE_TIMEOUT_MS)));

@@ -19,7 +19,7 @@ import {
   workflowListSchema,
 } from './automations.schemas.ts';
 
-const base = { tag: 'Workflows', key: 'secret' } as const;
+const base = { tag: 'Workflows' } as const;
 const withId = {
   ...base,
   params: idParams,
@@ -30,6 +30,7 @@ const withId = {
 const list = endpoint({
   ...base,
   operationId: 'listWorkflows',
+  roles: ['marketing', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/workflows',
@@ -51,6 +52,7 @@ const list = endpoint({
 const fields = endpoint({
   ...base,
   operationId: 'listWorkflowFields',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/workflows/fields',
   summary: 'List the fields that a CONDITION step can read',
@@ -65,6 +67,7 @@ const fields = endpoint({
 const create = endpoint({
   ...base,
   operationId: 'createWorkflow',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows',
   summary: 'Create a workflow, disabled, with its TRIGGER step',
@@ -82,6 +85,7 @@ const create = endpoint({
 const get = endpoint({
   ...withId,
   operationId: 'getWorkflow',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/workflows/:id',
   summary: 'Get a workflow with its steps and transitions',
@@ -101,6 +105,7 @@ function patchOf({ eventName, triggerConfig, ...patch }: z.infer<typeof patchWor
 const patch = endpoint({
   ...withId,
   operationId: 'updateWorkflow',
+  roles: ['marketing'],
   method: 'patch',
   path: '/workflows/:id',
   summary: 'Change the given fields of a workflow',
@@ -116,6 +121,7 @@ const patch = endpoint({
 const remove = endpoint({
   ...withId,
   operationId: 'deleteWorkflow',
+  roles: ['marketing'],
   method: 'delete',
   path: '/workflows/:id',
   summary: 'Delete a workflow that has no active executions',

@@ -28,7 +28,7 @@ import {
   listedExecutionView,
 } from './execution.view.ts';
 
-const base = { tag: 'Workflows', key: 'secret' } as const;
+const base = { tag: 'Workflows' } as const;
 const ofWorkflow = { ...base, params: idParams, malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 const withId = {
   ...base,
@@ -40,6 +40,7 @@ const withId = {
 const start = endpoint({
   ...ofWorkflow,
   operationId: 'startWorkflowExecution',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows/:id/executions',
   summary: 'Start a workflow for a contact by hand',
@@ -56,6 +57,7 @@ const start = endpoint({
 const list = endpoint({
   ...ofWorkflow,
   operationId: 'listWorkflowExecutions',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/workflows/:id/executions',
@@ -74,6 +76,7 @@ const list = endpoint({
 const get = endpoint({
   ...withId,
   operationId: 'getWorkflowExecution',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/workflows/:id/executions/:executionId',
   summary: 'Get an execution with what became of each step',
@@ -88,6 +91,7 @@ const get = endpoint({
 const cancel = endpoint({
   ...withId,
   operationId: 'cancelWorkflowExecution',
+  roles: ['marketing'],
   method: 'delete',
   path: '/workflows/:id/executions/:executionId',
   summary: 'Cancel an execution that is running or waiting',
@@ -102,6 +106,7 @@ const cancel = endpoint({
 const cancelAll = endpoint({
   ...ofWorkflow,
   operationId: 'cancelAllWorkflowExecutions',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows/:id/executions/cancel-all',
   summary: 'Cancel every active execution of a workflow',
@@ -116,6 +121,7 @@ const cancelAll = endpoint({
 const retry = endpoint({
   ...withId,
   operationId: 'retryWorkflowExecution',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows/:id/executions/:executionId/retry',
   summary: 'Have a failed execution go on at the step that failed',
@@ -134,6 +140,7 @@ const retry = endpoint({
 const retryFailed = endpoint({
   ...ofWorkflow,
   operationId: 'retryFailedWorkflowExecutions',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'post',
   path: '/workflows/:id/executions/retry-failed',

@@ -25,7 +25,7 @@ import {
   transitionParams,
 } from './automations.schemas.ts';
 
-const base = { tag: 'Workflows', key: 'secret', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
+const base = { tag: 'Workflows', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 
 /** A key of another name for the template of a SEND_EMAIL step. */
 const TEMPLATE_KEY = /^config\.[\w-]*template[\w-]*$/i;
@@ -61,6 +61,7 @@ function parseConfig(
 const add = endpoint({
   ...base,
   operationId: 'addWorkflowStep',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows/:id/steps',
   summary: 'Add a step',
@@ -79,6 +80,7 @@ const add = endpoint({
 const patch = endpoint({
   ...base,
   operationId: 'updateWorkflowStep',
+  roles: ['marketing'],
   method: 'patch',
   path: '/workflows/:id/steps/:stepId',
   summary: 'Change the given fields of a step; its config is replaced as a whole',
@@ -97,6 +99,7 @@ const patch = endpoint({
 const remove = endpoint({
   ...base,
   operationId: 'removeWorkflowStep',
+  roles: ['marketing'],
   method: 'delete',
   path: '/workflows/:id/steps/:stepId',
   summary: 'Delete a step and its transitions',
@@ -114,6 +117,7 @@ const remove = endpoint({
 const connect = endpoint({
   ...base,
   operationId: 'addWorkflowTransition',
+  roles: ['marketing'],
   method: 'post',
   path: '/workflows/:id/transitions',
   summary: 'Add a transition from one step to another',
@@ -129,6 +133,7 @@ const connect = endpoint({
 const disconnect = endpoint({
   ...base,
   operationId: 'removeWorkflowTransition',
+  roles: ['marketing'],
   method: 'delete',
   path: '/workflows/:id/transitions/:transitionId',
   summary: 'Delete a transition',

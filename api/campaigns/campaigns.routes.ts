@@ -32,7 +32,7 @@ import {
   testCampaignSchema,
 } from './campaigns.schemas.ts';
 
-const base = { tag: 'Campaigns', key: 'secret' } as const;
+const base = { tag: 'Campaigns' } as const;
 
 /** The last millisecond of the year 9999: a date-time (RFC 3339) has a year of four digits. */
 const SCHEDULED_FOR_MAX_MS = Date.UTC(10_000, 0, 1) - 1;
@@ -75,6 +75,7 @@ function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
 const list = endpoint({
   ...base,
   operationId: 'listCampaigns',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/campaigns',
   summary: 'List campaigns',
@@ -90,6 +91,7 @@ const list = endpoint({
 const create = endpoint({
   ...base,
   operationId: 'createCampaign',
+  roles: ['marketing'],
   method: 'post',
   path: '/campaigns',
   summary: 'Create a campaign as a draft',
@@ -107,6 +109,7 @@ const create = endpoint({
 const get = endpoint({
   ...oneCampaign,
   operationId: 'getCampaign',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/campaigns/:id',
   summary: 'Get a campaign',
@@ -119,6 +122,7 @@ const get = endpoint({
 const replace = endpoint({
   ...oneCampaign,
   operationId: 'replaceCampaign',
+  roles: ['marketing'],
   method: 'put',
   path: '/campaigns/:id',
   summary: 'Replace content and audience of a campaign that has not gone out',
@@ -136,6 +140,7 @@ const replace = endpoint({
 const remove = endpoint({
   ...oneCampaign,
   operationId: 'deleteCampaign',
+  roles: ['marketing'],
   method: 'delete',
   path: '/campaigns/:id',
   summary: 'Delete a campaign that is not scheduled or going out',
@@ -150,6 +155,7 @@ const remove = endpoint({
 const duplicate = endpoint({
   ...oneCampaign,
   operationId: 'duplicateCampaign',
+  roles: ['marketing'],
   method: 'post',
   path: '/campaigns/:id/duplicate',
   summary: 'Copy content and audience into a new draft',
@@ -162,6 +168,7 @@ const duplicate = endpoint({
 const send = endpoint({
   ...oneCampaign,
   operationId: 'sendCampaign',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'post',
   path: '/campaigns/:id/send',
@@ -183,6 +190,7 @@ const send = endpoint({
 const cancel = endpoint({
   ...oneCampaign,
   operationId: 'cancelCampaign',
+  roles: ['marketing'],
   method: 'post',
   path: '/campaigns/:id/cancel',
   summary: 'Stop a campaign that is scheduled or going out, for good',
@@ -197,6 +205,7 @@ const cancel = endpoint({
 const continueHeld = endpoint({
   ...oneCampaign,
   operationId: 'continueCampaign',
+  roles: ['marketing'],
   method: 'post',
   path: '/campaigns/:id/continue',
   summary: 'Continue a campaign whatever the rate of complaints is',
@@ -215,6 +224,7 @@ function testSend(config: Config): Endpoint {
   return endpoint({
     ...oneCampaign,
     operationId: 'testCampaign',
+    roles: ['marketing'],
     method: 'post',
     path: '/campaigns/:id/test',
     summary: 'Send a test email of a campaign to one address',
@@ -232,6 +242,7 @@ function testSend(config: Config): Endpoint {
 const stats = endpoint({
   ...oneCampaign,
   operationId: 'getCampaignStats',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/campaigns/:id/stats',
   summary: 'Counters and rates of a campaign, as of now',

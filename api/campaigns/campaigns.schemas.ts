@@ -17,7 +17,6 @@ import { answeredAddress } from '../http/answered-address.ts';
 /** What the endpoints of one campaign share. The interface document wants VALIDATION_ERROR here for a malformed id. */
 export const oneCampaign = {
   tag: 'Campaigns',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'VALIDATION_ERROR',
   errors: ['CAMPAIGN_NOT_FOUND'],

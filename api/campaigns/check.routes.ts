@@ -12,6 +12,8 @@ export function createCheckEndpoint(config: Config): Endpoint {
   return endpoint({
     ...oneCampaign,
     operationId: 'checkCampaign',
+    roles: ['marketing', 'read'],
+    effect: 'reads',
     isHeavy: true,
     method: 'post',
     path: '/campaigns/:id/check',

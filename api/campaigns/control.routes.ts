@@ -15,6 +15,7 @@ function pausing(
   return endpoint({
     ...oneCampaign,
     operationId: `${name}Campaign`,
+    roles: ['marketing'],
     method: 'post',
     path: `/campaigns/:id/${name}`,
     summary,
@@ -46,6 +47,7 @@ function publishing(name: 'publish' | 'unpublish', summary: string, description:
   return endpoint({
     ...oneCampaign,
     operationId: `${name}Campaign`,
+    roles: ['marketing'],
     method: 'post',
     path: `/campaigns/:id/${name}`,
     summary,
@@ -72,6 +74,7 @@ const unpublish = publishing(
 const resend = endpoint({
   ...oneCampaign,
   operationId: 'resendCampaign',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'post',
   path: '/campaigns/:id/resend',

@@ -56,10 +56,10 @@ async function* viewPages(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<R
 
 const list = endpoint({
   operationId: 'listCampaignRecipients',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/campaigns/:id/recipients',
   tag: 'Campaigns',
-  key: 'secret',
   summary: 'What became of each recipient',
   description:
     'Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',

@@ -36,7 +36,12 @@ export function mountConsole(
   });
   // It tells where the Temporal UI is, which strangers need not know.
   app.get(configPath, async (req, res) => {
-    await admit({ key: 'secret', path: configPath }, req, res, authenticator);
+    await admit(
+      { roles: ['send', 'marketing', 'support', 'read'], path: configPath, method: 'get' },
+      req,
+      res,
+      authenticator,
+    );
     res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null });
   });
   app.get(filePath, (req, res) => {

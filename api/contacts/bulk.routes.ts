@@ -31,11 +31,11 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
   const name = `${verb[0]?.toUpperCase()}${verb.slice(1)}`;
   return endpoint({
     operationId: `bulk${name}Contacts`,
+    roles: ['marketing'],
     method: 'post',
     path: `/contacts/bulk-${verb}`,
     tag: 'Contacts',
     summary: `${name} up to ${IDS_MAX} contacts by id, in the background`,
-    key: 'secret',
     body: bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
     subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
@@ -51,11 +51,11 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
 
 const poll = endpoint({
   operationId: 'getBulkJob',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/contacts/bulk/:jobId',
   tag: 'Contacts',
   summary: 'Get the progress of a bulk operation',
-  key: 'secret',
   params: jobIdParams,
   malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: bulkJobSchema } },

@@ -21,12 +21,12 @@ import { inTransaction } from '../../shared/database/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/contacts',
   tag: 'Contacts',
   summary: 'List contacts by cursor',
-  key: 'secret',
   query: contactListQuery,
   replies: { 200: { description: 'A page of contacts', schema: contactListSchema } },
   errors: ['BAD_REQUEST'],
@@ -51,11 +51,12 @@ const search = searchByBody(list, {
 
 const upsert = endpoint({
   operationId: 'upsertContact',
+  roles: ['marketing'],
+  effect: 'data',
   method: 'post',
   path: '/contacts',
   tag: 'Contacts',
   summary: 'Create a contact, or update the one with this address',
-  key: 'secret',
   body: upsertContactBody,
   flatRequirements: [{ message: 'Email is required', isMet: (body) => isFilled(body['email']) }],
   replies: {
@@ -83,11 +84,11 @@ const upsert = endpoint({
 
 const get = endpoint({
   operationId: 'getContact',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/contacts/:id',
   tag: 'Contacts',
   summary: 'Get a contact',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The contact', schema: contactSchema } },
@@ -98,11 +99,11 @@ const get = endpoint({
 
 const patch = endpoint({
   operationId: 'updateContact',
+  roles: ['marketing', 'support'],
   method: 'patch',
   path: '/contacts/:id',
   tag: 'Contacts',
   summary: 'Change address, subscription or custom data of a contact',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   body: patchContactBody,
@@ -119,11 +120,11 @@ const patch = endpoint({
 
 const remove = endpoint({
   operationId: 'deleteContact',
+  roles: ['marketing'],
   method: 'delete',
   path: '/contacts/:id',
   tag: 'Contacts',
   summary: 'Delete a contact for good',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },

@@ -15,7 +15,7 @@ import { campaignReferenceSchema, referenceSchema } from '../http/references.ts'
 const VALUES_DEFAULT = 100;
 const VALUES_MAX = 1_000;
 
-const base = { tag: 'Contacts', key: 'secret' } as const;
+const base = { tag: 'Contacts' } as const;
 const oneField = {
   ...base,
   params: z.object({
@@ -46,6 +46,7 @@ const usageSchema = z
 const list = endpoint({
   ...base,
   operationId: 'listContactFields',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/contacts/fields',
   summary: 'List standard and custom fields with their types and coverage',
@@ -63,6 +64,7 @@ const list = endpoint({
 const values = endpoint({
   ...oneField,
   operationId: 'listContactFieldValues',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/contacts/fields/:field/values',
@@ -87,6 +89,7 @@ const values = endpoint({
 const usage = endpoint({
   ...oneField,
   operationId: 'getContactFieldUsage',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/contacts/fields/:field/usage',
@@ -108,6 +111,7 @@ const deletionSchema = z
 const remove = endpoint({
   ...oneField,
   operationId: 'deleteContactField',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'delete',
   path: '/contacts/fields/:field',

@@ -10,13 +10,13 @@ import { inTransaction } from '../../shared/database/transaction.ts';
 
 const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   operationId: 'importContacts',
+  roles: ['marketing'],
   method: 'post',
   path: '/contacts/import',
   tag: 'Contacts',
   summary: 'Import contacts from a CSV file, in the background',
   description:
     'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.',
-  key: 'secret',
   query: importQuery,
   multipart: importForm,
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
@@ -34,11 +34,11 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
 
 const poll = endpoint({
   operationId: 'getImportJob',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/contacts/import/:jobId',
   tag: 'Contacts',
   summary: 'Get the progress of an import',
-  key: 'secret',
   params: jobIdParams,
   malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: importJobSchema } },

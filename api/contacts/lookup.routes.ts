@@ -6,11 +6,12 @@ const EMAILS_MAX = 500;
 
 const lookup = endpoint({
   operationId: 'lookUpContacts',
+  roles: ['marketing', 'support', 'read'],
+  effect: 'reads',
   method: 'post',
   path: '/contacts/lookup',
   tag: 'Contacts',
   summary: 'Tell which addresses have a contact',
-  key: 'secret',
   body: z.object({ emails: z.array(z.string().max(1_000)).max(EMAILS_MAX) }),
   replies: {
     200: {

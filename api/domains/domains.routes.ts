@@ -31,11 +31,11 @@ interface DomainContext {
 function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
   return endpoint({
     operationId: 'listDomains',
+    roles: ['marketing', 'read'],
     method: 'get',
     path: '/domains/project/:projectId',
     tag: 'Domains',
     summary: 'List the sender domains of the project, verified and pending',
-    key: 'secret',
     params: projectIdParams,
     malformedIdCode: 'RESOURCE_NOT_FOUND',
     replies: { 200: { description: 'The domains in alphabetical order', schema: z.array(domainSchema) } },
@@ -54,13 +54,13 @@ function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
 function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
   return endpoint({
     operationId: 'createDomain',
+    roles: [],
     method: 'post',
     path: '/domains',
     tag: 'Domains',
     summary: 'Add a sender domain',
     description:
       'The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.',
-    key: 'secret',
     body: createDomainBody,
     replies: { 201: { description: 'The domain, pending', schema: domainSchema } },
     errors: ['CONFLICT', 'RESOURCE_NOT_FOUND'],
@@ -79,13 +79,14 @@ function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
 function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
   return endpoint({
     operationId: 'verifyDomain',
+    roles: [],
+    effect: 'writes',
     method: 'get',
     path: '/domains/:id/verify',
     tag: 'Domains',
     summary: 'Check the DNS records of a domain now',
     description:
       'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
-    key: 'secret',
     isRemote: true,
     params: idParams,
     malformedIdCode: 'DOMAIN_NOT_FOUND',
@@ -100,11 +101,11 @@ function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
 
 const removeEndpoint = endpoint({
   operationId: 'deleteDomain',
+  roles: [],
   method: 'delete',
   path: '/domains/:id',
   tag: 'Domains',
   summary: 'Remove a sender domain and its key',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'DOMAIN_NOT_FOUND',
   replies: { 204: { description: 'Removed' } },

@@ -7,11 +7,12 @@ import { searchByBody } from '../http/search-by-body.ts';
 import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
 import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from './emails.schemas.ts';
 
-const base = { tag: 'Emails', key: 'secret', method: 'get' } as const;
+const base = { tag: 'Emails', method: 'get' } as const;
 
 const list = endpoint({
   ...base,
   operationId: 'listEmails',
+  roles: ['send', 'marketing', 'support', 'read'],
   path: '/emails',
   summary: 'List emails by cursor, newest first',
   description:
@@ -38,6 +39,7 @@ const search = searchByBody(list, {
 const read = endpoint({
   ...base,
   operationId: 'getEmail',
+  roles: ['send', 'marketing', 'support', 'read'],
   path: '/emails/:id',
   summary: 'An email, what happened to it, and why it waits',
   description: 'The timeline has the first fifty opens, clicks and reports of each kind.',

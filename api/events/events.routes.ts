@@ -40,13 +40,14 @@ function pageView({ events, hasMore }: EventPage) {
 
 const record = endpoint({
   operationId: 'recordEvent',
+  roles: ['marketing'],
+  effect: 'data',
   method: 'post',
   path: '/events/track',
   tag: 'Events',
   summary: 'Track an event with the secret key',
   description:
     'Takes the body of POST /v1/track, or a `name` with or without a `contactId`. With a `name`, `data` is kept with the event alone.',
-  key: 'secret',
   body: recordEventBody,
   replies: { 201: { description: 'The event', schema: eventSchema } },
   errors: ['CONTACT_NOT_FOUND'],
@@ -62,11 +63,11 @@ const record = endpoint({
 
 const list = endpoint({
   operationId: 'listEvents',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/events',
   tag: 'Events',
   summary: 'List recent events by cursor, newest first',
-  key: 'secret',
   query: eventListQuery,
   replies: { 200: { description: 'A page of events', schema: eventListSchema } },
   errors: ['BAD_REQUEST'],
@@ -78,12 +79,12 @@ const list = endpoint({
 
 const stats = endpoint({
   operationId: 'getEventStats',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/events/stats',
   tag: 'Events',
   summary: 'Count events by name',
-  key: 'secret',
   query: eventStatsQuery,
   replies: { 200: { description: 'Names and counts, the most frequent first', schema: eventStatsSchema } },
   async handle({ em, project, query }) {
@@ -93,11 +94,11 @@ const stats = endpoint({
 
 const ofContact = endpoint({
   operationId: 'listContactEvents',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/events/contact/:contactId',
   tag: 'Events',
   summary: 'List the events of a contact by cursor, newest first',
-  key: 'secret',
   params: contactIdParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   query: contactEventsQuery,
@@ -112,12 +113,12 @@ const ofContact = endpoint({
 
 const names = endpoint({
   operationId: 'listEventNames',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/events/names',
   tag: 'Events',
   summary: 'List the distinct event names',
-  key: 'secret',
   replies: {
     200: {
       description: 'The most frequent first; those with more than 10,000 events come in alphabetical order',
@@ -131,12 +132,12 @@ const names = endpoint({
 
 const usage = endpoint({
   operationId: 'getEventUsage',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/events/:eventName/usage',
   tag: 'Events',
   summary: 'Where an event name is used',
-  key: 'secret',
   params: eventNameParams,
   replies: { 200: { description: 'What uses it, and how often it happened', schema: eventUsageSchema } },
   async handle({ em, project, params }) {
@@ -147,12 +148,12 @@ const usage = endpoint({
 
 const remove = endpoint({
   operationId: 'deleteEvents',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'delete',
   path: '/events/:eventName',
   tag: 'Events',
   summary: 'Delete every event of a name',
-  key: 'secret',
   params: eventNameParams,
   replies: { 200: { description: 'How many were deleted', schema: z.object({ deletedCount: z.int() }) } },
   async handle({ em, project, params }) {

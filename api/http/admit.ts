@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Authenticator, Caller } from './authenticator.ts';
 import { proveConnection } from './connections.ts';
-import type { Endpoint } from './endpoint.ts';
+import { keyKindOf, rolesOf, type Endpoint } from './endpoint.ts';
 import { toAppError } from './error-envelope.ts';
 import type { RateState } from './rate-limit.ts';
 import { clientOfRequest, giveBackUnits } from './guests.ts';
@@ -11,6 +11,22 @@ function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): voi
   res.setHeader('RateLimit-Limit', String(rate.limit));
   res.setHeader('RateLimit-Remaining', String(rate.remaining));
   res.setHeader('RateLimit-Reset', String(rate.resetSeconds));
+}
+
+/** What of an endpoint decides whether a caller may call it. */
+export type Admission = Pick<Endpoint, 'roles' | 'path' | 'method'>;
+
+/** @throws AppError ROLE_REFUSED that names the roles that would do */
+function assertRole(definition: Admission, { role, project }: Caller): void {
+  const roles = rolesOf(definition);
+  // The authenticator lets a secret key pass at an endpoint for public ones where the project accepts that.
+  if (roles.includes(role) || (keyKindOf(definition) === 'public' && role === 'full')) return;
+  const { method, path } = definition;
+  throw new AppError('ROLE_REFUSED', {
+    message: `A key with the role "${role}" may not call ${method.toUpperCase()} ${path}`,
+    details: { role, roles },
+    suggestion: `Use a key of project "${project.name}" with the role ${roles.join(' or ')}`,
+  });
 }
 
 function assertMayCall(caller: Caller, res: Response): void {
@@ -31,14 +47,14 @@ function assertMayCall(caller: Caller, res: Response): void {
 
 /** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a guest's. */
 async function authenticate(
-  definition: Pick<Endpoint, 'key' | 'path'>,
+  definition: Admission,
   req: Request,
   res: Response,
   authenticator: Authenticator,
 ): Promise<Caller> {
   try {
     const request = { authorization: req.get('authorization'), client: clientOfRequest(req) };
-    return await authenticator.authenticate(request, definition.key, definition.path);
+    return await authenticator.authenticate(request, keyKindOf(definition), definition.path);
   } catch (error) {
     const { code, details } = toAppError(error);
     if (code !== 'INVALID_API_KEY' && code !== 'RATE_LIMIT_EXCEEDED') giveBackUnits(req, 'doubt');
@@ -51,12 +67,12 @@ async function authenticate(
 }
 
 /**
- * Lets a request in whose key is valid, enabled and within its rate limit. Its answer may hold personal data, so no cache
+ * Lets a request in whose key is valid, enabled, within its rate limit, and of a role that may call the endpoint. Its answer may hold personal data, so no cache
  * stores it.
- * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED
+ * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED, ROLE_REFUSED
  */
 export async function admit(
-  definition: Pick<Endpoint, 'key' | 'path'>,
+  definition: Admission,
   req: Request,
   res: Response,
   authenticator: Authenticator,
@@ -66,5 +82,6 @@ export async function admit(
   proveConnection(req.socket);
   assertMayCall(caller, res);
   giveBackUnits(req, 'key');
+  assertRole(definition, caller);
   return caller;
 }

@@ -7,6 +7,7 @@ import {
   type KeyOwner,
 } from '../../shared/domain/projects/key-usage.ts';
 import { requestLimits } from '../../shared/database/session-limits.ts';
+import type { KeyRole } from '../../shared/pure/key-roles.ts';
 import { Gather } from '../../shared/platform/gather.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
@@ -16,8 +17,9 @@ import { createRateCounter, type RateCounter, type RateState } from './rate-limi
 
 export interface Caller {
   project: RequestProject;
-  /** Whether it sent the public key. */
+  /** Whether it sent a public key. */
   isPublic: boolean;
+  role: KeyRole;
   /** Undefined when the request could not be counted; it passes then. */
   rate: RateState | undefined;
   /** Whether the project accepts its secret key at endpoints that take the public one. */
@@ -111,6 +113,7 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
         publicKeyRules: isPublic ? owner.public_key_rules : null,
       },
       isPublic,
+      role: isPublic ? 'track' : 'full',
       rate: counters.get(id)?.next(isPublic),
       acceptsSecretKey: owner.track_accepts_secret_key,
     };

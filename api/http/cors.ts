@@ -1,5 +1,5 @@
 import type { Express, RequestHandler } from 'express';
-import type { Endpoint } from './endpoint.ts';
+import { keyKindOf, type Endpoint } from './endpoint.ts';
 import { IGNORED_FIELDS_HEADER } from './ignored-fields.ts';
 
 const PREFLIGHT_SECONDS = '86400';
@@ -17,7 +17,7 @@ const allowAnyOrigin: RequestHandler = (_req, res, next) => {
 
 /** Lets browsers on any site call the endpoints that take the public key; the others stay closed to them. */
 export function mountCors(app: Express, endpoints: Endpoint[]): void {
-  for (const { path, method } of endpoints.filter((definition) => definition.key === 'public')) {
+  for (const { path, method } of endpoints.filter((definition) => keyKindOf(definition) === 'public')) {
     app.use(path, allowAnyOrigin);
     app.options(path, (_req, res) => {
       res.setHeader('Access-Control-Allow-Methods', method.toUpperCase());

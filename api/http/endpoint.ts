@@ -1,9 +1,13 @@
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
+import { isPublicRole, type KeyRole, type NamedRole } from '../../shared/pure/key-roles.ts';
 import type { RequestContext } from './context.ts';
 import type { MultipartDeclaration } from './multipart-body.ts';
 import type { StreamedReply } from './streamed-reply.ts';
+
+/** What a call of an endpoint does; see `Endpoint.effect`. */
+export type Effect = 'reads' | 'writes' | 'data';
 
 export interface Reply {
   status: number;
@@ -44,8 +48,24 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   tag: string;
   summary: string;
   description?: string;
-  /** The kind of key that may call it. */
-  key: 'secret' | 'public';
+  /**
+   * The roles of keys that may call it beside `full`, which may call everything that takes a secret key. Choose:
+   * - `['track']` alone when pages and apps of visitors call it, with the public key;
+   * - `['marketing', 'support', 'read']` for a read about people: contacts, their events, emails and subscriptions;
+   * - `['marketing', 'read']` for any other read, and `['read']` for one of settings. Every read names `read`;
+   * - `['marketing']` for a change of content, audiences, contacts, campaigns or automations;
+   * - `['marketing', 'support']` for a change of one person's subscription, `['support']` for suppressions;
+   * - `['send']` for what an application needs in order to send single emails;
+   * - `[]` for settings, keys and webhooks of the project: only `full`.
+   */
+  roles: readonly NamedRole[] | readonly ['track'];
+  /**
+   * What a call does; without it, GET reads and the other methods write.
+   * - `reads`: it changes nothing, for instance a search whose filters come in the body.
+   * - `writes`: each call leaves a row in the record of who did what, whatever its outcome.
+   * - `data`: applications call it by the thousand, so calls leave no such row; what they write says where it is from.
+   */
+  effect?: Effect;
   /** Whether an Idempotency-Key header is honoured. */
   isIdempotent?: boolean;
   params?: z.ZodType<Params>;
@@ -105,4 +125,19 @@ export function created(data: unknown): Reply {
 /** The reply 204, without a body. */
 export function noContent(): Reply {
   return { status: 204 };
+}
+
+/** Whether a call reads, writes, or passes data by the thousand. */
+export function effectOf({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): Effect {
+  return effect ?? (method === 'get' ? 'reads' : 'writes');
+}
+
+/** The kind of key that an endpoint takes. */
+export function keyKindOf({ roles }: Pick<Endpoint, 'roles'>): 'secret' | 'public' {
+  return roles.some(isPublicRole) ? 'public' : 'secret';
+}
+
+/** All roles that may call an endpoint. */
+export function rolesOf(definition: Pick<Endpoint, 'roles'>): KeyRole[] {
+  return keyKindOf(definition) === 'public' ? [...definition.roles] : ['full', ...definition.roles];
 }

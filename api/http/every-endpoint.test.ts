@@ -5,7 +5,7 @@ import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { testConfig } from '../../tests/support/config.ts';
 import { createEndpoints } from '../routes.ts';
-import type { Endpoint } from './endpoint.ts';
+import { keyKindOf, type Endpoint } from './endpoint.ts';
 
 const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
 const UNKNOWN_KEY = 'f'.repeat(64);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe.each(table)('%s', (_name, definition) => {
-  const right = definition.key;
+  const right = keyKindOf(definition);
   const wrong = right === 'secret' ? 'public' : 'secret';
   const call = (key: string | null, headers: Record<string, string> = {}) =>
     app.api(definition.method, pathOf(definition), { key, headers, ...(definition.method !== 'get' && { body: {} }) });
@@ -88,7 +88,7 @@ describe('a disabled project', () => {
   });
 
   it.each(table)('is refused by %s', async (_name, definition) => {
-    const reply = await owner.api(definition.method, pathOf(definition), { key: definition.key });
+    const reply = await owner.api(definition.method, pathOf(definition), { key: keyKindOf(definition) });
     expect([reply.status, reply.body.error.code]).toEqual([403, 'PROJECT_DISABLED']);
     expect(reply.headers.get('ratelimit-limit')).toBe('1000');
   });
@@ -112,7 +112,7 @@ describe.each(withBody)('the body of %s', (_name, definition) => {
   });
 
   it.each(['null', '[]', '"text"', '5', 'true'])('never leads to a 5xx when it is %s', async (raw) => {
-    const reply = await app.api(definition.method, pathOf(definition), { key: definition.key, raw });
+    const reply = await app.api(definition.method, pathOf(definition), { key: keyKindOf(definition), raw });
     expect(reply.status).toBeLessThan(500);
   });
 });
@@ -121,7 +121,7 @@ describe('an id', () => {
   const acceptsNothing = withId.filter(([, definition]) => !definition.body || definition.body.safeParse({}).success);
 
   it.each(acceptsNothing)('that is unknown is a 404: %s', async (_name, definition) => {
-    const reply = await app.api(definition.method, pathOf(definition), { key: definition.key });
+    const reply = await app.api(definition.method, pathOf(definition), { key: keyKindOf(definition) });
     expect(reply.status).toBe(404);
     expect(reply.body.error.code).toMatch(/_NOT_FOUND$/);
   });
@@ -129,7 +129,7 @@ describe('an id', () => {
   it.each(withId)('that is malformed is refused: %s', async (_name, definition) => {
     const isCampaign = definition.path.startsWith('/campaigns');
     for (const id of ['7', 'undefined', `${UNKNOWN_ID}x`, encodeURIComponent("' or 1=1 --"), '%00']) {
-      const reply = await app.api(definition.method, pathOf(definition, id), { key: definition.key });
+      const reply = await app.api(definition.method, pathOf(definition, id), { key: keyKindOf(definition) });
       expect([id, reply.status]).toEqual([id, isCampaign ? 422 : 404]);
     }
   });
@@ -172,7 +172,7 @@ describe('an id', () => {
     for (const [name, definition] of acceptsNothing) {
       const id: unknown = Reflect.get(records, definition.path.split('/')[1] ?? '');
       if (typeof id !== 'string') throw new Error(`Say which record ${name} is about`);
-      const reply = await stranger.api(definition.method, pathOf(definition, id), { key: definition.key });
+      const reply = await stranger.api(definition.method, pathOf(definition, id), { key: keyKindOf(definition) });
       expect([name, reply.status]).toEqual([name, 404]);
     }
     expect((await app.api('GET', `/contacts/${contact.body.id}`)).status).toBe(200);

@@ -3,6 +3,7 @@ import { createProject, type ProjectKeys } from '../../shared/domain/projects/pr
 import { redactText } from '../../shared/pure/redact.ts';
 import { callsTo, startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { createEndpoints } from '../routes.ts';
+import { keyKindOf } from './endpoint.ts';
 
 const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
 
@@ -21,9 +22,10 @@ describe.each(['eu1', 'us2', 'none'])('keys with the mark %s', (mark) => {
   it('are accepted by every endpoint', async () => {
     const { publicKey, secretKey } = keys[mark]!;
     const api = callsTo(app.url, keys[mark]!);
-    for (const { method, path, key: kind } of createEndpoints(app.config)) {
+    for (const definition of createEndpoints(app.config)) {
+      const { method, path } = definition;
       if (path.endsWith('/regenerate-keys')) continue;
-      const key = kind === 'secret' ? secretKey : publicKey;
+      const key = keyKindOf(definition) === 'secret' ? secretKey : publicKey;
       const reply = await api(method, path.replaceAll(/:\w+/g, UNKNOWN_ID), {
         key,
         ...(method !== 'get' && { body: {} }),

@@ -4,7 +4,7 @@ import { badRequest } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import type { Caller } from './authenticator.ts';
 import { contentCodingOf } from './body-reader.ts';
-import type { Endpoint } from './endpoint.ts';
+import { keyKindOf, type Endpoint } from './endpoint.ts';
 import { contentLengthOf, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import type { Load } from './load.ts';
 import { FORM_BYTES_MAX, readMultipart } from './multipart-body.ts';
@@ -15,8 +15,8 @@ const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
 const PUBLIC_BODY_BYTES_MAX = 64 * 1024;
 
 /** Largest JSON body of an endpoint, in bytes. */
-export function bodyBytesMaxOf({ key, bodyBytesMax }: Endpoint): number {
-  return key === 'public' ? PUBLIC_BODY_BYTES_MAX : (bodyBytesMax ?? BODY_BYTES_DEFAULT);
+export function bodyBytesMaxOf(definition: Endpoint): number {
+  return keyKindOf(definition) === 'public' ? PUBLIC_BODY_BYTES_MAX : (definition.bodyBytesMax ?? BODY_BYTES_DEFAULT);
 }
 
 /** An authenticated request with its body, which is not validated yet. */

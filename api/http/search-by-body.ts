@@ -23,6 +23,7 @@ export function searchByBody(list: Endpoint, { operationId, summary, body }: Sea
     summary,
     description: `As \`GET ${path}\`, with the filters in the body, so that no address comes into the logs of proxies.`,
     method: 'post',
+    effect: 'reads',
     path: `${path}/search`,
     body,
     replies: { 200: { description: 'A page', ...(schema && { schema }) } },

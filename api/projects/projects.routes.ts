@@ -49,11 +49,11 @@ function assertOwn(project: { id: string }, id: string): void {
 
 const list = endpoint({
   operationId: 'listProjects',
+  roles: ['send', 'marketing', 'support', 'read'],
   method: 'get',
   path: '/users/@me/projects',
   tag: 'Projects',
   summary: 'The project that the key belongs to',
-  key: 'secret',
   replies: { 200: { description: 'A list of one project', schema: z.array(projectSchema) } },
   async handle({ em, project }) {
     return ok([projectView(await findProject(em, project.id))]);
@@ -62,13 +62,13 @@ const list = endpoint({
 
 const patch = endpoint({
   operationId: 'updateProject',
+  roles: [],
   method: 'patch',
   path: '/users/@me/projects/:id',
   tag: 'Projects',
   summary: 'Change what recipients see of the project, and what its public key may do',
   description:
     'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   body: brandSettingsSchema.extend({ publicKeyRules: publicKeyRulesSchema.nullable().optional() }),
@@ -81,11 +81,11 @@ const patch = endpoint({
 
 const regenerateKeys = endpoint({
   operationId: 'regenerateProjectKeys',
+  roles: [],
   method: 'post',
   path: '/users/@me/projects/:id/regenerate-keys',
   tag: 'Projects',
   summary: 'Replace both keys of the project; the old ones stop working at once',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },

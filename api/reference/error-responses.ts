@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
+import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { headersOf } from './response-headers.ts';
 
@@ -30,8 +31,13 @@ const NAMES: Record<number, string> = {
   503: 'Unavailable',
 };
 
-const senderRefusalSchema = z
+const refusalSchema = z
   .looseObject({
+    role: z.enum(KEY_ROLES).optional().meta({ description: 'The role of the key' }),
+    roles: z
+      .array(z.enum(KEY_ROLES))
+      .optional()
+      .meta({ description: 'The roles that would do', examples: [['full', 'marketing']] }),
     reason: z
       .enum(['DOMAIN_NOT_REGISTERED', 'DOMAIN_NOT_VERIFIED'])
       .optional()
@@ -41,7 +47,7 @@ const senderRefusalSchema = z
       .optional()
       .meta({ description: 'The sender domain', examples: ['mail.example.com'] }),
   })
-  .meta({ id: 'SenderRefusal', description: 'Given when the sender domain is refused' });
+  .meta({ id: 'SenderRefusal', description: 'Given when a sender domain or the role of a key is refused' });
 
 const anyDetails = z
   .record(z.string(), z.unknown())
@@ -67,7 +73,7 @@ function createErrorSchema(status: number): z.ZodType {
     statusCode: z.literal(status).meta({ description: 'The HTTP status' }),
     requestId: z.string().meta({ description: 'The same as in the header X-Request-ID' }),
     errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faulty fields' }),
-    details: (status === 403 ? senderRefusalSchema : anyDetails).optional(),
+    details: (status === 403 ? refusalSchema : anyDetails).optional(),
     suggestion: z
       .string()
       .optional()
@@ -102,6 +108,7 @@ const COMMON_ERRORS: ErrorCode[] = [
   'BAD_REQUEST',
   'INVALID_API_KEY',
   'PROJECT_DISABLED',
+  'ROLE_REFUSED',
   'VALIDATION_ERROR',
   'HEADERS_TOO_LARGE',
   'RATE_LIMIT_EXCEEDED',

@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
       const { error } = document.components.schemas[$ref.split('/').at(-1)].properties;
       return document.components.schemas[error.$ref.split('/').at(-1)].properties.code.enum;
     };
-    expect(codes('403')).toEqual(['PROJECT_DISABLED', 'INTERNAL_SERVER_ERROR']);
+    expect(codes('403')).toEqual(['PROJECT_DISABLED', 'ROLE_REFUSED', 'INTERNAL_SERVER_ERROR']);
     expect(codes('409')).toEqual(['CONFLICT', 'IDEMPOTENCY_KEY_REUSED']);
     expect(codes('422')).toEqual(['VALIDATION_ERROR']);
   });

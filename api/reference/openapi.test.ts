@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testConfig } from '../../tests/support/config.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+import { keyKindOf, rolesOf } from '../http/endpoint.ts';
 import { createEndpoints } from '../routes.ts';
 
 const endpoints = createEndpoints(testConfig());
@@ -55,7 +56,9 @@ describe('/openapi.json', () => {
       const operation = document.paths[pathOf(definition.path)][definition.method];
       expect(operation.operationId).toBe(definition.operationId);
       expect(operation.summary).toMatch(/\w/);
-      expect(operation.security).toEqual([{ [`${definition.key}Key`]: [] }]);
+      expect(operation.security).toEqual([{ [`${keyKindOf(definition)}Key`]: [] }]);
+      expect(operation['x-roles']).toEqual(rolesOf(definition));
+      expect(operation.description).toContain(`Roles: ${rolesOf(definition).join(', ')}.`);
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(
         expect.arrayContaining([...Object.keys(definition.replies), '401', '403', '429', '500', '503']),

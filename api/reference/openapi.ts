@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { STEP_CONFIG_COMPONENTS } from '../automations/step-config.schemas.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import { keyKindOf, rolesOf, type Endpoint } from '../http/endpoint.ts';
 import { ignoredFieldSchema } from '../http/ignored-fields.ts';
 import { addExamples } from './add-examples.ts';
 import { errorResponses } from './error-responses.ts';
@@ -92,12 +92,14 @@ function requestBodyOf(definition: Endpoint) {
 }
 
 function operationOf(definition: Endpoint, endpoints: readonly Endpoint[]): ZodOpenApiOperationObject {
+  const roles = rolesOf(definition);
   return {
     operationId: definition.operationId,
     tags: [definition.tag],
     summary: definition.summary,
-    description: definition.description ?? `${definition.summary}.`,
-    security: [definition.key === 'public' ? { publicKey: [] } : { secretKey: [] }],
+    description: `${definition.description ?? `${definition.summary}.`}\n\nRoles: ${roles.join(', ')}.`,
+    'x-roles': roles,
+    security: [keyKindOf(definition) === 'public' ? { publicKey: [] } : { secretKey: [] }],
     requestParams: {
       ...(definition.params instanceof z.ZodObject && { path: definition.params }),
       ...(definition.query instanceof z.ZodObject && { query: definition.query }),

@@ -27,7 +27,7 @@ import {
   segmentContactsSchema,
 } from './segments.schemas.ts';
 
-const base = { tag: 'Segments', key: 'secret' } as const;
+const base = { tag: 'Segments' } as const;
 const withId = { ...base, params: idParams, malformedIdCode: 'SEGMENT_NOT_FOUND' } as const;
 
 function hasCondition(body: Record<string, unknown>): boolean {
@@ -38,6 +38,7 @@ function hasCondition(body: Record<string, unknown>): boolean {
 const list = endpoint({
   ...base,
   operationId: 'listSegments',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/segments',
   summary: 'List all segments, newest first',
@@ -50,6 +51,7 @@ const list = endpoint({
 const create = endpoint({
   ...base,
   operationId: 'createSegment',
+  roles: ['marketing'],
   method: 'post',
   path: '/segments',
   summary: 'Create a segment',
@@ -67,6 +69,7 @@ const create = endpoint({
 const get = endpoint({
   ...withId,
   operationId: 'getSegment',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/segments/:id',
   summary: 'Get a segment with its cached member count',
@@ -79,6 +82,7 @@ const get = endpoint({
 const patch = endpoint({
   ...withId,
   operationId: 'updateSegment',
+  roles: ['marketing'],
   method: 'patch',
   path: '/segments/:id',
   summary: 'Change the given fields of a segment',
@@ -92,6 +96,7 @@ const patch = endpoint({
 const remove = endpoint({
   ...withId,
   operationId: 'deleteSegment',
+  roles: ['marketing'],
   method: 'delete',
   path: '/segments/:id',
   summary: 'Delete a segment; its contacts stay',
@@ -106,6 +111,7 @@ const remove = endpoint({
 const contacts = endpoint({
   ...withId,
   operationId: 'listSegmentContacts',
+  roles: ['marketing', 'support', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/segments/:id/contacts',
@@ -122,6 +128,7 @@ const contacts = endpoint({
 const addToSegment = endpoint({
   ...withId,
   operationId: 'addSegmentMembers',
+  roles: ['marketing'],
   method: 'post',
   path: '/segments/:id/members',
   summary: 'Add contacts to a static segment by address',
@@ -136,6 +143,7 @@ const addToSegment = endpoint({
 const removeFromSegment = endpoint({
   ...withId,
   operationId: 'removeSegmentMembers',
+  roles: ['marketing'],
   method: 'delete',
   path: '/segments/:id/members',
   summary: 'Remove contacts from a static segment by address',
@@ -150,6 +158,7 @@ const removeFromSegment = endpoint({
 const compute = endpoint({
   ...withId,
   operationId: 'computeSegment',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'post',
   path: '/segments/:id/compute',
@@ -166,6 +175,7 @@ const compute = endpoint({
 const refresh = endpoint({
   ...withId,
   operationId: 'refreshSegment',
+  roles: ['marketing'],
   isHeavy: true,
   method: 'post',
   path: '/segments/:id/refresh',

@@ -12,13 +12,14 @@ function bodyBytesMax(messageBytesMax: number): number {
 export function createSendEndpoints(config: Config): Endpoint[] {
   const send = endpoint({
     operationId: 'sendEmail',
+    roles: ['send'],
+    effect: 'data',
     method: 'post',
     path: '/v1/send',
     tag: 'Public API',
     summary: 'Send a transactional email to one or many recipients',
     description:
       'Creates or updates the contact of each recipient. The email is stored for delivery before the answer.',
-    key: 'secret',
     isIdempotent: true,
     isGrouped: true,
     body: sendBodySchema({

@@ -26,6 +26,7 @@ const importedSchema = z.object({
 
 const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   operationId: 'importSuppressions',
+  roles: ['support'],
   isHeavy: true,
   method: 'post',
   path: '/suppressions/import',
@@ -33,7 +34,6 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   summary: 'Suppress the addresses of a CSV file',
   description:
     'With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
-  key: 'secret',
   query: importQuery,
   multipart: importForm,
   replies: { 200: { description: 'What was stored', schema: importedSchema } },

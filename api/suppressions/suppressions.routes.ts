@@ -25,7 +25,7 @@ import {
   suppressionView,
 } from './suppressions.schemas.ts';
 
-const base = { tag: 'Suppressions', key: 'secret' } as const;
+const base = { tag: 'Suppressions' } as const;
 
 type Suppression = z.infer<typeof suppressionSchema>;
 const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof Suppression)[];
@@ -48,6 +48,7 @@ async function* readSuppressions(
 const list = endpoint({
   ...base,
   operationId: 'listSuppressions',
+  roles: ['marketing', 'support', 'read'],
   method: 'get',
   path: '/suppressions',
   summary: 'List addresses that get no email, newest first',
@@ -83,6 +84,7 @@ const search = searchByBody(list, {
 const add = endpoint({
   ...base,
   operationId: 'addSuppressions',
+  roles: ['support'],
   method: 'post',
   path: '/suppressions',
   summary: 'Suppress addresses by hand',
@@ -109,6 +111,7 @@ async function allowAgain(em: Em, projectId: string, address: string): Promise<R
 const remove = endpoint({
   ...base,
   operationId: 'removeSuppression',
+  roles: ['support'],
   method: 'delete',
   path: '/suppressions/:address',
   summary: 'Let an address get email again',
@@ -123,6 +126,7 @@ const remove = endpoint({
 const removeByBody = endpoint({
   ...base,
   operationId: 'removeSuppressionByBody',
+  roles: ['support'],
   method: 'post',
   path: '/suppressions/remove',
   summary: 'Let an address in the body get email again',

@@ -18,6 +18,7 @@ const undoneSchema = z.object({
 
 const undo = endpoint({
   operationId: 'undoBounces',
+  roles: ['support'],
   method: 'post',
   path: '/suppressions/undo',
   tag: 'Suppressions',
@@ -26,7 +27,6 @@ const undo = endpoint({
     'Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the ' +
     'suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay ' +
     'as they are. Can be repeated.',
-  key: 'secret',
   isHeavy: true,
   body: undoBody,
   replies: { 200: { description: 'What was undone, or would be', schema: undoneSchema } },

@@ -23,11 +23,11 @@ import {
 
 const list = endpoint({
   operationId: 'listTemplates',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/templates',
   tag: 'Templates',
   summary: 'List templates by page',
-  key: 'secret',
   query: templateListQuery,
   replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
   async handle({ em, project, query }) {
@@ -37,11 +37,11 @@ const list = endpoint({
 
 const create = endpoint({
   operationId: 'createTemplate',
+  roles: ['marketing'],
   method: 'post',
   path: '/templates',
   tag: 'Templates',
   summary: 'Create a template',
-  key: 'secret',
   body: createTemplateBody,
   flatRequirements: [
     { message: 'Name is required', isMet: (body) => isFilled(body['name']) },
@@ -60,11 +60,11 @@ const create = endpoint({
 
 const get = endpoint({
   operationId: 'getTemplate',
+  roles: ['marketing', 'read'],
   method: 'get',
   path: '/templates/:id',
   tag: 'Templates',
   summary: 'Get a template',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'The template', schema: templateSchema } },
@@ -75,11 +75,11 @@ const get = endpoint({
 
 const patch = endpoint({
   operationId: 'updateTemplate',
+  roles: ['marketing'],
   method: 'patch',
   path: '/templates/:id',
   tag: 'Templates',
   summary: 'Change the given fields of a template',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   body: patchTemplateBody,
@@ -94,11 +94,11 @@ const patch = endpoint({
 
 const remove = endpoint({
   operationId: 'deleteTemplate',
+  roles: ['marketing'],
   method: 'delete',
   path: '/templates/:id',
   tag: 'Templates',
   summary: 'Delete a template; emails already sent stay on record',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
@@ -110,11 +110,11 @@ const remove = endpoint({
 
 const duplicate = endpoint({
   operationId: 'duplicateTemplate',
+  roles: ['marketing'],
   method: 'post',
   path: '/templates/:id/duplicate',
   tag: 'Templates',
   summary: 'Copy a template',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 201: { description: 'The copy, named "<name> (Copy)"', schema: templateSchema } },
@@ -125,13 +125,13 @@ const duplicate = endpoint({
 
 const usage = endpoint({
   operationId: 'getTemplateUsage',
+  roles: ['marketing', 'read'],
   isHeavy: true,
   method: 'get',
   path: '/templates/:id/usage',
   tag: 'Templates',
   summary: 'Where a template is used',
   description: 'Campaigns have content of their own, so none refers to a template.',
-  key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'What uses it, and how many emails were sent from it', schema: templateUsageSchema } },

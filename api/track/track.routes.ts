@@ -4,12 +4,13 @@ import { trackBody, trackedSchema } from './track.schemas.ts';
 
 const track = endpoint({
   operationId: 'track',
+  roles: ['track'],
+  effect: 'data',
   method: 'post',
   path: '/v1/track',
   tag: 'Public API',
   summary: 'Track an event of a contact',
   description: 'Creates or updates the contact, then records the event.',
-  key: 'public',
   isIdempotent: true,
   isGrouped: true,
   hasEnvelope: true,

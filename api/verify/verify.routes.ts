@@ -10,12 +10,13 @@ export function createVerifyEndpoints(config: Config): Endpoint[] {
 
   const verify = endpoint({
     operationId: 'verifyEmail',
+    roles: ['send', 'marketing'],
+    effect: 'data',
     method: 'post',
     path: '/v1/verify',
     tag: 'Public API',
     summary: 'Verify an address before an email is sent to it',
     description: 'Checks the format, and the domain in DNS. No email is sent. Answers within five seconds.',
-    key: 'secret',
     isRemote: true,
     hasEnvelope: true,
     body: verifyBody,

@@ -37,7 +37,7 @@ import {
   webhookView,
 } from './webhooks.schemas.ts';
 
-const base = { tag: 'Webhooks', key: 'secret' } as const;
+const base = { tag: 'Webhooks' } as const;
 const withId = { ...base, params: idParams, malformedIdCode: 'WEBHOOK_NOT_FOUND' } as const;
 
 /** Creates a check of the URLs of endpoints. It throws AppError VALIDATION_ERROR for a URL that may not be called. */
@@ -58,6 +58,7 @@ function createUrlCheck(config: Config): (url: string | undefined) => Promise<vo
 const list = endpoint({
   ...base,
   operationId: 'listWebhooks',
+  roles: ['read'],
   method: 'get',
   path: '/webhooks',
   summary: 'List all webhook endpoints, newest first',
@@ -70,6 +71,7 @@ const list = endpoint({
 const get = endpoint({
   ...withId,
   operationId: 'getWebhook',
+  roles: ['read'],
   method: 'get',
   path: '/webhooks/:id',
   summary: 'Get a webhook endpoint',
@@ -82,6 +84,7 @@ const get = endpoint({
 const remove = endpoint({
   ...withId,
   operationId: 'deleteWebhook',
+  roles: [],
   method: 'delete',
   path: '/webhooks/:id',
   summary: 'Delete a webhook endpoint with the log of its deliveries',
@@ -95,6 +98,7 @@ const remove = endpoint({
 const test = endpoint({
   ...withId,
   operationId: 'testWebhook',
+  roles: [],
   method: 'post',
   path: '/webhooks/:id/test',
   summary: 'Send a test event (`webhook.test`) to an endpoint, whatever events it takes',
@@ -109,6 +113,7 @@ const test = endpoint({
 const deliveries = endpoint({
   ...withId,
   operationId: 'listWebhookDeliveries',
+  roles: ['read'],
   method: 'get',
   path: '/webhooks/:id/deliveries',
   summary: 'List what an endpoint was sent, and what it answered, newest event first',
@@ -129,6 +134,7 @@ const deliveries = endpoint({
 const sendAgain = endpoint({
   ...withId,
   operationId: 'replayWebhook',
+  roles: [],
   method: 'post',
   path: '/webhooks/:id/replay',
   summary: 'Deliver all events since a moment or an event once more',
@@ -150,6 +156,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   const create = endpoint({
     ...base,
     operationId: 'createWebhook',
+    roles: [],
     method: 'post',
     path: '/webhooks',
     summary: 'Have events sent to a URL, signed as the Standard Webhooks specification says',
@@ -167,6 +174,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   const patch = endpoint({
     ...withId,
     operationId: 'updateWebhook',
+    roles: [],
     method: 'patch',
     path: '/webhooks/:id',
     summary: 'Change the given fields of an endpoint; it is tried again at once',
@@ -185,6 +193,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   const rotate = endpoint({
     ...withId,
     operationId: 'rotateWebhookSecret',
+    roles: [],
     method: 'post',
     path: '/webhooks/:id/rotate-secret',
     summary: 'Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both',

@@ -3,6 +3,7 @@ export const ERROR_CATALOGUE = {
   BAD_REQUEST: { status: 400, message: 'The request cannot be carried out in its present state' },
   INVALID_API_KEY: { status: 401, message: 'The API key is missing or not valid' },
   PROJECT_DISABLED: { status: 403, message: 'This project is disabled' },
+  ROLE_REFUSED: { status: 403, message: 'The role of this key does not allow this' },
   /** The interface document fixes this code, with status 403, for a sender domain that is unknown or unverified. */
   SENDER_DOMAIN_REFUSED: {
     status: 403,

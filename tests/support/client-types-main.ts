@@ -1,4 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { CLIENT_TYPES_FILE, describeClientTypes } from './client-types.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { withRoleTable } from '../../api/reference/role-table.ts';
+import { createEndpoints } from '../../api/routes.ts';
+import { CLIENT_TYPES_FILE, describeClientTypes, ROLES_PAGE } from './client-types.ts';
+import { testConfig } from './config.ts';
 
 writeFileSync(CLIENT_TYPES_FILE, await describeClientTypes());
+writeFileSync(ROLES_PAGE, withRoleTable(readFileSync(ROLES_PAGE, 'utf8'), createEndpoints(testConfig())));

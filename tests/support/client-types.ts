@@ -8,6 +8,9 @@ import { testConfig } from './config.ts';
 /** The types of the TypeScript client, in the repository. */
 export const CLIENT_TYPES_FILE = path.join(projectRoot, 'clients', 'typescript', 'src', 'schema.ts');
 
+/** The page of the docs with the table of roles, which follows from the declarations, too. */
+export const ROLES_PAGE = path.join(projectRoot, 'docs', 'keys.md');
+
 /**
  * The document without headers, links and the errors of each operation. The client does not need them, because it
  * throws one class of errors, and they would be most of the file.

@@ -11,6 +11,8 @@ export interface paths {
         /**
          * What has happened in the project, newest first
          * @description What has happened in the project, newest first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listActivity"];
         put?: never;
@@ -31,6 +33,8 @@ export interface paths {
         /**
          * What waits in the project, by kind, and for how long
          * @description Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getQueue"];
         put?: never;
@@ -51,6 +55,8 @@ export interface paths {
         /**
          * Totals, rates and a series of UTC days
          * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getActivityStats"];
         put?: never;
@@ -71,12 +77,16 @@ export interface paths {
         /**
          * List campaigns
          * @description List campaigns.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listCampaigns"];
         put?: never;
         /**
          * Create a campaign as a draft
          * @description Create a campaign as a draft.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["createCampaign"];
         delete?: never;
@@ -95,17 +105,23 @@ export interface paths {
         /**
          * Get a campaign
          * @description Get a campaign.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getCampaign"];
         /**
          * Replace content and audience of a campaign that has not gone out
          * @description Replace content and audience of a campaign that has not gone out.
+         *
+         *     Roles: full, marketing.
          */
         put: operations["replaceCampaign"];
         post?: never;
         /**
          * Delete a campaign that is not scheduled or going out
          * @description Delete a campaign that is not scheduled or going out.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteCampaign"];
         options?: never;
@@ -125,6 +141,8 @@ export interface paths {
         /**
          * Stop a campaign that is scheduled or going out, for good
          * @description Stop a campaign that is scheduled or going out, for good.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["cancelCampaign"];
         delete?: never;
@@ -145,6 +163,8 @@ export interface paths {
         /**
          * Tell what would happen if a campaign were sent now
          * @description Counts its recipients as a send at this moment would, renders it for the first of them, and checks sender, size, links, placeholders and text. Changes nothing.
+         *
+         *     Roles: full, marketing, read.
          */
         post: operations["checkCampaign"];
         delete?: never;
@@ -165,6 +185,8 @@ export interface paths {
         /**
          * Continue a campaign whatever the rate of complaints is
          * @description A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["continueCampaign"];
         delete?: never;
@@ -185,6 +207,8 @@ export interface paths {
         /**
          * Copy content and audience into a new draft
          * @description Copy content and audience into a new draft.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["duplicateCampaign"];
         delete?: never;
@@ -205,6 +229,8 @@ export interface paths {
         /**
          * Pause a campaign that is going out
          * @description No further email is given to a server; deliveries under way are finished. Pausing a paused campaign changes nothing. A paused campaign can be cancelled.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["pauseCampaign"];
         delete?: never;
@@ -225,6 +251,8 @@ export interface paths {
         /**
          * Show a campaign in the project's archive
          * @description The archive shows it to everybody as soon as it is SENT, rendered without a contact. Publishing it again changes nothing.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["publishCampaign"];
         delete?: never;
@@ -243,6 +271,8 @@ export interface paths {
         /**
          * What became of each recipient
          * @description Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listCampaignRecipients"];
         put?: never;
@@ -265,6 +295,8 @@ export interface paths {
         /**
          * Send an ended campaign once more, to the recipients in some states
          * @description Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["resendCampaign"];
         delete?: never;
@@ -285,6 +317,8 @@ export interface paths {
         /**
          * Let a paused campaign go on
          * @description The campaign goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["resumeCampaign"];
         delete?: never;
@@ -305,6 +339,8 @@ export interface paths {
         /**
          * Send a campaign now or later; a scheduled one gets the new time
          * @description Send a campaign now or later; a scheduled one gets the new time.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["sendCampaign"];
         delete?: never;
@@ -323,6 +359,8 @@ export interface paths {
         /**
          * Counters and rates of a campaign, as of now
          * @description Counters and rates of a campaign, as of now.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getCampaignStats"];
         put?: never;
@@ -345,6 +383,8 @@ export interface paths {
         /**
          * Send a test email of a campaign to one address
          * @description Send a test email of a campaign to one address.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -365,6 +405,8 @@ export interface paths {
         /**
          * Take a campaign out of the project's archive
          * @description Links of recipients to their own emails go on working.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["unpublishCampaign"];
         delete?: never;
@@ -383,12 +425,16 @@ export interface paths {
         /**
          * List contacts by cursor
          * @description List contacts by cursor.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listContacts"];
         put?: never;
         /**
          * Create a contact, or update the one with this address
          * @description Create a contact, or update the one with this address.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["upsertContact"];
         delete?: never;
@@ -407,6 +453,8 @@ export interface paths {
         /**
          * Get a contact
          * @description Get a contact.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getContact"];
         put?: never;
@@ -414,6 +462,8 @@ export interface paths {
         /**
          * Delete a contact for good
          * @description Delete a contact for good.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteContact"];
         options?: never;
@@ -421,6 +471,8 @@ export interface paths {
         /**
          * Change address, subscription or custom data of a contact
          * @description Change address, subscription or custom data of a contact.
+         *
+         *     Roles: full, marketing, support.
          */
         patch: operations["updateContact"];
         trace?: never;
@@ -437,6 +489,8 @@ export interface paths {
         /**
          * Delete up to 1000 contacts by id, in the background
          * @description Delete up to 1000 contacts by id, in the background.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["bulkDeleteContacts"];
         delete?: never;
@@ -457,6 +511,8 @@ export interface paths {
         /**
          * Subscribe up to 1000 contacts by id, in the background
          * @description Subscribe up to 1000 contacts by id, in the background.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["bulkSubscribeContacts"];
         delete?: never;
@@ -477,6 +533,8 @@ export interface paths {
         /**
          * Unsubscribe up to 1000 contacts by id, in the background
          * @description Unsubscribe up to 1000 contacts by id, in the background.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["bulkUnsubscribeContacts"];
         delete?: never;
@@ -495,6 +553,8 @@ export interface paths {
         /**
          * Get the progress of a bulk operation
          * @description Get the progress of a bulk operation.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getBulkJob"];
         put?: never;
@@ -515,6 +575,8 @@ export interface paths {
         /**
          * List standard and custom fields with their types and coverage
          * @description List standard and custom fields with their types and coverage.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listContactFields"];
         put?: never;
@@ -538,6 +600,8 @@ export interface paths {
         /**
          * Remove a custom field from every contact
          * @description Remove a custom field from every contact.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteContactField"];
         options?: never;
@@ -555,6 +619,8 @@ export interface paths {
         /**
          * Which segments, campaigns and workflows refer to a field
          * @description Which segments, campaigns and workflows refer to a field.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getContactFieldUsage"];
         put?: never;
@@ -575,6 +641,8 @@ export interface paths {
         /**
          * List distinct values of a field, the most frequent first
          * @description List distinct values of a field, the most frequent first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listContactFieldValues"];
         put?: never;
@@ -597,6 +665,8 @@ export interface paths {
         /**
          * Import contacts from a CSV file, in the background
          * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["importContacts"];
         delete?: never;
@@ -615,6 +685,8 @@ export interface paths {
         /**
          * Get the progress of an import
          * @description Get the progress of an import.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getImportJob"];
         put?: never;
@@ -637,6 +709,8 @@ export interface paths {
         /**
          * Tell which addresses have a contact
          * @description Tell which addresses have a contact.
+         *
+         *     Roles: full, marketing, support, read.
          */
         post: operations["lookUpContacts"];
         delete?: never;
@@ -657,6 +731,8 @@ export interface paths {
         /**
          * Find contacts, with the search in the body
          * @description As `GET /contacts`, with the filters in the body, so that no address comes into the logs of proxies.
+         *
+         *     Roles: full, marketing, support, read.
          */
         post: operations["searchContacts"];
         delete?: never;
@@ -677,6 +753,8 @@ export interface paths {
         /**
          * Add a sender domain
          * @description The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.
+         *
+         *     Roles: full.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -698,6 +776,8 @@ export interface paths {
         /**
          * Remove a sender domain and its key
          * @description Remove a sender domain and its key.
+         *
+         *     Roles: full.
          */
         delete: operations["deleteDomain"];
         options?: never;
@@ -715,6 +795,8 @@ export interface paths {
         /**
          * Check the DNS records of a domain now
          * @description A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.
+         *
+         *     Roles: full.
          */
         get: operations["verifyDomain"];
         put?: never;
@@ -735,6 +817,8 @@ export interface paths {
         /**
          * List the sender domains of the project, verified and pending
          * @description List the sender domains of the project, verified and pending.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listDomains"];
         put?: never;
@@ -755,6 +839,8 @@ export interface paths {
         /**
          * List emails by cursor, newest first
          * @description A page searches at most 3,000 emails: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. When few of them fit the other filters, it has fewer than `limit`, or none: go on while `hasMore` is true.
+         *
+         *     Roles: full, send, marketing, support, read.
          */
         get: operations["listEmails"];
         put?: never;
@@ -775,6 +861,8 @@ export interface paths {
         /**
          * An email, what happened to it, and why it waits
          * @description The timeline has the first fifty opens, clicks and reports of each kind.
+         *
+         *     Roles: full, send, marketing, support, read.
          */
         get: operations["getEmail"];
         put?: never;
@@ -797,6 +885,8 @@ export interface paths {
         /**
          * Find emails, with the address in the body
          * @description As `GET /emails`, with the filters in the body, so that no address comes into the logs of proxies.
+         *
+         *     Roles: full, send, marketing, support, read.
          */
         post: operations["searchEmails"];
         delete?: never;
@@ -815,6 +905,8 @@ export interface paths {
         /**
          * List recent events by cursor, newest first
          * @description List recent events by cursor, newest first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listEvents"];
         put?: never;
@@ -838,6 +930,8 @@ export interface paths {
         /**
          * Delete every event of a name
          * @description Delete every event of a name.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteEvents"];
         options?: never;
@@ -855,6 +949,8 @@ export interface paths {
         /**
          * Where an event name is used
          * @description Where an event name is used.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getEventUsage"];
         put?: never;
@@ -875,6 +971,8 @@ export interface paths {
         /**
          * List the events of a contact by cursor, newest first
          * @description List the events of a contact by cursor, newest first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listContactEvents"];
         put?: never;
@@ -895,6 +993,8 @@ export interface paths {
         /**
          * List the distinct event names
          * @description List the distinct event names.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listEventNames"];
         put?: never;
@@ -915,6 +1015,8 @@ export interface paths {
         /**
          * Count events by name
          * @description Count events by name.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getEventStats"];
         put?: never;
@@ -937,6 +1039,8 @@ export interface paths {
         /**
          * Track an event with the secret key
          * @description Takes the body of POST /v1/track, or a `name` with or without a `contactId`. With a `name`, `data` is kept with the event alone.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["recordEvent"];
         delete?: never;
@@ -955,12 +1059,16 @@ export interface paths {
         /**
          * List all segments, newest first
          * @description List all segments, newest first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listSegments"];
         put?: never;
         /**
          * Create a segment
          * @description Create a segment.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["createSegment"];
         delete?: never;
@@ -979,6 +1087,8 @@ export interface paths {
         /**
          * Get a segment with its cached member count
          * @description Get a segment with its cached member count.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getSegment"];
         put?: never;
@@ -986,6 +1096,8 @@ export interface paths {
         /**
          * Delete a segment; its contacts stay
          * @description Delete a segment; its contacts stay.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteSegment"];
         options?: never;
@@ -993,6 +1105,8 @@ export interface paths {
         /**
          * Change the given fields of a segment
          * @description Change the given fields of a segment.
+         *
+         *     Roles: full, marketing.
          */
         patch: operations["updateSegment"];
         trace?: never;
@@ -1009,6 +1123,8 @@ export interface paths {
         /**
          * Recompute the members of a tracked dynamic segment
          * @description Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["computeSegment"];
         delete?: never;
@@ -1027,6 +1143,8 @@ export interface paths {
         /**
          * List the contacts of a segment by page; a dynamic segment is evaluated now
          * @description List the contacts of a segment by page; a dynamic segment is evaluated now.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listSegmentContacts"];
         put?: never;
@@ -1049,11 +1167,15 @@ export interface paths {
         /**
          * Add contacts to a static segment by address
          * @description Add contacts to a static segment by address.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["addSegmentMembers"];
         /**
          * Remove contacts from a static segment by address
          * @description Remove contacts from a static segment by address.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["removeSegmentMembers"];
         options?: never;
@@ -1073,6 +1195,8 @@ export interface paths {
         /**
          * Count the contacts of a segment now; no members and no events change
          * @description Count the contacts of a segment now; no members and no events change.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["refreshSegment"];
         delete?: never;
@@ -1091,12 +1215,16 @@ export interface paths {
         /**
          * List addresses that get no email, newest first
          * @description With a reason, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listSuppressions"];
         put?: never;
         /**
          * Suppress addresses by hand
          * @description They get no email of any kind, transactional email included. Contacts stay as they are.
+         *
+         *     Roles: full, support.
          */
         post: operations["addSuppressions"];
         delete?: never;
@@ -1118,6 +1246,8 @@ export interface paths {
         /**
          * Let an address get email again
          * @description Its contact stays unsubscribed until it subscribes itself.
+         *
+         *     Roles: full, support.
          */
         delete: operations["removeSuppression"];
         options?: never;
@@ -1137,6 +1267,8 @@ export interface paths {
         /**
          * Suppress the addresses of a CSV file
          * @description With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
+         *
+         *     Roles: full, support.
          */
         post: operations["importSuppressions"];
         delete?: never;
@@ -1157,6 +1289,8 @@ export interface paths {
         /**
          * Let an address in the body get email again
          * @description As `DELETE /suppressions/:address`, without the address in the URL, which proxies write to their logs.
+         *
+         *     Roles: full, support.
          */
         post: operations["removeSuppressionByBody"];
         delete?: never;
@@ -1177,6 +1311,8 @@ export interface paths {
         /**
          * Find suppressed addresses, with the address in the body
          * @description As `GET /suppressions`, with the filters in the body, so that no address comes into the logs of proxies.
+         *
+         *     Roles: full, marketing, support, read.
          */
         post: operations["searchSuppressions"];
         delete?: never;
@@ -1197,6 +1333,8 @@ export interface paths {
         /**
          * Undo what hard bounces have done to contacts
          * @description Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay as they are. Can be repeated.
+         *
+         *     Roles: full, support.
          */
         post: operations["undoBounces"];
         delete?: never;
@@ -1215,12 +1353,16 @@ export interface paths {
         /**
          * List templates by page
          * @description List templates by page.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listTemplates"];
         put?: never;
         /**
          * Create a template
          * @description Create a template.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["createTemplate"];
         delete?: never;
@@ -1239,6 +1381,8 @@ export interface paths {
         /**
          * Get a template
          * @description Get a template.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getTemplate"];
         put?: never;
@@ -1246,6 +1390,8 @@ export interface paths {
         /**
          * Delete a template; emails already sent stay on record
          * @description Delete a template; emails already sent stay on record.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteTemplate"];
         options?: never;
@@ -1253,6 +1399,8 @@ export interface paths {
         /**
          * Change the given fields of a template
          * @description Change the given fields of a template.
+         *
+         *     Roles: full, marketing.
          */
         patch: operations["updateTemplate"];
         trace?: never;
@@ -1269,6 +1417,8 @@ export interface paths {
         /**
          * Copy a template
          * @description Copy a template.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["duplicateTemplate"];
         delete?: never;
@@ -1287,6 +1437,8 @@ export interface paths {
         /**
          * Where a template is used
          * @description Campaigns have content of their own, so none refers to a template.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getTemplateUsage"];
         put?: never;
@@ -1307,6 +1459,8 @@ export interface paths {
         /**
          * The project that the key belongs to
          * @description The project that the key belongs to.
+         *
+         *     Roles: full, send, marketing, support, read.
          */
         get: operations["listProjects"];
         put?: never;
@@ -1333,6 +1487,8 @@ export interface paths {
         /**
          * Change what recipients see of the project, and what its public key may do
          * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.
+         *
+         *     Roles: full.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -1349,6 +1505,8 @@ export interface paths {
         /**
          * Replace both keys of the project; the old ones stop working at once
          * @description Replace both keys of the project; the old ones stop working at once.
+         *
+         *     Roles: full.
          */
         post: operations["regenerateProjectKeys"];
         delete?: never;
@@ -1369,6 +1527,8 @@ export interface paths {
         /**
          * Send a transactional email to one or many recipients
          * @description Creates or updates the contact of each recipient. The email is stored for delivery before the answer.
+         *
+         *     Roles: full, send.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -1389,6 +1549,8 @@ export interface paths {
         /**
          * Track an event of a contact
          * @description Creates or updates the contact, then records the event.
+         *
+         *     Roles: track.
          */
         post: operations["track"];
         delete?: never;
@@ -1409,6 +1571,8 @@ export interface paths {
         /**
          * Verify an address before an email is sent to it
          * @description Checks the format, and the domain in DNS. No email is sent. Answers within five seconds.
+         *
+         *     Roles: full, send, marketing.
          */
         post: operations["verifyEmail"];
         delete?: never;
@@ -1427,12 +1591,16 @@ export interface paths {
         /**
          * List all webhook endpoints, newest first
          * @description List all webhook endpoints, newest first.
+         *
+         *     Roles: full, read.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Have events sent to a URL, signed as the Standard Webhooks specification says
          * @description Have events sent to a URL, signed as the Standard Webhooks specification says.
+         *
+         *     Roles: full.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1451,6 +1619,8 @@ export interface paths {
         /**
          * Get a webhook endpoint
          * @description Get a webhook endpoint.
+         *
+         *     Roles: full, read.
          */
         get: operations["getWebhook"];
         put?: never;
@@ -1458,6 +1628,8 @@ export interface paths {
         /**
          * Delete a webhook endpoint with the log of its deliveries
          * @description Delete a webhook endpoint with the log of its deliveries.
+         *
+         *     Roles: full.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1465,6 +1637,8 @@ export interface paths {
         /**
          * Change the given fields of an endpoint; it is tried again at once
          * @description An endpoint that is enabled again goes on where it stopped.
+         *
+         *     Roles: full.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1479,6 +1653,8 @@ export interface paths {
         /**
          * List what an endpoint was sent, and what it answered, newest event first
          * @description List what an endpoint was sent, and what it answered, newest event first.
+         *
+         *     Roles: full, read.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1501,6 +1677,8 @@ export interface paths {
         /**
          * Deliver all events since a moment or an event once more
          * @description Each event comes with the `webhook-id` it had, so a receiver can tell which it has had already.
+         *
+         *     Roles: full.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -1521,6 +1699,8 @@ export interface paths {
         /**
          * Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both
          * @description Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both.
+         *
+         *     Roles: full.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1541,6 +1721,8 @@ export interface paths {
         /**
          * Send a test event (`webhook.test`) to an endpoint, whatever events it takes
          * @description Send a test event (`webhook.test`) to an endpoint, whatever events it takes.
+         *
+         *     Roles: full.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1559,12 +1741,16 @@ export interface paths {
         /**
          * List workflows by page
          * @description List workflows by page.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listWorkflows"];
         put?: never;
         /**
          * Create a workflow, disabled, with its TRIGGER step
          * @description Create a workflow, disabled, with its TRIGGER step.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -1583,6 +1769,8 @@ export interface paths {
         /**
          * Get a workflow with its steps and transitions
          * @description Get a workflow with its steps and transitions.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["getWorkflow"];
         put?: never;
@@ -1590,6 +1778,8 @@ export interface paths {
         /**
          * Delete a workflow that has no active executions
          * @description Delete a workflow that has no active executions.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["deleteWorkflow"];
         options?: never;
@@ -1597,6 +1787,8 @@ export interface paths {
         /**
          * Change the given fields of a workflow
          * @description Setting `enabled` checks the workflow as a whole; `details.problems` lists what keeps it from running.
+         *
+         *     Roles: full, marketing.
          */
         patch: operations["updateWorkflow"];
         trace?: never;
@@ -1611,12 +1803,16 @@ export interface paths {
         /**
          * List the executions of a workflow by page, newest first
          * @description List the executions of a workflow by page, newest first.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["listWorkflowExecutions"];
         put?: never;
         /**
          * Start a workflow for a contact by hand
          * @description Start a workflow for a contact by hand.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["startWorkflowExecution"];
         delete?: never;
@@ -1635,6 +1831,8 @@ export interface paths {
         /**
          * Get an execution with what became of each step
          * @description Get an execution with what became of each step.
+         *
+         *     Roles: full, marketing, support, read.
          */
         get: operations["getWorkflowExecution"];
         put?: never;
@@ -1642,6 +1840,8 @@ export interface paths {
         /**
          * Cancel an execution that is running or waiting
          * @description Cancel an execution that is running or waiting.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["cancelWorkflowExecution"];
         options?: never;
@@ -1661,6 +1861,8 @@ export interface paths {
         /**
          * Have a failed execution go on at the step that failed
          * @description It keeps its context and the steps that it started with, except that the failed step has the config that the workflow has now. Steps before it are not repeated. 409 when the execution is not FAILED, when its contact was deleted, or while the contact is in the workflow with another execution.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["retryWorkflowExecution"];
         delete?: never;
@@ -1681,6 +1883,8 @@ export interface paths {
         /**
          * Cancel every active execution of a workflow
          * @description Cancel every active execution of a workflow.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["cancelAllWorkflowExecutions"];
         delete?: never;
@@ -1701,6 +1905,8 @@ export interface paths {
         /**
          * Have all failed executions of a workflow, or of one step, go on
          * @description A job does it, as for a single one. Executions that cannot go on stay FAILED: those whose contact was deleted or is in the workflow with another execution. Of several failed ones of a contact the newest goes on.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["retryFailedWorkflowExecutions"];
         delete?: never;
@@ -1721,6 +1927,8 @@ export interface paths {
         /**
          * Add a step
          * @description Add a step.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["addWorkflowStep"];
         delete?: never;
@@ -1742,6 +1950,8 @@ export interface paths {
         /**
          * Delete a step and its transitions
          * @description With `splice=true`, the steps before it get transitions to the step after it.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["removeWorkflowStep"];
         options?: never;
@@ -1749,6 +1959,8 @@ export interface paths {
         /**
          * Change the given fields of a step; its config is replaced as a whole
          * @description Executions that have started keep the steps they started with.
+         *
+         *     Roles: full, marketing.
          */
         patch: operations["updateWorkflowStep"];
         trace?: never;
@@ -1765,6 +1977,8 @@ export interface paths {
         /**
          * Add a transition from one step to another
          * @description Add a transition from one step to another.
+         *
+         *     Roles: full, marketing.
          */
         post: operations["addWorkflowTransition"];
         delete?: never;
@@ -1786,6 +2000,8 @@ export interface paths {
         /**
          * Delete a transition
          * @description Delete a transition.
+         *
+         *     Roles: full, marketing.
          */
         delete: operations["removeWorkflowTransition"];
         options?: never;
@@ -1803,6 +2019,8 @@ export interface paths {
         /**
          * List the fields that a CONDITION step can read
          * @description Fields of the contact, which are those of a segment filter, and the keys seen in recent events as `event.<key>`.
+         *
+         *     Roles: full, marketing, read.
          */
         get: operations["listWorkflowFields"];
         put?: never;
@@ -3309,7 +3527,7 @@ export interface components {
              * @description What is wrong, for programs
              * @enum {string}
              */
-            code: "PROJECT_DISABLED" | "INTERNAL_SERVER_ERROR";
+            code: "PROJECT_DISABLED" | "ROLE_REFUSED" | "INTERNAL_SERVER_ERROR";
             /** @description More about it, for programs */
             details?: components["schemas"]["SenderRefusal"];
             /** @description The faulty fields */
@@ -3317,6 +3535,7 @@ export interface components {
             /**
              * @description What is wrong, for people
              * @example This project is disabled
+             * @example The role of this key does not allow this
              * @example The sender domain cannot be used
              */
             message: string;
@@ -4817,7 +5036,7 @@ export interface components {
              */
             name?: string;
         };
-        /** @description Given when the sender domain is refused */
+        /** @description Given when a sender domain or the role of a key is refused */
         SenderRefusal: {
             /**
              * @description The sender domain
@@ -4829,6 +5048,19 @@ export interface components {
              * @enum {string}
              */
             reason?: "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED";
+            /**
+             * @description The role of the key
+             * @enum {string}
+             */
+            role?: "full" | "send" | "marketing" | "support" | "read" | "track";
+            /**
+             * @description The roles that would do
+             * @example [
+             *       "full",
+             *       "marketing"
+             *     ]
+             */
+            roles?: ("full" | "send" | "marketing" | "support" | "read" | "track")[];
         } & {
             [key: string]: unknown;
         };

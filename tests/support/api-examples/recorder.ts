@@ -1,5 +1,5 @@
 import type { ApiExample } from '../../../api/reference/examples.ts';
-import type { Endpoint } from '../../../api/http/endpoint.ts';
+import { keyKindOf, type Endpoint } from '../../../api/http/endpoint.ts';
 import { createEndpoints } from '../../../api/routes.ts';
 import { callsTo, type TestProject } from '../api.ts';
 import { testConfig } from '../config.ts';
@@ -43,7 +43,7 @@ export function createRecorder(url: string, project: TestProject): ExampleRecord
   async function perform(operationId: string, call: ExampleCall & { key?: string }): Promise<ApiExample> {
     const definition = endpoints.find((endpoint) => endpoint.operationId === operationId);
     if (!definition) throw new Error(`there is no operation ${operationId}`);
-    const { params = {}, query = {}, body, headers = {}, as: name = 'example', key = definition.key } = call;
+    const { params = {}, query = {}, body, headers = {}, as: name = 'example', key = keyKindOf(definition) } = call;
     const reply = await callsTo(url, project.keys)(definition.method, pathOf(definition, params, query), {
       key,
       headers,
