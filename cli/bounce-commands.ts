@@ -33,9 +33,9 @@ function readSelection({ since, until, provider, words }: UndoOptions): BounceSe
 
 /** Undoes all selected bounces of one project, in as many calls as that takes. */
 async function undoAll(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
-  const total = await undoBounces(em, projectId, selection);
+  const total = await undoBounces(em, projectId, selection, { by: 'operator' });
   while (total.hasMore) {
-    const next = await undoBounces(em, projectId, selection);
+    const next = await undoBounces(em, projectId, selection, { by: 'operator' });
     total.emails += next.emails;
     total.subscribed += next.subscribed;
     total.unsuppressed += next.unsuppressed;

@@ -239,6 +239,7 @@ create table consent_record (
   constraint consent_record_state_check CHECK ((state = ANY (ARRAY['subscribed'::text, 'unsubscribed'::text, 'pending'::text, 'expired'::text, 'paused'::text, 'resumed'::text, 'tracking_allowed'::text, 'tracking_denied'::text])))
 );
 CREATE INDEX consent_record_by_time ON consent_record USING brin (created_at);
+CREATE INDEX consent_record_by_wording ON consent_record USING btree (wording_id) WHERE (wording_id IS NOT NULL);
 
 create table contact (
   id uuid not null,
@@ -438,6 +439,19 @@ create table idempotency_claim (
   constraint idempotency_claim_pkey PRIMARY KEY (project_id, key)
 );
 CREATE INDEX idempotency_claim_by_age ON idempotency_claim USING btree (created_at);
+
+create table imported_consent (
+  id uuid not null,
+  project_id uuid not null,
+  job_id uuid not null,
+  first_contact_id uuid not null,
+  last_contact_id uuid not null,
+  except_ids uuid[] not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint imported_consent_pkey PRIMARY KEY (id),
+  constraint imported_consent_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+CREATE INDEX imported_consent_by_time ON imported_consent USING btree (project_id, created_at);
 
 create table job (
   id uuid not null,

@@ -55,7 +55,7 @@ const record = endpoint({
   async handle({ em, project, body }) {
     const event =
       'email' in body
-        ? await trackEvent(em, { projectId: project.id, ...body, name: body.event })
+        ? await trackEvent(em, { projectId: project.id, ...body, name: body.event, key: 'secret' })
         : await recordNamedEvent(em, { projectId: project.id, ...body });
     return created(eventView(event));
   },

@@ -17,9 +17,9 @@ const track = endpoint({
   body: trackBody,
   ruledOut: ruledOutFields,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
-  async handle({ project, body, claim, deps }) {
+  async handle({ project, keyKind, body, claim, deps }) {
     const event = await deps.track(
-      { projectId: project.id, ...body, name: body.event, rules: project.publicKeyRules },
+      { projectId: project.id, ...body, name: body.event, rules: project.publicKeyRules, key: keyKind },
       claim,
     );
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });

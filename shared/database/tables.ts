@@ -319,6 +319,15 @@ export const tables = schema({
     token: nullable(text),
     owner: nullable(text),
   },
+  importedConsent: {
+    id: text,
+    projectId: text,
+    jobId: text,
+    firstContactId: text,
+    lastContactId: text,
+    exceptIds: texts,
+    createdAt: date,
+  },
   job: {
     id: text,
     projectId: text,

@@ -59,6 +59,34 @@ export function consentsInsert(projectId: string, changes: readonly ConsentChang
 }
 
 /**
+ * The statement that records the consent of contacts that have just been created as subscribed.
+ * @param created a select of the ids of contacts and their causes (`causeData`)
+ */
+export function createdConsentsInsert(projectId: string, created: SqlFragment): SqlFragment {
+  return sql`
+    insert into consent_record (contact_id, id, project_id, state, cause, details)
+    select n.id, everpost_uuid_v7(), ${projectId}, 'subscribed', n.cause ->> 'reason', n.cause - 'reason'
+    from (${created}) as n (id, cause)`;
+}
+
+/**
+ * The statement that records the consent of the contacts that an import has created as subscribed, by one row for all
+ * of them: a row for each would take the import a sixth more time.
+ * @param batch the first and the last of the ids that they may have; nobody else has an id between them
+ * @param created a select of the ids and subscriptions of all contacts that it created
+ */
+export function importedConsentsInsert(
+  batch: { projectId: string; jobId: string; first: string; last: string },
+  created: SqlFragment,
+): SqlFragment {
+  return sql`
+    insert into imported_consent (id, project_id, job_id, first_contact_id, last_contact_id, except_ids)
+    select everpost_uuid_v7(), ${batch.projectId}, ${batch.jobId}, ${batch.first}, ${batch.last},
+      coalesce(array_agg(n.id) filter (where not n.subscribed), '{}')
+    from (${created}) as n (id, subscribed) having count(*) > 0`;
+}
+
+/**
  * Records changes of what contacts consent to, in one statement and in the caller's transaction, which must have made
  * the changes. Nothing changes a record later.
  */

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { v7 as uuidV7 } from 'uuid';
+import { randomBytes, randomInt } from 'node:crypto';
+import { NIL, v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
 import { queryOne, sql } from '../../database/sql.ts';
 import { number, texts } from '../../database/tables.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
+import { importedConsentsInsert } from '../consent/records.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { ImportedContact } from './import-file.ts';
@@ -56,9 +57,14 @@ export interface ContactBatch {
   rows: ImportedContact[];
   /** A JSON array with one element for each address. */
   json: string;
+  /** The ids of the first and the last address; those of all others are between them, and no others are. */
+  first: string;
+  last: string;
 }
 
 const UUID_BYTES = 16;
+/** Where the counters of ids begin, so that imports of the same moment do not use the same ones. */
+const SEQ_START_MAX = 2 ** 29;
 
 /**
  * Prepares rows for `importContacts`. It needs no transaction, so it can run while another batch is stored. One JSON
@@ -69,11 +75,16 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
   const merged = mergeByAddress(rows);
   const random = randomBytes(merged.length * UUID_BYTES);
   const msecs = Date.now();
-  const elements = merged.map(({ email, subscribed, hasLeft = false, data }, seq) => {
-    const id = uuidV7({ msecs, seq, random: random.subarray(seq * UUID_BYTES, (seq + 1) * UUID_BYTES) });
-    return `{"id":"${id}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`;
+  const start = randomInt(SEQ_START_MAX);
+  const ids = merged.map((_, index) => {
+    const bytes = random.subarray(index * UUID_BYTES, (index + 1) * UUID_BYTES);
+    return uuidV7({ msecs, seq: start + index, random: bytes });
   });
-  return { rows, json: `[${elements.join(',')}]` };
+  const elements = merged.map(
+    ({ email, subscribed, hasLeft = false, data }, index) =>
+      `{"id":"${ids[index]}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`,
+  );
+  return { rows, json: `[${elements.join(',')}]`, first: ids[0] ?? NIL, last: ids.at(-1) ?? NIL };
 }
 
 /**
@@ -86,7 +97,7 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
 export async function importContacts(
   em: Em,
   { id: jobId, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>,
-  { rows, json }: ContactBatch,
+  { rows, json, first, last }: ContactBatch,
 ): Promise<ImportedCounts> {
   // PostgreSQL counts the rows, because returning them all would take a third of the time.
   const upserted = await queryOne(
@@ -102,7 +113,7 @@ export async function importContacts(
             opted_out_at = coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)
           where ${dataFits(sql`(contact.data || excluded.data)`)}
         returning id, email, subscribed, bounced_email_id, (xmax = 0) as is_new
-      )
+      ), consents as (${importedConsentsInsert({ projectId, jobId, first, last }, sql`select id, subscribed from upserted where is_new`)})
       select count(*) filter (where is_new) as created,
         coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
         coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed), '{}') as "toSubscribe",

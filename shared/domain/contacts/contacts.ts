@@ -4,8 +4,9 @@ import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.t
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import type { ExecutionCause, SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
-import { recordSubscriptionEvents } from '../events/events.ts';
+import { causeData, type ExecutionCause, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { createdConsentsInsert } from '../consent/records.ts';
+import { recordSubscriptionEvents, type SubscriptionChange } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../../database/em.ts';
 import {
@@ -63,7 +64,7 @@ function patchedData(column: SqlFragment, stored: string, removed: string[]): Sq
 /**
  * Subscribes or unsubscribes contacts, and records an event for each that changes. The compare-and-set makes concurrent
  * equal requests record one event. A bounce that is undone later does not change the new subscription.
- * @param cause what changed them, or what changed each
+ * @param cause what changed them, or what changed each, with what proves that its owner wanted it
  * @returns the ids of the contacts that changed
  */
 export async function setSubscribed(
@@ -71,7 +72,7 @@ export async function setSubscribed(
   projectId: string,
   ids: string[],
   subscribed: boolean,
-  cause: SubscriptionCause | ((contactId: string) => SubscriptionCause),
+  cause: SubscriptionCause | ((contactId: string) => Omit<SubscriptionChange, 'contactId'>),
 ): Promise<string[]> {
   const flipped = await query(
     em,
@@ -90,8 +91,8 @@ export async function setSubscribed(
       select id from held where subscribed <> ${subscribed}`,
     { id: tables.contact.id },
   );
-  const causeOf = typeof cause === 'function' ? cause : () => cause;
-  const changed = flipped.map(({ id }) => ({ contactId: id, cause: causeOf(id) }));
+  const causeOf = typeof cause === 'function' ? cause : () => ({ cause });
+  const changed = flipped.map(({ id }) => ({ contactId: id, ...causeOf(id) }));
   await recordSubscriptionEvents(em, projectId, changed, subscribed);
   return flipped.map(({ id }) => id);
 }
@@ -140,9 +141,9 @@ export async function endBouncedSubscriptions(
  */
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
-  const { projectId, subscribed, subscribedDefault } = input;
-  const rows = input.emails.map((email) => ({ email, subscribed, subscribedDefault, patch }));
-  return upsertContactRows(em, projectId, rows, input.cause);
+  const { projectId, subscribed, subscribedDefault, cause } = input;
+  const rows = input.emails.map((email) => ({ email, subscribed, subscribedDefault, patch, cause }));
+  return upsertContactRows(em, projectId, rows);
 }
 
 /** One contact to create or update. */
@@ -155,6 +156,8 @@ export interface ContactRow {
   keepsOptOut?: boolean;
   /** The subscription of a new contact when `subscribed` is not given. */
   subscribedDefault: boolean;
+  /** What sets the subscription; rows with the same cause share one object. */
+  cause: SubscriptionCause;
   patch: DataPatch;
   /** An event to record for the contact. */
   event?: { id: string; name: string; data: Record<string, unknown> };
@@ -164,7 +167,6 @@ export interface ContactRow {
  * Creates or updates contacts by address, and records their events, in one statement. If a row has `subscribed`, there
  * may be a second statement, and the caller must open a transaction.
  * @param rows each address once
- * @param cause what sets the subscriptions
  * @param lockMs the longest wait for a lock until the end of the transaction; by default the limit of the session
  * @returns the contacts in the order of `rows`
  * @throws AppError VALIDATION_ERROR when a contact would have too much data
@@ -173,7 +175,6 @@ export async function upsertContactRows(
   em: Em,
   projectId: string,
   rows: readonly ContactRow[],
-  cause: SubscriptionCause,
   lockMs?: number,
 ): Promise<UpsertedContact[]> {
   // Sorted like `IN_LOCK_ORDER`.
@@ -187,6 +188,7 @@ export async function upsertContactRows(
       with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
       upserted as (${upsertStatement(projectId, sorted, patches)}),
       ${rowEvents(projectId, sorted)},
+      consents as (${newConsents(projectId, sorted)}),
       ${noted}
       returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
@@ -194,7 +196,7 @@ export async function upsertContactRows(
     UPSERTED_CONTACT,
   ).catch(throwDataTooLarge);
   const byEmail = new Map(upserted.map((row) => [row.email, row]));
-  await applySubscriptions(em, projectId, rows, byEmail, cause);
+  await applySubscriptions(em, projectId, rows, byEmail);
   return rows.flatMap((row) => byEmail.get(row.email) ?? []);
 }
 
@@ -244,17 +246,32 @@ function rowEvents(projectId: string, rows: readonly ContactRow[]): SqlFragment 
     ) as n (id, email, name, data) join upserted u on u.email = n.email`);
 }
 
+/** The CTE of `upsertContactRows` that records the consent of new contacts. */
+function newConsents(projectId: string, rows: readonly ContactRow[]): SqlFragment {
+  return createdConsentsInsert(
+    projectId,
+    sql`
+      select u.id, n.cause
+      from unnest(${rows.map(({ email }) => email)}::text[], ${rows.map(({ cause }) => json(causeData(cause)))}::jsonb[])
+        as n (email, cause) join upserted u on u.email = n.email
+      where u."isNew" and u.subscribed`,
+  );
+}
+
 /** Subscribes or unsubscribes existing contacts as their rows say, and updates `byEmail`. */
 async function applySubscriptions(
   em: Em,
   projectId: string,
   rows: readonly ContactRow[],
   byEmail: ReadonlyMap<string, UpsertedContact>,
-  cause: SubscriptionCause,
 ): Promise<void> {
-  for (const subscribed of [true, false]) {
+  const kinds = [...new Set(rows.map((row) => row.cause))].flatMap((cause) => [
+    { cause, subscribed: true },
+    { cause, subscribed: false },
+  ]);
+  for (const { cause, subscribed } of kinds) {
     const contacts = rows
-      .filter((row) => row.subscribed === subscribed)
+      .filter((row) => row.subscribed === subscribed && row.cause === cause)
       .flatMap((row) => {
         const contact = byEmail.get(row.email);
         return !contact || (row.keepsOptOut && contact.optedOutAt !== null) ? [] : contact;

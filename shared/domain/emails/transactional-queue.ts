@@ -194,6 +194,8 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<T | Error> {
   }
 }
 
+const SEND = { reason: 'send' } as const;
+
 /** Writes the contacts, renders the emails and stores them, all or nothing. @returns the emails of each request */
 async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: number): Promise<QueuedEmail[][]> {
   const projectId = requests[0]?.item.projectId ?? '';
@@ -204,9 +206,10 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
       patch,
       subscribed: request.subscribed,
       subscribedDefault: false,
+      cause: SEND,
     }));
   });
-  const contacts = await upsertContactRows(tx, projectId, rows, { reason: 'send' }, lockMs);
+  const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
   const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
   const yieldIfDue = createYields();
   const emails: SentEmail[] = [];

@@ -57,7 +57,12 @@ function bounceConditions(projectId: string, { since, until, provider, words }: 
   return joinSql(conditions, ' and ');
 }
 
-async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise<Omit<BounceUndo, 'addresses'>> {
+async function undoChunk(
+  em: Em,
+  projectId: string,
+  emailIds: string[],
+  by: { by?: 'operator' },
+): Promise<Omit<BounceUndo, 'addresses'>> {
   return inTransaction(em, async (tx) => {
     // Contacts before emails: see the order of locks at `inTransaction`.
     await lockRecipients(tx, emailIds);
@@ -75,8 +80,9 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
       { id: text, bouncedContactId: nullable(text) },
     );
     const emailOf = new Map(undone.flatMap(({ id, bouncedContactId: contact }) => (contact ? [[contact, id]] : [])));
-    const causeOf = (contactId: string) =>
-      ({ reason: 'bounce_undone', emailId: emailOf.get(contactId) ?? '' }) as const;
+    const causeOf = (contactId: string) => ({
+      cause: { reason: 'bounce_undone', emailId: emailOf.get(contactId) ?? '', ...by } as const,
+    });
     const contactIds = [...emailOf.keys()];
     const subscribed = contactIds.length > 0 ? await setSubscribed(tx, projectId, contactIds, true, causeOf) : [];
     const unsuppressed = await removeBounceSuppressions(
@@ -93,7 +99,12 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
  * another reason, or that has complained, stays as it is. The emails keep their outcome, and store when it was undone,
  * so a repeated call takes only what is left.
  */
-export async function undoBounces(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
+export async function undoBounces(
+  em: Em,
+  projectId: string,
+  selection: BounceSelection,
+  by: { by?: 'operator' } = {},
+): Promise<BounceUndo> {
   const total: BounceUndo = { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [], hasMore: false };
   for (let taken = 0; ;) {
     const chunk = await query(
@@ -109,6 +120,7 @@ export async function undoBounces(em: Em, projectId: string, selection: BounceSe
       em,
       projectId,
       chunk.map((email) => email.id),
+      by,
     );
     taken += chunk.length;
     total.emails += undone.emails;

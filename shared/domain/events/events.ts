@@ -5,6 +5,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
+import { consentsInsert, type Evidence } from '../consent/records.ts';
 import { recordedEvents } from './recorded-events.ts';
 
 /**
@@ -41,20 +42,35 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** Records that subscriptions have changed, and why, with the campaign of the email that led to it. */
+/** A subscription that has changed. */
+export interface SubscriptionChange {
+  contactId: string;
+  cause: SubscriptionCause;
+  evidence?: Evidence | undefined;
+}
+
+/**
+ * Records that subscriptions have changed, and why, with the campaign of the email that led to it: as events, and in the
+ * record of consent.
+ */
 export async function recordSubscriptionEvents(
   em: Em,
   projectId: string,
-  changed: readonly { contactId: string; cause: SubscriptionCause }[],
+  changed: readonly SubscriptionChange[],
   subscribed: boolean,
 ): Promise<void> {
   if (changed.length === 0) return;
+  const state = subscribed ? 'subscribed' : 'unsubscribed';
   const emailIds = changed.map(({ cause }) => ('emailId' in cause ? cause.emailId : null));
   await query(
     em,
     sql`
-      with ${recordedEvents(sql`
-        select n.id, ${projectId}::uuid, n.contact_id, n.email_id, ${subscribed ? 'contact.subscribed' : 'contact.unsubscribed'}::text,
+      with consents as (${consentsInsert(
+        projectId,
+        changed.map((change) => ({ ...change, state })),
+      )}),
+      ${recordedEvents(sql`
+        select n.id, ${projectId}::uuid, n.contact_id, n.email_id, ${`contact.${state}`}::text,
           n.data || jsonb_strip_nulls(jsonb_build_object('campaignId', m.campaign_id)), now()
         from unnest(
           ${changed.map(() => uuidV7())}::uuid[], ${changed.map(({ contactId }) => contactId)}::uuid[],

@@ -3,10 +3,11 @@ import { badRequest } from '../../pure/app-error.ts';
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import { segmentEventName } from '../../pure/events/segment-events.ts';
 import { successorUpdate } from '../contacts/successors.ts';
+import { createdConsentsInsert } from '../consent/records.ts';
 import { recordEvents } from '../events/events.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { json, query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
@@ -91,6 +92,8 @@ export async function addMembers(
   });
 }
 
+const CAUSE = { reason: 'api', endpoint: 'POST /segments/:id/members' };
+
 async function createMissing(em: Em, projectId: string, emails: string[], subscribed: boolean): Promise<number> {
   const rows = await query(
     em,
@@ -101,6 +104,7 @@ async function createMissing(em: Em, projectId: string, emails: string[], subscr
         from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
         on conflict (project_id, email) do nothing returning id, email
       ),
+      consents as (${createdConsentsInsert(projectId, sql`select id, ${json(CAUSE)}::jsonb from created where ${subscribed}::boolean`)}),
       returned as (${successorUpdate(projectId, sql`created n`)})
       select id from created`,
     { id: tables.contact.id },

@@ -24,7 +24,14 @@ export interface TrackedEvent {
   data?: Record<string, unknown>;
   /** What a request with the public key may do, where the project limits that. */
   rules?: PublicKeyRules | null;
+  /** The kind of key of its request. */
+  key: 'public' | 'secret';
 }
+
+const CAUSES = {
+  public: { reason: 'track', key: 'public' },
+  secret: { reason: 'track', key: 'secret' },
+} as const;
 
 /** Passes the data of an event on. @throws AppError VALIDATION_ERROR for more than an event may hold */
 function checkedEventData(values: Record<string, unknown>): Record<string, unknown> {
@@ -49,10 +56,10 @@ export interface ReadEvent extends ContactRow {
  * ones. A new contact is subscribed unless `subscribed` says otherwise.
  * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
-export function readTrackedEvent({ projectId, email, name, subscribed, data, rules }: TrackedEvent): ReadEvent {
+export function readTrackedEvent({ projectId, email, name, subscribed, data, rules, key }: TrackedEvent): ReadEvent {
   const patch = readDataPatch(data);
   const event = { id: uuidV7(), name, data: checkedEventData(patch.values) };
-  const row = { projectId, email, subscribedDefault: true, event };
+  const row = { projectId, email, subscribedDefault: true, cause: CAUSES[key], event };
   if (!rules) return { ...row, subscribed, patch };
   return {
     ...row,
@@ -75,7 +82,7 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
   const projectId = read[0]?.projectId ?? '';
   const claims = read.flatMap(({ claim }) => claim ?? []);
   const write = async (unitOfWork: Em) => {
-    const contacts = await upsertContactRows(unitOfWork, projectId, read, { reason: 'track' }, lockMs);
+    const contacts = await upsertContactRows(unitOfWork, projectId, read, lockMs);
     await settleIdempotencyKeys(unitOfWork, claims, 200);
     await keepTracesOf(
       unitOfWork,

@@ -32,7 +32,9 @@ type EventInput = Partial<TrackedEvent> & { email: string };
 
 /** Tracks events at the same moment. @returns the name of each that was stored, or the field that was refused */
 async function trackTogether(...events: EventInput[]): Promise<string[]> {
-  const results = await Promise.allSettled(events.map((event) => track({ projectId, name: 'seen', ...event })));
+  const results = await Promise.allSettled(
+    events.map((event) => track({ projectId, name: 'seen', key: 'public', ...event })),
+  );
   return results.map((result) =>
     result.status === 'fulfilled' ? result.value.name : (result.reason.errors?.[0].field ?? result.reason.message),
   );
@@ -65,7 +67,9 @@ const large = (bytes: number) => ({ text: 'x'.repeat(bytes) });
 describe('events that are tracked together', () => {
   it('share one turn, and each is answered with its own contact and event', async () => {
     const events = await Promise.all(
-      ['c', 'a', 'b'].map((n) => track({ projectId, email: `${n}@x.test`, name: `seen-${n}`, data: { n } })),
+      ['c', 'a', 'b'].map((n) =>
+        track({ projectId, email: `${n}@x.test`, name: `seen-${n}`, data: { n }, key: 'public' }),
+      ),
     );
     expect(turns).toEqual([projectId]);
     expect(events.map(({ name, data }) => [name, { ...data }])).toEqual([

@@ -5,10 +5,10 @@ export const SUBSCRIPTION_REASONS = {
   link: 'the recipient used the page that an email links to',
   one_click: "the recipient used the mail program's button to unsubscribe",
   email: 'the recipient wrote to the address for unsubscribing of an email',
-  bounce_undone: 'a hard bounce was undone',
+  bounce_undone: 'a hard bounce was undone, with `by` when the operator did it',
   api: 'a request of the API, which `endpoint` names',
   send: '`subscribed` of a request to /v1/send',
-  track: '`subscribed` of a tracked event',
+  track: '`subscribed` of a tracked event, whose request had the kind of key `key`',
   import: 'a row of an import, the job `jobId`',
   bulk: 'a bulk operation, the job `jobId`',
   workflow: 'an UPDATE_CONTACT step of the execution `executionId`',
@@ -26,15 +26,13 @@ export interface ExecutionCause {
 /** What changed a subscription. */
 export type SubscriptionCause =
   | {
-      reason: Extract<
-        SubscriptionReason,
-        'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email' | 'bounce_undone'
-      >;
+      reason: Extract<SubscriptionReason, 'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email'>;
       emailId: string;
     }
+  | { reason: 'bounce_undone'; emailId: string; by?: 'operator' }
   | { reason: 'api'; endpoint: string }
   | { reason: 'send' }
-  | { reason: 'track'; key?: 'public' | 'secret' }
+  | { reason: 'track'; key: 'public' | 'secret' }
   | { reason: 'import' | 'bulk'; jobId: string }
   | ({ reason: 'workflow' } & ExecutionCause);
 

@@ -47,6 +47,21 @@ create table consent_record (
   primary key (contact_id, id)
 );
 create index consent_record_by_time on consent_record using brin (created_at);
+create index consent_record_by_wording on consent_record (wording_id) where wording_id is not null;
+
+-- The consent of the contacts that a part of an import has created as subscribed. It is theirs who have an id from
+-- first_contact_id to last_contact_id and the same time of creation.
+create table imported_consent (
+  id uuid primary key,
+  project_id uuid not null references project (id) on delete cascade,
+  job_id uuid not null,
+  first_contact_id uuid not null,
+  last_contact_id uuid not null,
+  -- Those of them who were not subscribed.
+  except_ids uuid[] not null,
+  created_at timestamptz(3) not null default now()
+);
+create index imported_consent_by_time on imported_consent (project_id, created_at);
 
 -- The words that somebody agreed to, by a hash of them.
 create table wording (
