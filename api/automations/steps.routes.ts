@@ -69,7 +69,7 @@ const add = endpoint({
   body: createStepBody,
   documentedBody: documentedStepBody,
   replies: { 201: { description: 'The step', schema: stepSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, body, noteIgnored }) {
     const config = parseConfig(body.type, body.config, noteIgnored);
     const step = await addStep(em, project.id, params.id, { ...body, name: body.name ?? body.type, config });
@@ -88,7 +88,7 @@ const patch = endpoint({
   params: stepParams,
   body: patchStepBody,
   replies: { 200: { description: 'The step after the change', schema: stepSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, body, noteIgnored }) {
     const type = await findStepType(em, project.id, params.id, params.stepId);
     const config = body.config && parseConfig(type, body.config, noteIgnored);

@@ -67,6 +67,7 @@ function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
     preheader: body.preheader ?? null,
     fromName: body.fromName ?? null,
     replyTo: body.replyTo ?? null,
+    topicId: body.topicId ?? null,
     segmentId: body.segmentId ?? null,
     audienceCondition: body.audienceCondition ?? null,
   };
@@ -98,7 +99,7 @@ const create = endpoint({
   body: campaignBody,
   hasEnvelope: true,
   replies: { 201: { description: 'The draft', schema: campaignSchema } },
-  errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
+  errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, body, deps }) {
     const input = campaignInput(body);
     const use = replyToUse(deps.config, project.id, input.replyTo);
@@ -128,7 +129,7 @@ const replace = endpoint({
   summary: 'Replace content and audience of a campaign that has not gone out',
   body: campaignBody,
   replies: { 200: { description: 'The campaign after the change', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
+  errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, params, body, deps }) {
     const input = campaignInput(body);
     const use = replyToUse(deps.config, project.id, input.replyTo);

@@ -34,6 +34,7 @@ describe('POST /campaigns', () => {
         text: null,
         preheader: null,
         type: 'MARKETING',
+        topicId: null,
         status: 'DRAFT',
         audienceType: 'ALL',
         audienceCondition: null,

@@ -10,6 +10,7 @@ const PROBLEMS = [
   'SPF_NOT_ALIGNED',
   'DMARC_MISSING',
   'ONE_CLICK_NOT_HTTPS',
+  'NOBODY_IN_TOPIC',
   'CLIPPED_BY_GMAIL',
   'BAD_LINKS',
   'EMPTY_PLACEHOLDERS',
@@ -37,6 +38,9 @@ const recipientsSchema = z
     notReceiving: z
       .object({
         unsubscribed: z.int().describe('They are not queued'),
+        pending: z.int().describe('They have not confirmed their subscription, and are not queued'),
+        paused: z.int().describe('They have paused marketing, and are not queued'),
+        topic: z.int().describe('They left the topic, or never joined one that has to be joined, and are not queued'),
         suppressed: z.int().describe('They are queued and come out as SUPPRESSED'),
       })
       .meta({ id: 'CampaignNotReceiving', description: 'Contacts of the audience who get nothing, by the reason' }),
@@ -123,10 +127,15 @@ function errorsOf({ audience, sender, content }: CampaignCheck): Problem[] {
   ]);
 }
 
-function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck): Problem[] {
+function warningsOf({ audience, sender, content, placeholders, oneClick }: CampaignCheck): Problem[] {
   const { domain } = sender;
   const { badLinks, hasPlainText, htmlBytes, lookAlikes } = content;
   return problemsOf('warning', [
+    [
+      audience.queued === 0 && audience.topic > 0,
+      'NOBODY_IN_TOPIC',
+      'The topic leaves out everybody who could get it: they left it, or have not joined it.',
+    ],
     [!sender.isDkimAligned, 'DKIM_NOT_ALIGNED', `The email is not signed by ${domain}: its DKIM record was not found.`],
     [!sender.isSpfAligned, 'SPF_NOT_ALIGNED', `The return path is not below ${domain}: its MX or SPF was not found.`],
     [!sender.hasDmarc, 'DMARC_MISSING', `${domain} has no DMARC policy, which large providers ask of bulk senders.`],
@@ -150,12 +159,12 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
 /** A check as callers see it. */
 export function campaignCheckView(check: CampaignCheck): z.infer<typeof campaignCheckSchema> {
   const { audience, sender, content, placeholders, oneClick, speed } = check;
-  const { matching, queued, receiving, unsubscribed, suppressed } = audience;
+  const { matching, queued, receiving, ...notReceiving } = audience;
   const errors = errorsOf(check);
   return {
     canBeSent: errors.length === 0,
     problems: [...errors, ...warningsOf(check)],
-    recipients: { matching, queued, receiving, notReceiving: { unsubscribed, suppressed } },
+    recipients: { matching, queued, receiving, notReceiving },
     sender: {
       domain: sender.domain,
       registered: sender.isRegistered,

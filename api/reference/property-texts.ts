@@ -171,6 +171,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   timeline: 'What happened to it, oldest first',
   timestamp: 'When it was',
   to: 'The recipient',
+  topicId: 'What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none',
   toStepId: 'The step that it leads to',
   total: 'How many there are in all',
   totalCount: 'How often it was recorded',

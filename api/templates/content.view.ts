@@ -15,11 +15,22 @@ export const contentSchema = z.object({
   fromName: z.string().nullable(),
   replyTo: answeredAddress.nullable(),
   type: z.enum(EMAIL_TYPES),
+  topicId: z.uuid().nullable(),
 });
 
 type Content = Pick<
   Template,
-  'name' | 'description' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
+  | 'name'
+  | 'description'
+  | 'subject'
+  | 'body'
+  | 'text'
+  | 'preheader'
+  | 'from'
+  | 'fromName'
+  | 'replyTo'
+  | 'type'
+  | 'topicId'
 >;
 
 /** The shared fields of a template or a campaign as callers see them. */
@@ -35,5 +46,6 @@ export function contentView(record: Content): z.infer<typeof contentSchema> {
     fromName: record.fromName ?? null,
     replyTo: record.replyTo ?? null,
     type: record.type,
+    topicId: record.topicId ?? null,
   };
 }

@@ -50,7 +50,7 @@ const create = endpoint({
     { message: 'From address is required', isMet: (body) => isFilled(body['from']) },
   ],
   replies: { 201: { description: 'The template', schema: templateSchema } },
-  errors: ['SENDER_DOMAIN_REFUSED'],
+  errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, body, deps }) {
     const use = replyToUse(deps.config, project.id, body.replyTo);
     const template = await withReplyAddress(em, use, (tx) => createTemplate(tx, project.id, body));
@@ -84,7 +84,7 @@ const patch = endpoint({
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   body: patchTemplateBody,
   replies: { 200: { description: 'The template after the change', schema: templateSchema } },
-  errors: ['SENDER_DOMAIN_REFUSED'],
+  errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, params, body, deps }) {
     const use = replyToUse(deps.config, project.id, body.replyTo);
     const template = await withReplyAddress(em, use, (tx) => updateTemplate(tx, project.id, params.id, body));

@@ -23,6 +23,7 @@ export const contentFields = {
   fromName: oneLine(NAME_LENGTH_MAX).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),
   type: z.enum(EMAIL_TYPES),
+  topicId: z.uuid().nullable().optional(),
 };
 
 export const createTemplateBody = z.object({ ...contentFields, type: contentFields.type.default('MARKETING') });

@@ -39,6 +39,7 @@ describe('POST /templates', () => {
       text: null,
       preheader: null,
       type: 'MARKETING',
+      topicId: null,
       projectId: app.project.id,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),

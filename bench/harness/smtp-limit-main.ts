@@ -24,6 +24,7 @@ async function makeMessages(): Promise<string[]> {
   const mail = await compileEmail({
     ...BENCH_MAIL,
     isTracked: true,
+    topic: null,
     brand: { name: 'Bench', displayName: null, postalAddress: null, logoUrl: null, language: null },
   });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
@@ -37,6 +38,7 @@ async function makeMessages(): Promise<string[]> {
     from: 'news@bench.test',
     sourceId: '00000000-0000-7000-8000-000000000000',
     projectId: '00000000-0000-7000-8000-000000000000',
+    topic: null,
     listName: null,
   });
   return Array.from({ length: READY_MADE }, (_, index) => {

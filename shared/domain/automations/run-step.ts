@@ -15,11 +15,11 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact } from '../contacts/contacts.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
-import { queryOne, queryPrepared, sql } from '../../database/sql.ts';
-import { boolean, pick, tables } from '../../database/tables.ts';
+import { columnsOf, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { boolean } from '../../database/tables.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
-import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
+import { sendEmailStep, STEP_CONTACT, type SendEmailDeps, type StepContact } from './send-email-step.ts';
 import { StepError } from './step-error.ts';
 import { registerWait, takeWait, type StepRecord, type ExecutionState } from './execution-state.ts';
 
@@ -167,9 +167,9 @@ export async function findStepContact(em: Em, state: ExecutionState): Promise<St
   const [contact] = await queryPrepared(
     em,
     sql`
-      select id, email, subscribed, data from contact
+      select ${columnsOf(STEP_CONTACT)} from contact
       where id = ${state.contactId} and project_id = ${state.projectId}`,
-    pick(tables.contact, 'id', 'email', 'subscribed', 'data'),
+    STEP_CONTACT,
   );
   return contact;
 }

@@ -5,6 +5,8 @@ import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import type { Brand } from '../../pure/brand.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
+import { needsSubscription } from '../../pure/emails/email-types.ts';
 import { sizeOf } from '../../pure/emails/encoded-size.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
@@ -12,14 +14,15 @@ import { compileTemplate } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler } from '../../sending/compose/compiled-email.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
-import { purposeOf, refusalOf } from '../consent/consent.ts';
+import { purposeOf, refusalOf, topicChoice } from '../consent/consent.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
 import { keepTraceContexts } from '../../durable/outbox/trace-contexts.ts';
 import type { Em } from '../../database/em.ts';
-import { queryOne, queryPrepared, sql } from '../../database/sql.ts';
-import { jsonAs, pick, tables } from '../../database/tables.ts';
+import { queryPrepared, sql } from '../../database/sql.ts';
+import { boolean, jsonAs, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 import { BRAND } from '../projects/brand.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { findTargetFault } from './data-targets.ts';
 import { StepError } from './step-error.ts';
@@ -32,29 +35,31 @@ export interface SendEmailDeps {
 }
 
 /** A contact as steps see it. */
-export interface StepContact {
-  id: string;
-  email: string;
-  subscribed: boolean;
-  data: Record<string, unknown>;
+export const STEP_CONTACT = pick(tables.contact, 'id', 'email', 'subscribed', 'isPending', 'pausedUntil', 'data');
+export type StepContact = RowOf<typeof STEP_CONTACT>;
+
+/** The contact of an address, as far as consent asks for it. */
+const RECIPIENT = {
+  ...pick(tables.contact, 'id', 'subscribed', 'isPending', 'pausedUntil'),
+  topicChoice: nullable(boolean),
+};
+
+async function findRecipient(tx: Em, projectId: string, address: string, topic: EmailTopic | null) {
+  const [recipient] = await queryPrepared(
+    tx,
+    sql`
+      select c.id, c.subscribed, c.is_pending as "isPending", c.paused_until as "pausedUntil",
+        ${topicChoice(topic?.id)} as "topicChoice"
+      from contact c where c.project_id = ${projectId} and c.email = ${address}`,
+    RECIPIENT,
+  );
+  return recipient;
 }
 
-interface Recipient {
-  address: string;
-  contactId: string | null;
-  subscribed: boolean;
-}
-
-async function resolveRecipient(
-  tx: Em,
-  state: ExecutionState,
-  step: GraphStep,
-  contact: StepContact,
-): Promise<Recipient> {
+/** The address that a step sends to. @throws StepError */
+async function resolveAddress(tx: Em, state: ExecutionState, step: GraphStep, contact: StepContact): Promise<string> {
   const { recipient } = readConfigOf('SEND_EMAIL', step.config);
-  if (recipient?.type !== 'CUSTOM') {
-    return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
-  }
+  if (recipient?.type !== 'CUSTOM') return contact.email;
   const targetFault = await findTargetFault(tx, state.projectId, 'SEND_EMAIL', step.config);
   if (targetFault !== undefined) throw new StepError(targetFault);
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '', viewUrl: '' };
@@ -63,17 +68,12 @@ async function resolveRecipient(
   if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');
   if (!isWireAddress(address))
     throw new StepError('No email can be sent to the custom recipient: only ASCII characters may stand before the @');
-  const other = await queryOne(
-    tx,
-    sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,
-    { id: tables.contact.id, subscribed: tables.contact.subscribed },
-  );
-  return { address, contactId: other?.id ?? null, subscribed: other?.subscribed ?? true };
+  return address;
 }
 
 type StepTemplate = Pick<
   Template,
-  'id' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
+  'id' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type' | 'topicId'
 > & {
   tracking: TrackingMode;
   brand: Brand;
@@ -85,10 +85,10 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
     tx,
     sql`
       select t.id, t.subject, t.body, t.body_text as "text", t.preheader, t.from_address as "from",
-        t.from_name as "fromName", t.reply_to as "replyTo", t.type, p.tracking, ${BRAND} as brand
+        t.from_name as "fromName", t.reply_to as "replyTo", t.type, t.topic_id as "topicId", p.tracking, ${BRAND} as brand
       from template t join project p on p.id = t.project_id where t.id = ${templateId} and t.project_id = ${projectId}`,
     {
-      ...pick(tables.template, 'type', 'id', 'subject', 'body', 'preheader', 'fromName', 'replyTo'),
+      ...pick(tables.template, 'type', 'id', 'subject', 'body', 'preheader', 'fromName', 'replyTo', 'topicId'),
       text: tables.template.bodyText,
       from: tables.template.fromAddress,
       tracking: tables.project.tracking,
@@ -99,11 +99,23 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
   return template;
 }
 
+/** What the email of a step is about: the topic of the step, or else that of its template. @throws StepError */
+async function topicOf(
+  tx: Em,
+  projectId: string,
+  step: GraphStep,
+  { type, topicId }: StepTemplate,
+): Promise<EmailTopic | null> {
+  if (!needsSubscription(type)) return null;
+  return findEmailTopic(tx, projectId, readConfigOf('SEND_EMAIL', step.config).topicId ?? topicId);
+}
+
 /**
  * Queues the email of a step in the caller's transaction, with the template as it is now. It is delivered like every
- * other email. An email that needs consent is not sent to a contact who has not given it.
+ * other email. An email that needs consent is not sent to a contact who has not given it, or who left its topic.
  * @returns whether the step was skipped, and its output, which has the id of the email and nothing of its content
- * @throws StepError, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
+ * @throws StepError, AppError TEMPLATE_NOT_FOUND, TOPIC_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError,
+ *   TemplateLimitError
  */
 export async function sendEmailStep(
   deps: SendEmailDeps,
@@ -114,15 +126,17 @@ export async function sendEmailStep(
 ): Promise<{ isSkipped: boolean; output: Record<string, unknown> }> {
   if (step.templateId === null) throw new StepError('The step has no template');
   const template = await readTemplate(tx, state.projectId, step.templateId);
-  const recipient = await resolveRecipient(tx, state, step, contact);
+  const topic = await topicOf(tx, state.projectId, step, template);
+  const address = await resolveAddress(tx, state, step, contact);
+  const own = address === contact.email ? contact : undefined;
+  const recipient = own && !topic ? own : ((await findRecipient(tx, state.projectId, address, topic)) ?? own);
   const output = { templateId: template.id };
-  if (refusalOf(purposeOf(template.type), recipient)) {
-    return { isSkipped: true, output: { ...output, skipped: 'unsubscribed' } };
-  }
+  const refusal = refusalOf(purposeOf(template.type), recipient ?? {}, topic);
+  if (refusal) return { isSkipped: true, output: { ...output, skipped: refusal } };
   await assertSenderDomain(tx, state.projectId, template.from);
   const emailId = uuidV7();
   // The links of an email without a contact lead to no contact's settings.
-  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NIL, emailId, projectId: state.projectId });
+  const urls = deps.links.recipientUrls({ contactId: recipient?.id ?? NIL, emailId, projectId: state.projectId });
   const isTracked = isEmailTracked(template.tracking, template.type);
   const email = await deps.compileEmail({
     subject: template.subject,
@@ -132,6 +146,7 @@ export async function sendEmailStep(
     type: template.type,
     isTracked,
     brand: template.brand,
+    topic,
   });
   const message = email.render({ contact, urls, event: state.context });
   if (sizeOf(message.html).encodedBytes + sizeOf(message.text).encodedBytes > deps.messageBytesMax) {
@@ -144,12 +159,14 @@ export async function sendEmailStep(
     projectId: state.projectId,
     from: template.from,
     listName: template.brand.displayName,
+    topic,
   });
   await queueEmails(
     tx,
     {
       projectId: state.projectId,
       templateId: template.id,
+      topic,
       from: { address: template.from, name: template.fromName ?? template.brand.displayName ?? undefined },
       replyTo: template.replyTo ?? undefined,
       execution: { automationId: state.automationId, executionId: state.executionId },
@@ -158,8 +175,8 @@ export async function sendEmailStep(
       {
         ...message,
         emailId,
-        contactId: recipient.contactId,
-        to: { address: recipient.address },
+        contactId: recipient?.id ?? null,
+        to: { address },
         headers: headersOf(urls),
       },
     ],

@@ -9,6 +9,7 @@ import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplateFault } from '../templates/template-syntax.ts';
+import { assertEmailTopic } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { assertTriggerLimit } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
@@ -77,6 +78,18 @@ async function assertConfig(
   if (fault !== undefined) throw badRequest(fault);
 }
 
+/** Checks the topic that a step names. @throws AppError TOPIC_NOT_FOUND, VALIDATION_ERROR with a TRANSACTIONAL template */
+async function assertStepTopic(
+  em: Em,
+  projectId: string,
+  config: StoredConfig,
+  templateId: string | null,
+): Promise<void> {
+  const { topicId } = readConfigOf('SEND_EMAIL', config);
+  const template = templateId === null ? undefined : await findTemplate(em, projectId, templateId);
+  await assertEmailTopic(em, projectId, { type: template?.type ?? 'MARKETING', topicId }, 'config.topicId');
+}
+
 /** Checks the size of the configs: a workflow is read and run with all its steps. @throws AppError VALIDATION_ERROR */
 function assertConfigSize(steps: AutomationStep[], config: StoredConfig): void {
   const bytesOf = (each: StoredConfig) => Buffer.byteLength(JSON.stringify(each));
@@ -128,7 +141,7 @@ export async function findStepType(em: Em, projectId: string, automationId: stri
   return stepOf(await findDefinition(em, projectId, automationId), stepId).type;
 }
 
-/** Adds a step. @throws AppError WORKFLOW_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST */
+/** Adds a step. @throws AppError WORKFLOW_NOT_FOUND, TEMPLATE_NOT_FOUND, TOPIC_NOT_FOUND, BAD_REQUEST */
 export async function addStep(
   em: Em,
   projectId: string,
@@ -144,6 +157,7 @@ export async function addStep(
     const config = isEmail ? withTemplate(input.config, templateId) : input.config;
     assertConfigSize(definition.steps, config);
     await assertConfig(tx, projectId, input.type, config, templateId);
+    if (isEmail) await assertStepTopic(tx, projectId, config, templateId);
     const step = tx.create(AutomationStepEntity, {
       automationId,
       type: input.type,
@@ -170,7 +184,7 @@ export async function addStep(
 /**
  * Changes the given fields of a step; `config` is replaced as a whole. The event of the TRIGGER step becomes that of
  * the automation.
- * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, TEMPLATE_NOT_FOUND, TOPIC_NOT_FOUND, BAD_REQUEST
  */
 export async function updateStep(
   em: Em,
@@ -189,6 +203,9 @@ export async function updateStep(
     const others = definition.steps.filter((other) => other !== step);
     if (patch.config) assertConfigSize(others, config);
     await assertConfig(tx, projectId, step.type, config, templateId);
+    // A template may have become TRANSACTIONAL since; the step can still be renamed and moved.
+    const isOther = patch.config !== undefined || patch.templateId !== undefined;
+    if (isEmail && isOther) await assertStepTopic(tx, projectId, config, templateId);
     tx.assign(step, {
       config,
       templateId,

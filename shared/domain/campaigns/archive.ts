@@ -10,6 +10,7 @@ import { jsonAs, notNull, pick, tables, type RowOf } from '../../database/tables
 import type { CompiledEmail, EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { LinkSigner, RecipientRef } from '../../sending/compose/links.ts';
 import { BRAND } from '../projects/brand.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import { findCampaign } from './campaigns.ts';
 import type { Campaign } from './campaign.entity.ts';
 
@@ -38,6 +39,7 @@ async function render({ compileEmail }: ViewDeps, source: EmailSource, input: Re
 
 const SENT = {
   ...CONTENT,
+  topicId: tables.campaign.topicId,
   tracking: tables.project.tracking,
   brand: jsonAs<Brand>(),
   projectId: tables.email.projectId,
@@ -60,7 +62,7 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
   const found = await queryOne(
     em,
     sql`
-      select ${columnsOf(CONTENT, 'm')}, p.tracking, ${BRAND} as brand, e.project_id as "projectId",
+      select ${columnsOf(CONTENT, 'm')}, m.topic_id as "topicId", p.tracking, ${BRAND} as brand, e.project_id as "projectId",
         json_build_object('id', c.id, 'email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact
       from email e join campaign m on m.id = e.campaign_id join project p on p.id = e.project_id
         join contact c on c.id = e.contact_id
@@ -68,8 +70,9 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
     SENT,
   );
   if (!found) return undefined;
-  const { projectId, contact, tracking, ...content } = found;
-  const source = { ...content, isTracked: isEmailTracked(tracking, content.type) };
+  const { projectId, contact, tracking, topicId, ...content } = found;
+  const topic = await findEmailTopic(em, projectId, topicId);
+  const source = { ...content, topic, isTracked: isEmailTracked(tracking, content.type) };
   const message = await render(deps, source, {
     contact,
     urls: deps.links.recipientUrls({ contactId, emailId, projectId }),
@@ -161,7 +164,7 @@ async function renderForEverybody(
     ...{ openUrl: '', clickUrl: () => archiveUrl, unsubscribeAddress: undefined, instanceId, isOwnLink },
   };
   const contact = { id: NIL, email: '', subscribed: true, data: {} };
-  return render(deps, { ...content, type: 'HEADLESS', isTracked: false }, { contact, urls });
+  return render(deps, { ...content, type: 'HEADLESS', topic: null, isTracked: false }, { contact, urls });
 }
 
 /** Where an archive is, and the public key of its project. */

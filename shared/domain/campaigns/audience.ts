@@ -6,13 +6,17 @@ import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 /** The audience of a campaign, as the caller states it. */
-export type StatedAudience = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
+export type StatedAudience = Pick<
+  Campaign,
+  'projectId' | 'type' | 'topicId' | 'audienceType' | 'audienceCondition' | 'segmentId'
+>;
 
 /** The field of the condition, for error messages. */
 const ROOT_PATH = 'audienceCondition';
@@ -35,12 +39,13 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
 const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
 
 /**
- * The recipients of a campaign, as a predicate over `contact c`: the audience, less unsubscribed contacts where the
- * email needs consent.
- * @throws AppError BAD_REQUEST when the condition makes no sense
+ * The recipients of a campaign, as a predicate over `contact c`: the audience, less the contacts who have not consented
+ * to such email and its topic.
+ * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
 export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
-  return sql`${hasConsented(purposeOf(campaign.type))} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
+  const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
+  return sql`${hasConsented(purposeOf(campaign.type), topic)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
 /** As `audiencePredicate`, with the contacts who have not consented, and without those no email can go to. @throws AppError BAD_REQUEST */

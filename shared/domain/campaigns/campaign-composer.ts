@@ -2,7 +2,7 @@ import { domainOf } from '../../pure/emails/email-address.ts';
 import { isEmailTracked } from '../../pure/project.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { CampaignContent, PendingRecipient } from './campaign-delivery.ts';
-import { purposeOf, refusalOf } from '../consent/consent.ts';
+import { purposeOf, refusalOf, type Refusal } from '../consent/consent.ts';
 import type { SendingIdentities } from '../domains/sending-identities.ts';
 import type { Config } from '../../platform/config.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
@@ -51,6 +51,7 @@ export function createCampaignComposers(deps: ComposerDeps) {
       preheader: campaign.preheader,
       type,
       brand: campaign.brand,
+      topic: campaign.topic,
       isTracked: isEmailTracked(campaign.tracking, type),
     });
     const messageIdOf = messageIdsOf(campaign.from);
@@ -106,12 +107,22 @@ function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt }: PendingReci
   return { emailId, deferrals, uncertainAttempts, heldAt };
 }
 
-function withoutEmail({ type }: CampaignContent, recipient: PendingRecipient): WithoutEmail | undefined {
-  const refusal = refusalOf(purposeOf(type), recipient);
+/** Why a recipient whom the audience had is skipped now. */
+const SKIPPED: Readonly<Record<Exclude<Refusal, 'suppressed'>, string>> = {
+  pending: 'the contact has not confirmed the subscription',
+  unsubscribed: 'the contact has unsubscribed',
+  'opted out': 'the contact has unsubscribed',
+  paused: 'the contact has paused marketing',
+  'left topic': 'the contact has left the topic',
+  'not in topic': 'the contact has not joined the topic',
+};
+
+function withoutEmail({ type, topic }: CampaignContent, recipient: PendingRecipient): WithoutEmail | undefined {
+  const refusal = refusalOf(purposeOf(type), { ...recipient, id: recipient.contactId }, topic);
   if (refusal === 'suppressed') return { verdict: 'suppressed', error: recipient.suppression ?? refusal };
   const { toAddress, contactId, subscribed, data } = recipient;
   if (toAddress === null || contactId === null || subscribed === null || data === null) {
     return { verdict: 'skipped', error: 'the contact has been deleted' };
   }
-  return refusal && { verdict: 'skipped', error: 'the contact has unsubscribed' };
+  return refusal && { verdict: 'skipped', error: SKIPPED[refusal] };
 }

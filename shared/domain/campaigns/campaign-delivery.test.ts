@@ -61,7 +61,7 @@ async function statesOf(campaignId: string): Promise<string[]> {
 
 async function slicesOf(campaignId: string, page = { firstSeq: 1, lastSeq: 1_000 }): Promise<PendingRecipient[][]> {
   const slices: PendingRecipient[][] = [];
-  for await (const slice of loadPendingRecipients(em, { campaignId, ...page })) slices.push(slice);
+  for await (const slice of loadPendingRecipients(em, { campaignId, ...page }, undefined)) slices.push(slice);
   return slices;
 }
 

@@ -12,6 +12,9 @@ import {
 } from '../emails/delivery-results.ts';
 import type { DeliveryResult } from '../../sending/ports.ts';
 import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
+import { topicChoice } from '../consent/consent.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { Em } from '../../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
@@ -34,7 +37,7 @@ import { inTransaction } from '../../database/transaction.ts';
 const MAY_SEND = sql`(c.status = ${campaignStatus.SENDING} and c.paused_at is null)`;
 
 const CONTENT = {
-  ...pick(tables.campaign, 'id', 'projectId', 'type', 'subject', 'body', 'preheader', 'fromName', 'replyTo'),
+  ...pick(tables.campaign, 'id', 'projectId', 'type', 'subject', 'body', 'preheader', 'fromName', 'replyTo', 'topicId'),
   text: tables.campaign.bodyText,
   from: tables.campaign.fromAddress,
   /** Whether it is sent whatever the rate of complaints is. */
@@ -43,17 +46,22 @@ const CONTENT = {
 const SENDING_CAMPAIGN = { ...CONTENT, tracking: tables.project.tracking, brand: jsonAs<Brand>() };
 
 /** The content of a campaign as it is being sent. */
-export type CampaignContent = RowOf<typeof SENDING_CAMPAIGN>;
+export type CampaignContent = RowOf<typeof SENDING_CAMPAIGN> & { topic: EmailTopic | null };
 
-/** Loads the content of a campaign. @returns undefined when the campaign is not being sent, or is paused */
+/**
+ * Loads the content of a campaign.
+ * @returns undefined when the campaign is not being sent, or is paused
+ * @throws AppError TOPIC_NOT_FOUND
+ */
 export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
-  return queryOne(
+  const campaign = await queryOne(
     em,
     sql`
       select ${columnsOf(CONTENT, 'c')}, p.tracking, ${BRAND} as brand
       from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${MAY_SEND}`,
     SENDING_CAMPAIGN,
   );
+  return campaign && { ...campaign, topic: await findEmailTopic(em, campaign.projectId, campaign.topicId) };
 }
 
 export interface CampaignPage {
@@ -82,6 +90,9 @@ const PENDING_RECIPIENT = {
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: nullable(tables.contact.id),
   subscribed: nullable(tables.contact.subscribed),
+  isPending: nullable(tables.contact.isPending),
+  pausedUntil: tables.contact.pausedUntil,
+  topicChoice: nullable(boolean),
   data: nullable(tables.contact.data),
   /** Why the address is suppressed; null when it is not. */
   suppression: nullable(tables.suppression.reason),
@@ -109,10 +120,12 @@ const SLICE_MAX = 250;
  * The recipients of a page whose emails are to be sent now, in slices whose custom data fits into memory: at most
  * `limit` recipients, and `LIMITS.campaignSliceBytes` plus one contact. The next slice is loaded on demand and begins
  * after the one before, whether or not that one has its results by then.
+ * @param topicId of the campaign, if it has a topic
  */
 export async function* loadPendingRecipients(
   em: () => Em,
   page: CampaignPage,
+  topicId: string | undefined,
   limit = SLICE_MAX,
 ): AsyncGenerator<PendingRecipient[]> {
   let firstSeq = page.firstSeq;
@@ -122,14 +135,14 @@ export async function* loadPendingRecipients(
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
           p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
-          p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
+          p.is_pending as "isPending", p.paused_until as "pausedUntil", p.topic_choice as "topicChoice", p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
         from (
           select r.*, (count(*) over ())::int as loaded,
             sum(${DATA_BYTES}) over (order by r.campaign_seq rows between unbounded preceding and 1 preceding)
               as bytes_before
           from (
             select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
-              c.id as contact_id, c.subscribed, c.data
+              c.id as contact_id, c.subscribed, c.is_pending, c.paused_until, ${topicChoice(topicId)} as topic_choice, c.data
             from email e left join contact c on c.id = e.contact_id
             where ${isDue(page, firstSeq)} order by e.campaign_seq limit ${limit}
           ) r

@@ -18,7 +18,9 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { contentOf } from '../templates/template.entity.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
+import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
@@ -37,6 +39,7 @@ export interface CampaignInput {
   fromName: string | null;
   replyTo: string | null;
   type: EmailType;
+  topicId: string | null;
   audienceType: AudienceType;
   audienceCondition: FilterCondition | null;
   segmentId: string | null;
@@ -83,6 +86,7 @@ export async function findCampaign(em: Em, projectId: string, campaignId: string
 
 async function assertSendable(em: Em, projectId: string, input: CampaignInput): Promise<void> {
   await assertTemplateSyntax(input);
+  await assertEmailTopic(em, projectId, input);
   await assertAudience(em, { ...input, projectId });
   await assertSenderDomain(em, projectId, input.from);
 }
@@ -117,13 +121,18 @@ export async function assertActiveCampaignLimit(em: Em, projectId: string, campa
   });
 }
 
-/** Creates a draft. @throws AppError BAD_REQUEST, VALIDATION_ERROR, SEGMENT_NOT_FOUND, SENDER_DOMAIN_REFUSED */
+/**
+ * Creates a draft.
+ * @throws AppError BAD_REQUEST, VALIDATION_ERROR, SEGMENT_NOT_FOUND, TOPIC_NOT_FOUND, SENDER_DOMAIN_REFUSED
+ */
 export async function createCampaign(em: Em, projectId: string, input: CampaignInput): Promise<Campaign> {
-  await assertSendable(em, projectId, input);
-  await assertCampaignLimit(em, projectId);
-  const campaign = em.create(CampaignEntity, { ...withOwnAudience(input), projectId });
-  await em.flush();
-  return findCampaign(em, projectId, campaign.id);
+  return inTransaction(em, async (tx) => {
+    await assertSendable(tx, projectId, input);
+    await assertCampaignLimit(tx, projectId);
+    const campaign = tx.create(CampaignEntity, { ...withOwnAudience(input), projectId });
+    await tx.flush();
+    return findCampaign(tx, projectId, campaign.id);
+  });
 }
 
 /** Locks a campaign's row for the transaction, so that nobody else changes its status. */
@@ -186,28 +195,22 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
  * Copies content and audience into a new draft. @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for one too many
  */
 export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
-  const original = await findCampaign(em, projectId, campaignId);
-  const { description, subject, body, text, preheader, from, fromName, replyTo, type } = original;
-  const { audienceType, audienceCondition, segmentId } = original;
-  await assertCampaignLimit(em, projectId);
-  const copy = em.create(CampaignEntity, {
-    projectId,
-    name: copyName(original.name),
-    description,
-    subject,
-    body,
-    text,
-    preheader,
-    from,
-    fromName,
-    replyTo,
-    type,
-    audienceType,
-    audienceCondition,
-    segmentId,
+  return inTransaction(em, async (tx) => {
+    const original = await findCampaign(tx, projectId, campaignId);
+    const { audienceType, audienceCondition, segmentId } = original;
+    await assertCampaignLimit(tx, projectId);
+    await assertEmailTopic(tx, projectId, original);
+    const copy = tx.create(CampaignEntity, {
+      projectId,
+      ...contentOf(original),
+      name: copyName(original.name),
+      audienceType,
+      audienceCondition,
+      segmentId,
+    });
+    await tx.flush();
+    return findCampaign(tx, projectId, copy.id);
   });
-  await em.flush();
-  return findCampaign(em, projectId, copy.id);
 }
 
 /**

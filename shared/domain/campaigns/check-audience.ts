@@ -1,9 +1,10 @@
 import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
 import type { Em } from '../../database/em.ts';
-import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { hasConsented, purposeOf } from '../consent/consent.ts';
-import { date, number, numbers } from '../../database/tables.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { consentRefusal, purposeOf, REFUSALS, type Refusal } from '../consent/consent.ts';
+import { date, nullable, number, numbers, oneOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import { audiencePredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 
 export interface AudienceCounts {
@@ -13,7 +14,12 @@ export interface AudienceCounts {
   queued: number;
   /** The recipients whose addresses are not suppressed. */
   receiving: number;
+  /** Each of the others is counted once, with the most important reason. */
   unsubscribed: number;
+  pending: number;
+  paused: number;
+  /** They left the topic, or never chose one that asks for a choice. */
+  topic: number;
   suppressed: number;
 }
 
@@ -26,21 +32,33 @@ export async function readClock(em: Em): Promise<Date> {
 /**
  * Counts the contacts that a campaign would reach, or not reach, if it were sent now. The freeze has the same
  * predicate.
- * @throws AppError BAD_REQUEST when the condition makes no sense
+ * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
 export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date): Promise<AudienceCounts> {
-  const consents = hasConsented(purposeOf(campaign.type));
-  const counts = await queryOne(
+  const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
+  const rows = await query(
     em,
     sql`
-      select count(*)::int as matching, count(*) filter (where ${consents})::int as queued,
-        count(*) filter (where ${consents} and s.reason is not null)::int as suppressed
+      select ${consentRefusal(purposeOf(campaign.type), topic)} as refusal, count(*)::int as matching,
+        count(s.reason)::int as suppressed
       from contact c ${suppressionJoin(sql`c.project_id`, sql`c.email`)}
-      where ${await statedAudiencePredicate(em, campaign, asOf)}`,
-    { matching: number, suppressed: number, queued: number },
+      where ${await statedAudiencePredicate(em, campaign, asOf)} group by 1`,
+    { refusal: nullable(oneOf(...REFUSALS)), matching: number, suppressed: number },
   );
-  const { matching, queued, suppressed } = counts ?? { matching: 0, queued: 0, suppressed: 0 };
-  return { matching, queued, receiving: queued - suppressed, unsubscribed: matching - queued, suppressed };
+  const of = (...reasons: (Refusal | null)[]): number =>
+    rows.reduce((sum, { refusal, matching }) => sum + (reasons.includes(refusal) ? matching : 0), 0);
+  const queued = of(null);
+  const suppressed = rows.find(({ refusal }) => refusal === null)?.suppressed ?? 0;
+  return {
+    matching: rows.reduce((sum, { matching }) => sum + matching, 0),
+    queued,
+    receiving: queued - suppressed,
+    unsubscribed: of('unsubscribed'),
+    pending: of('pending'),
+    paused: of('paused'),
+    topic: of('left topic', 'not in topic'),
+    suppressed,
+  };
 }
 
 export interface EmptyPlaceholder {

@@ -2,6 +2,7 @@ import { linksOf } from '../../sending/compose/tracked-html.ts';
 import { convertHtml } from '../../sending/compose/convert-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../sending/compose/compiled-email.ts';
 import { createYields, runWithYields, yieldNow } from '../../platform/yielding.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findLookAlikes } from '../../pure/templates/look-alikes.ts';
@@ -71,11 +72,12 @@ async function findAllPlaceholders(sources: (string | null | undefined)[]): Prom
 /** Renders a campaign for one contact, as it would be sent, and checks the result. */
 export async function checkContent(
   campaign: Campaign,
+  topic: EmailTopic | null,
   { tracking, brand }: { tracking: TrackingMode; brand: Brand },
   scope: EmailRenderInput,
 ): Promise<ContentCheck> {
   const { subject, body: html, text, preheader, type } = campaign;
-  const content = { subject, html, text, brand };
+  const content = { subject, html, text, brand, topic };
   try {
     const email = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.

@@ -8,6 +8,7 @@ import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
 import {
@@ -61,7 +62,8 @@ export async function checkCampaign(
     const audience = await countAudience(tx, campaign, asOf);
     const contact = (await findFirstRecipient(tx, campaign, asOf)) ?? SAMPLE;
     const urls = links.recipientUrls({ contactId: contact.id, emailId: NIL, projectId });
-    const content = await checkContent(campaign, project, { contact, urls });
+    const topic = await findEmailTopic(tx, projectId, campaign.topicId);
+    const content = await checkContent(campaign, topic, project, { contact, urls });
     return {
       audience,
       content,

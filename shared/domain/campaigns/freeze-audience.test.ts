@@ -100,7 +100,7 @@ it('whether a campaign has an audience is known without reading the contacts of 
   await tx.begin();
   try {
     const before = await contactsRead(tx);
-    const stated = { projectId: otherId, type: 'MARKETING', audienceType: 'ALL' } as const;
+    const stated = { projectId: otherId, type: 'MARKETING', topicId: null, audienceType: 'ALL' } as const;
     expect(
       await findFirstRecipient(tx, { ...stated, audienceCondition: null, segmentId: null }, new Date()),
     ).toBeDefined();

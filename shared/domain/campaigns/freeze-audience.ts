@@ -32,7 +32,7 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
   return queryOne(
     em,
     sql`
-      select project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
+      select project_id as "projectId", type, topic_id as "topicId", audience_type as "audienceType", audience_condition as "audienceCondition",
         segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
         audience_frozen as "isFrozen", total_recipients as "total",
         audience_type = ${audienceType.SEGMENT} and exists (
@@ -45,7 +45,7 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
       cursor: tables.campaign.audienceCursor,
       isFrozen: tables.campaign.audienceFrozen,
       total: tables.campaign.totalRecipients,
-      ...pick(tables.campaign, 'type', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
+      ...pick(tables.campaign, 'type', 'topicId', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
     },
   );
 }

@@ -28,14 +28,14 @@ const TRACED_EMAILS = 5;
 /** Creates the source of the due emails of a page. */
 export function createPageSource(page: CampaignPage, options: PageSourceOptions): EmailSource<EmailClaim> {
   const { em, composer, isPaused } = options;
-  const { projectId, from, subject } = options.campaign;
+  const { projectId, from, subject, topic } = options.campaign;
   const { campaignId, firstSeq } = page;
   const attempt = activeTrace();
   let traced = 0;
   const goesNow = (recipient: PendingRecipient): boolean =>
     !composer.withoutEmail(recipient) && !isPaused(recipient.toAddress ?? '', projectId);
   async function* prepareAll(): AsyncGenerator<EmailToSend> {
-    for await (const recipients of loadPendingRecipients(em, page)) yield* composer.prepareAll(recipients);
+    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield* composer.prepareAll(recipients);
   }
   return {
     urgency: 'campaign',
@@ -49,7 +49,7 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
         yield { paced: 0, left: 0, batches: [{ size: page.lastSeq - firstSeq + 1, load: prepareAll }] };
         return;
       }
-      for await (const recipients of loadPendingRecipients(em, page, limit)) {
+      for await (const recipients of loadPendingRecipients(em, page, topic?.id, limit)) {
         yield {
           paced: recipients.filter(goesNow).length,
           left: await countPendingRecipients(em(), page, (recipients.at(-1)?.seq ?? page.lastSeq) + 1),

@@ -9,6 +9,7 @@ import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 import { assertActiveCampaignLimit, findCampaign, lockCampaignAndPages } from './campaigns.ts';
@@ -19,14 +20,16 @@ function hasEnded({ status, error }: Campaign): boolean {
 }
 
 /** The `from … where …` of the recipients in these states who may get the email now, as `email e` and `contact c`. */
-function resendable(
-  { id, projectId, type }: Pick<Campaign, 'id' | 'projectId' | 'type'>,
+async function resendable(
+  em: Em,
+  { id, projectId, type, topicId }: Pick<Campaign, 'id' | 'projectId' | 'type' | 'topicId'>,
   states: readonly string[],
-): SqlFragment {
+): Promise<SqlFragment> {
+  const topic = await findEmailTopic(em, projectId, topicId);
   return sql`
     from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
     where e.campaign_id = ${id} and e.status = any(${[...states]}::text[]) and e.to_address is not null
-      and ${mayReceive(purposeOf(type))}`;
+      and ${mayReceive(purposeOf(type), topic)}`;
 }
 
 async function assertResendable(em: Em, campaign: Campaign, states: readonly ResendableState[]): Promise<void> {
@@ -52,11 +55,12 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
     });
   }
   if (!found?.isAny) throw badRequest('Campaign has no recipients in these states', { details: { states } });
-  const first = await queryOne(em, sql`select ${resendable(campaign, states)} limit 1`, {});
+  const first = await queryOne(em, sql`select ${await resendable(em, campaign, states)} limit 1`, {});
   if (!first) {
     throw badRequest('Campaign has no recipients in these states who may have it', {
       details: { states },
-      suggestion: 'All of them have unsubscribed, are suppressed or were deleted; nothing was changed',
+      suggestion:
+        'All of them have unsubscribed, left the topic or paused, are suppressed or were deleted; nothing was changed',
     });
   }
   await assertActiveCampaignLimit(em, projectId, id);
@@ -65,7 +69,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
 
 /**
  * Sends a campaign that has ended again to the recipients who are in one of the states now. Those who may not get it
- * keep their states: contacts that are gone or have unsubscribed, and suppressed addresses. The campaign is SENDING
+ * keep their states: contacts that are gone or have not consented, and suppressed addresses. The campaign is SENDING
  * until all recipients have an outcome.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended, or no recipient in these states may get it,
  *   SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
@@ -96,6 +100,7 @@ export async function resendCampaign(
 const RESEND = {
   projectId: tables.campaign.projectId,
   type: tables.campaign.type,
+  topicId: tables.campaign.topicId,
   states: tables.campaign.resendStates,
   asOf: notNull(tables.campaign.resendAsOf),
   afterSeq: tables.campaign.resendAfterSeq,
@@ -119,7 +124,7 @@ export async function requeueNextRecipients(em: Em, campaignId: string): Promise
       const resend = await queryOne(
         tx,
         sql`
-          select project_id as "projectId", type, resend_states as states, resend_as_of as "asOf",
+          select project_id as "projectId", type, topic_id as "topicId", resend_states as states, resend_as_of as "asOf",
             resend_after_seq as "afterSeq", total_recipients as total
           from campaign where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
         RESEND,
@@ -133,7 +138,7 @@ export async function requeueNextRecipients(em: Em, campaignId: string): Promise
 }
 
 async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: string[]): Promise<boolean> {
-  const { projectId, type, asOf, afterSeq, total } = resend;
+  const { asOf, afterSeq, total } = resend;
   const lastSeq = afterSeq + CHUNK;
   const isComplete = lastSeq >= total;
   const kept = await queryOne(
@@ -141,7 +146,7 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
     sql`
       with due as materialized (
         select e.id, e.status, e.sent_at, e.delivered_at, e.bounced_at
-        ${resendable({ id: campaignId, projectId, type }, states)}
+        ${await resendable(em, { ...resend, id: campaignId }, states)}
           and e.campaign_seq > ${afterSeq} and e.campaign_seq <= ${lastSeq}
           and (e.bounced_at is null or e.bounced_at <= ${asOf})
         order by e.id for no key update of e

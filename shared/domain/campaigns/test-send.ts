@@ -8,6 +8,7 @@ import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
+import { findEmailTopic } from '../topics/email-topics.ts';
 import type { Em } from '../../database/em.ts';
 import { findCampaign } from './campaigns.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -41,6 +42,7 @@ export async function queueTestEmail(
   const { id: projectId, brand } = project;
   const campaign = await findCampaign(em, projectId, campaignId);
   const { type, from } = campaign;
+  const topic = await findEmailTopic(em, projectId, campaign.topicId);
   await assertSenderDomain(em, projectId, from);
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
@@ -53,6 +55,7 @@ export async function queueTestEmail(
     type,
     isTracked: false,
     brand,
+    topic,
   });
   const message = renderTest(email, {
     contact: contact ?? { id: NIL, email: address, subscribed: true, data: {} },
@@ -61,6 +64,7 @@ export async function queueTestEmail(
   const headersOf = createMessageHeaders({
     ...{ type, projectId, from, source: 'campaign', sourceId: campaignId },
     listName: brand.displayName,
+    topic,
   });
   await inTransaction(em, (tx) =>
     queueEmails(
@@ -68,6 +72,7 @@ export async function queueTestEmail(
       {
         projectId,
         templateId: null,
+        topic,
         from: { address: campaign.from, name: campaign.fromName ?? brand.displayName ?? undefined },
         replyTo: campaign.replyTo ?? undefined,
       },

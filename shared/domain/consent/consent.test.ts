@@ -5,7 +5,7 @@ import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
 import { sql } from '../../database/sql.ts';
 import { query } from '../../../tests/support/rows.ts';
 import { SUPPRESSION_REASONS } from '../suppressions/suppressions.ts';
-import { hasConsented, mayReceive, PURPOSES, purposeOf, refusalOf, type TopicRef } from './consent.ts';
+import { consentRefusal, hasConsented, mayReceive, PURPOSES, purposeOf, refusalOf, type TopicRef } from './consent.ts';
 
 describe('consent', () => {
   const { em } = useTestDatabase();
@@ -51,7 +51,8 @@ describe('consent', () => {
                 select ${topic?.id ?? null}::uuid as topic_id, id as contact_id, choice as subscribed from person
                 where choice is not null
               )
-              select ${mayReceive(purpose, topic)} as may, ${hasConsented(purpose, topic)} as consents
+              select ${mayReceive(purpose, topic)} as may, ${hasConsented(purpose, topic)} as consents,
+                ${consentRefusal(purpose, topic)} as refusal
               from person c cross join lateral (select c.reason) s order by position`,
           );
           expect(rows.map(({ may }) => may)).toEqual(
@@ -59,6 +60,9 @@ describe('consent', () => {
           );
           expect(rows.map(({ consents }) => consents)).toEqual(
             people.map((person) => refusalOf(purpose, { ...person, suppression: null }, topic) === undefined),
+          );
+          expect(rows.map(({ refusal }) => refusal)).toEqual(
+            people.map((person) => refusalOf(purpose, { ...person, suppression: null }, topic) ?? null),
           );
         }),
         { numRuns: 30 },

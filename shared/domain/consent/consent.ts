@@ -12,8 +12,10 @@ export const PURPOSES = ['transactional', 'marketing', 'requested'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
 /** Why somebody may not receive an email. */
-export type Refusal =
-  'suppressed' | 'pending' | 'unsubscribed' | 'opted out' | 'paused' | 'left topic' | 'not in topic';
+export const REFUSALS = [
+  ...(['suppressed', 'pending', 'unsubscribed', 'opted out', 'paused', 'left topic', 'not in topic'] as const),
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
 
 /** What an email is about, as far as consent depends on it. */
 export type TopicRef = Pick<RowOf<(typeof tables)['topic']>, 'id' | 'defaultSubscription'>;
@@ -45,8 +47,9 @@ interface Rule {
   applies: (recipient: Recipient, topic: TopicRef) => boolean;
 }
 
-/** The choice of the contact `c` about a topic; null without one. */
-export function topicChoice(topicId: string): SqlFragment {
+/** The choice of the contact `c` about a topic; null without one, and where the email has no topic. */
+export function topicChoice(topicId: string | undefined): SqlFragment {
+  if (topicId === undefined) return sql`null::boolean`;
   return sql`(select t.subscribed from topic_subscription t where t.topic_id = ${topicId}::uuid and t.contact_id = c.id)`;
 }
 
@@ -147,6 +150,14 @@ export function mayReceive(purpose: Purpose, topic: TopicRef | null = null): Sql
  */
 export function hasConsented(purpose: Purpose, topic: TopicRef | null = null): SqlFragment {
   return noneOf(purpose, topic, ['contact', 'topic']);
+}
+
+/** As `hasConsented`: why the contact `c` has not consented, as a `Refusal`; null if it has. */
+export function consentRefusal(purpose: Purpose, topic: TopicRef | null): SqlFragment {
+  const rules = rulesOf(purpose, topic, ['contact', 'topic']);
+  if (rules.length === 0) return sql`null::text`;
+  const cases = rules.map((rule) => sql`when ${rule.sql(topic ?? NO_TOPIC)} then ${rule.refusal}::text`);
+  return sql`(case ${joinSql(cases, ' ')} end)`;
 }
 
 /** As `mayReceive`, for a recipient in memory: why it may not receive such email; undefined if it may. */

@@ -5,17 +5,18 @@ import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { findTemplate } from '../templates/templates.ts';
 import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
 import { queueEmails, storeAttachments, type EmailOrigin, type Mailbox } from './stored-email.ts';
 import {
-  assertNobodyOptedOut,
+  assertNobodyRefused,
   bodyLength,
   byAddress,
+  findRefused,
+  findTemplateAndTopic,
   LARGE_LENGTH,
-  optedOutOf,
   resolveContent,
   type QueuedEmail,
+  type RefusedRecipient,
   type ResolvedContent,
   type TransactionalDeps,
   type TransactionalRequest,
@@ -29,7 +30,8 @@ const BYTES_TOGETHER = 1_048_576;
 /**
  * Queues the emails of one request: contacts are written, emails are rendered and stored, and the outbox gets their
  * deliveries, all in one transaction.
- * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR, BAD_REQUEST (recipient opted out)
+ * @throws AppError TEMPLATE_NOT_FOUND, TOPIC_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR, BAD_REQUEST (a
+ *   recipient opted out, left the topic or paused)
  */
 export async function queueLoneRequest(
   em: Em,
@@ -38,8 +40,9 @@ export async function queueLoneRequest(
   deps: TransactionalDeps,
 ): Promise<QueuedEmail[]> {
   const projectId = project.id;
-  const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
-  const content = resolveContent(request, template, project);
+  const found =
+    request.templateId === undefined ? undefined : await findTemplateAndTopic(em, projectId, request.templateId);
+  const content = resolveContent(request, found, project);
   // Checked before anything is compiled, so that a refused request costs little.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedEmail[]> => {
@@ -61,7 +64,7 @@ async function queueRecipients(
   const origin = { ...content, projectId, attachmentSetId };
   const groups = byAddress(request.to);
   const queued: QueuedEmail[] = [];
-  const optedOut: string[] = [];
+  const refused: RefusedRecipient[] = [];
   for (let start = 0; start < groups.length; start += RECIPIENTS_TOGETHER) {
     const chunk = groups.slice(start, start + RECIPIENTS_TOGETHER);
     const contacts = await upsertContacts(tx, {
@@ -72,15 +75,15 @@ async function queueRecipients(
       cause: { reason: 'send' },
       data: request.data,
     });
-    optedOut.push(...optedOutOf(content.type, contacts));
-    // Further contacts are only read for the error, which names everybody who opted out.
-    if (optedOut.length > 0) continue;
+    refused.push(...(await findRefused(tx, content, contacts)));
+    // Further contacts are only read for the error, which names everybody who may not receive it.
+    if (refused.length > 0) continue;
     const recipients = contacts.flatMap((contact, position) =>
       (chunk[position]?.[1] ?? []).map((addressed) => ({ ...addressed, contact })),
     );
     for (const [index, email] of await renderAndQueue(tx, origin, recipients, renderer)) queued[index] = email;
   }
-  assertNobodyOptedOut(optedOut);
+  assertNobodyRefused(refused);
   return queued;
 }
 

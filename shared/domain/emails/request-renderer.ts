@@ -135,6 +135,7 @@ export async function createRequestRenderer(
     projectId,
     from: content.from.address,
     listName: content.brand.displayName,
+    topic: content.topic,
   });
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;

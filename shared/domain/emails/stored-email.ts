@@ -1,4 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { textValue } from '../../database/long-text.ts';
@@ -33,6 +34,8 @@ export interface RenderedEmail {
 /** The fields that the emails of one request share. */
 export interface EmailSender {
   templateId: string | null;
+  /** What the emails are about. */
+  topic: Pick<EmailTopic, 'id'> | null;
   from: Mailbox;
   replyTo?: string | undefined;
   /** The id that `storeAttachments` returns. */
@@ -75,6 +78,7 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
       select ${email.emailId}::uuid as id, ${email.contactId}::uuid as contact_id, ${email.to.address}::text as to_address,
         ${email.to.name ?? null}::text as to_name, ${email.subject}::text as subject, ${html} as html,
         ${text} as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
+        ${sender.topic?.id ?? null}::uuid as topic_id,
         ${sender.from.address}::text as from_address, ${sender.from.name ?? null}::text as from_name,
         ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id`;
   }
@@ -84,12 +88,13 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
       ${emails.map(({ to }) => to.address)}::text[], ${emails.map(({ to }) => to.name ?? null)}::text[],
       ${emails.map(({ subject }) => subject)}::text[], ${emails.map(({ html }) => html)}::text[],
       ${emails.map(({ text }) => text)}::text[], ${emails.map(({ headers }) => json(headers))}::jsonb[],
-      ${emails.map(({ sender }) => sender.templateId)}::uuid[], ${emails.map(({ sender }) => sender.from.address)}::text[],
+      ${emails.map(({ sender }) => sender.templateId)}::uuid[],
+      ${emails.map(({ sender }) => sender.topic?.id ?? null)}::uuid[], ${emails.map(({ sender }) => sender.from.address)}::text[],
       ${emails.map(({ sender }) => sender.from.name ?? null)}::text[],
       ${emails.map(({ sender }) => sender.replyTo ?? null)}::text[],
       ${emails.map(({ sender }) => sender.attachmentSetId ?? null)}::uuid[]
-    ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers, template_id, from_address, from_name,
-      reply_to, attachment_set_id)`;
+    ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers, template_id, topic_id, from_address,
+      from_name, reply_to, attachment_set_id)`;
 }
 
 /** Stores rendered emails of one sender as PENDING and adds them to the outbox, in the caller's transaction. */
@@ -117,9 +122,9 @@ export async function storeEmails(
       with rendered as (${rows}),
       record as (
         insert into email
-          (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,
+          (id, project_id, contact_id, template_id, topic_id, automation_id, execution_id, to_address, subject, status, created_at,
             delivery_due_at)
-        select id, ${projectId}, contact_id, template_id, ${execution?.automationId ?? null}::uuid,
+        select id, ${projectId}, contact_id, template_id, topic_id, ${execution?.automationId ?? null}::uuid,
           ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(), now()
         from rendered
       ),

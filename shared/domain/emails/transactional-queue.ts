@@ -11,19 +11,19 @@ import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { keepTraceContexts, keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
-import { findTemplate } from '../templates/templates.ts';
-import type { Template } from '../templates/template.entity.ts';
 import { queueLoneRequest } from './lone-request.ts';
 import { isReplyAddressAt, withReplyAddress } from './reply-addresses.ts';
 import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
 import { storeEmails, type SentEmail } from './stored-email.ts';
 import {
-  assertNobodyOptedOut,
+  assertNobodyRefused,
   bodyLength,
   byAddress,
+  findRefused,
+  findTemplateAndTopic,
   LARGE_LENGTH,
-  optedOutOf,
   resolveContent,
+  type FoundTemplate,
   type QueuedEmail,
   type ResolvedContent,
   type TransactionalDeps,
@@ -170,12 +170,12 @@ async function prepareRequests(em: Em, items: GroupedItem[], deps: Transactional
 }
 
 async function resolveContents(em: Em, items: GroupedItem[]): Promise<(ResolvedContent | Error)[]> {
-  const templates = new Map<string, Template | Error>();
+  const templates = new Map<string, FoundTemplate | Error>();
   const contents: (ResolvedContent | Error)[] = [];
   for (const { projectId, project, request } of items) {
     const { templateId } = request;
     if (templateId !== undefined && !templates.has(templateId)) {
-      templates.set(templateId, await attempt(() => findTemplate(em, projectId, templateId)));
+      templates.set(templateId, await attempt(() => findTemplateAndTopic(em, projectId, templateId)));
     }
     const template = templateId === undefined ? undefined : templates.get(templateId);
     contents.push(
@@ -215,7 +215,7 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
   const emails: SentEmail[] = [];
   const queued: QueuedEmail[][] = [];
   for (const request of requests) {
-    const rendered = renderRequest(request, contactOf);
+    const rendered = await renderRequest(tx, request, contactOf);
     emails.push(...rendered);
     queued.push(
       rendered.map((email) => ({ contact: { id: email.contactId, email: email.to.address }, emailId: email.emailId })),
@@ -236,16 +236,17 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
 }
 
 /** Renders the emails of a request, in the order of its recipients. @throws AppError BAD_REQUEST, VALIDATION_ERROR */
-function renderRequest(
+async function renderRequest(
+  tx: Em,
   { item: { request }, content, startRendering }: PreparedRequest,
   contactOf: ReadonlyMap<string, UpsertedContact>,
-): (SentEmail & { contactId: string })[] {
+): Promise<(SentEmail & { contactId: string })[]> {
   const recipients = request.to.flatMap((recipient) => {
     const contact = contactOf.get(recipient.address);
     return contact ? [{ recipient, contact }] : [];
   });
-  const contacts = recipients.map(({ contact }) => contact);
-  assertNobodyOptedOut([...new Set(optedOutOf(content.type, contacts))]);
+  const contacts = new Set(recipients.map(({ contact }) => contact));
+  assertNobodyRefused(await findRefused(tx, content, [...contacts]));
   const renderer = startRendering();
   return recipients.map(({ recipient, contact }) => ({
     ...renderer.render(recipient, contact),

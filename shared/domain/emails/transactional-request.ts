@@ -1,11 +1,14 @@
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
-import type { EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { Share } from '../../platform/share.ts';
-import { purposeOf, refusalOf } from '../consent/consent.ts';
+import { purposeOf, refusalOf, type Refusal } from '../consent/consent.ts';
+import { findEmailTopic, choicesAbout } from '../topics/email-topics.ts';
+import { findTemplate } from '../templates/templates.ts';
+import type { Em } from '../../database/em.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Template } from '../templates/template.entity.ts';
 import type { EmailAttachment, Mailbox } from './stored-email.ts';
@@ -69,12 +72,27 @@ function senderOf({ from, fromName }: Template, { displayName }: Brand): Mailbox
 /** Names the likely mistake: templates of other services are named by `templateId`, which is ignored here. */
 const MISSING = 'Required when no template is given. `template` is the field for its id; `templateId` is ignored';
 
+/** A template, and what it is about. */
+export interface FoundTemplate {
+  template?: Template;
+  topic: EmailTopic | null;
+}
+
+const NO_TEMPLATE: FoundTemplate = { topic: null };
+
+/** Finds a template with its topic. @throws AppError TEMPLATE_NOT_FOUND, TOPIC_NOT_FOUND */
+export async function findTemplateAndTopic(em: Em, projectId: string, templateId: string): Promise<FoundTemplate> {
+  const template = await findTemplate(em, projectId, templateId);
+  return { template, topic: await findEmailTopic(em, projectId, template.topicId) };
+}
+
 /** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing */
 export function resolveContent(
   request: TransactionalRequest,
-  template: Template | undefined,
+  found: FoundTemplate = NO_TEMPLATE,
   { tracking, brand }: { tracking: TrackingMode; brand: Brand },
 ): ResolvedContent {
+  const { template, topic } = found;
   const subject = request.subject ?? template?.subject;
   const html = request.html ?? template?.body;
   const from = request.from ?? (template && senderOf(template, brand));
@@ -92,31 +110,51 @@ export function resolveContent(
     from,
     type,
     brand,
+    topic,
     isTracked: isEmailTracked(tracking, type),
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
   };
 }
 
-/** The addresses of the contacts who withdrew consent to email of that type. */
-export function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
+/** A recipient of a request who may not receive its email, and why. */
+export interface RefusedRecipient {
+  recipient: string;
+  reason: Refusal;
+}
+
+/** Those contacts who may not receive what a caller sends to them: they opted out, left its topic or paused. */
+export async function findRefused(
+  em: Em,
+  { type, topic }: Pick<ResolvedContent, 'type' | 'topic'>,
+  contacts: UpsertedContact[],
+): Promise<RefusedRecipient[]> {
   const purpose = purposeOf(type, true);
-  return contacts.filter((contact) => refusalOf(purpose, contact)).map((contact) => contact.email);
+  const choices = topic && purpose !== 'transactional' ? await choicesAbout(em, topic.id, contacts) : undefined;
+  return contacts.flatMap((contact) => {
+    const reason = refusalOf(purpose, { ...contact, topicChoice: choices?.get(contact.id) }, topic);
+    return reason ? [{ recipient: contact.email, reason }] : [];
+  });
 }
 
 /**
  * A contact who withdrew consent gets no marketing email, whatever the request says; nothing of the request is kept.
  * @throws AppError BAD_REQUEST
  */
-export function assertNobodyOptedOut(optedOut: string[]): void {
-  if (optedOut.length === 0) return;
-  throw badRequest(
-    `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this type of email`,
-    {
-      details: { recipients: optedOut },
+export function assertNobodyRefused(refused: RefusedRecipient[]): void {
+  if (refused.length === 0) return;
+  const [who, have] = refused.length === 1 ? ['A recipient', 'has'] : ['Recipients', 'have'];
+  const recipients = refused.map(({ recipient }) => recipient);
+  if (refused.every(({ reason }) => reason === 'opted out')) {
+    throw badRequest(`${who} ${have} unsubscribed from this type of email`, {
+      details: { recipients },
       suggestion: 'Send it as TRANSACTIONAL if it is not marketing, or leave these recipients out',
-    },
-  );
+    });
+  }
+  throw badRequest(`${who} may not receive this email`, {
+    details: { recipients, refused },
+    suggestion: 'Leave these recipients out; `refused` says why each may not receive it',
+  });
 }
 
 /**

@@ -26,3 +26,11 @@ export const TemplateEntity = defineEntity({
   properties: { ...baseProperties, projectId: p.uuid(), ...contentProperties },
 });
 export type Template = InferEntity<typeof TemplateEntity>;
+
+type Content = Pick<Template, keyof typeof contentProperties>;
+
+/** What a copy of a template or a campaign has in common with it, beside the name. */
+export function contentOf(original: Content): Content {
+  const { name, description, subject, body, text, preheader, from, fromName, replyTo, type, topicId } = original;
+  return { name, description, subject, body, text, preheader, from, fromName, replyTo, type, topicId };
+}

@@ -7,10 +7,12 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { likePattern, queryOne, sql } from '../../database/sql.ts';
+import { likePattern, query, queryOne, sql } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
-import { TemplateEntity, type Template } from './template.entity.ts';
+import { contentOf, TemplateEntity, type Template } from './template.entity.ts';
 
 export interface NewTemplate {
   name: string;
@@ -23,6 +25,8 @@ export interface NewTemplate {
   fromName?: string | null;
   replyTo?: string | null;
   type: EmailType;
+  /** What it is about; TRANSACTIONAL content has no topic. */
+  topicId?: string | null;
 }
 
 export interface TemplateListQuery {
@@ -70,21 +74,25 @@ async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
 
 /**
  * Creates a template.
- * @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR beyond a limit
+ * @throws AppError SENDER_DOMAIN_REFUSED, TOPIC_NOT_FOUND, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR
+ *   beyond a limit, or for a topic of TRANSACTIONAL content
  */
 export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
-  await assertTemplateSyntax(content);
-  await assertSenderDomain(em, projectId, content.from);
-  await assertRoomForTemplate(em, projectId);
-  const template = em.create(TemplateEntity, { projectId, ...content });
-  await em.flush();
-  return template;
+  return inTransaction(em, async (tx) => {
+    await assertTemplateSyntax(content);
+    await assertEmailTopic(tx, projectId, content);
+    await assertSenderDomain(tx, projectId, content.from);
+    await assertRoomForTemplate(tx, projectId);
+    const template = tx.create(TemplateEntity, { projectId, ...content });
+    await tx.flush();
+    return template;
+  });
 }
 
 /**
  * Changes the fields that are given. The sender domain is checked only if the sender changes.
- * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR
- * beyond a limit
+ * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TOPIC_NOT_FOUND, BAD_REQUEST for a fault of its syntax,
+ *   VALIDATION_ERROR beyond a limit, or for a topic of TRANSACTIONAL content
  */
 export async function updateTemplate(
   em: Em,
@@ -92,14 +100,19 @@ export async function updateTemplate(
   templateId: string,
   changes: Partial<NewTemplate>,
 ): Promise<Template> {
-  const template = await findTemplate(em, projectId, templateId);
-  await assertTemplateSyntax(changes);
-  if (changes.from !== undefined && changes.from !== template.from) {
-    await assertSenderDomain(em, projectId, changes.from);
-  }
-  em.assign(template, changes);
-  await em.flush();
-  return template;
+  return inTransaction(em, async (tx) => {
+    await query(tx, sql`select from template where id = ${templateId} and project_id = ${projectId} for no key update`);
+    const template = await findTemplate(tx, projectId, templateId);
+    await assertTemplateSyntax(changes);
+    const { type = template.type, topicId = template.topicId } = changes;
+    await assertEmailTopic(tx, projectId, { type, topicId });
+    if (changes.from !== undefined && changes.from !== template.from) {
+      await assertSenderDomain(tx, projectId, changes.from);
+    }
+    tx.assign(template, changes);
+    await tx.flush();
+    return template;
+  });
 }
 
 /** Deletes a template. @throws AppError TEMPLATE_NOT_FOUND */
@@ -110,27 +123,14 @@ export async function deleteTemplate(em: Em, projectId: string, templateId: stri
 
 /** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR for too many templates */
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
-  const { name, description, subject, body, text, preheader, from, fromName, replyTo, type } = await findTemplate(
-    em,
-    projectId,
-    templateId,
-  );
-  await assertRoomForTemplate(em, projectId);
-  const copy = em.create(TemplateEntity, {
-    projectId,
-    name: copyName(name),
-    description,
-    subject,
-    body,
-    text,
-    preheader,
-    from,
-    fromName,
-    replyTo,
-    type,
+  return inTransaction(em, async (tx) => {
+    const original = await findTemplate(tx, projectId, templateId);
+    await assertRoomForTemplate(tx, projectId);
+    await assertEmailTopic(tx, projectId, original);
+    const copy = tx.create(TemplateEntity, { projectId, ...contentOf(original), name: copyName(original.name) });
+    await tx.flush();
+    return copy;
   });
-  await em.flush();
-  return copy;
 }
 
 /** The number of sent emails that were made from a template. @throws AppError TEMPLATE_NOT_FOUND */

@@ -42,6 +42,10 @@ const customEmailSchema = z
 const sendEmailConfig = z
   .object({
     templateId: z.uuid().nullish().meta({ description: 'The template; it may stand beside `config` instead' }),
+    topicId: z
+      .uuid()
+      .nullish()
+      .meta({ description: 'What the email is about; the topic of the template when left out' }),
     recipient: z
       .object({
         type: z.enum(['CONTACT', 'CUSTOM']).meta({ description: 'The contact of the execution, or another address' }),

@@ -36,6 +36,8 @@ interface FooterTexts {
   reason: string;
   unsubscribe: string;
   manage: string;
+  /** The same for an email with a topic, whose name stands for `{topic}`. */
+  topic: { reason: string; unsubscribe: string; manage: string };
 }
 
 /** The texts of the public archive of a project's campaigns. */

@@ -50,7 +50,8 @@ describe('the texts', () => {
   it.each(LANGUAGES)('of %s have the same placeholders as the English texts', (language) => {
     const flat = (of: typeof language) => {
       const { page, footer, archive } = textsOf(of);
-      return Object.entries({ ...page, reason: footer.reason, archive: archive.title });
+      const { reason, topic } = footer;
+      return Object.entries({ ...page, reason, topicReason: topic.reason, archive: archive.title });
     };
     const placeholdersOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
     const expected = flat('en').map(([key, text]) => [key, placeholdersOf(text)]);

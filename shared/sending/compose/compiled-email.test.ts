@@ -9,10 +9,19 @@ const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL, projectId: EMAIL });
 
+const TOPIC = { id: EMAIL, defaultSubscription: 'opt_in' as const, name: 'News', texts: {} };
 const BRAND: Brand = { name: 'Tea & Co', displayName: null, postalAddress: null, logoUrl: null, language: null };
 
 async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
-  const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, brand: BRAND, ...source });
+  const mail = await compileEmail({
+    subject: 'S',
+    html,
+    type: 'HEADLESS',
+    isTracked: true,
+    brand: BRAND,
+    topic: null,
+    ...source,
+  });
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
@@ -192,7 +201,7 @@ describe('the compiler of a process', () => {
   it('keeps compiled emails, and compiles equal sources of concurrent calls once', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
-      ...{ subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true, brand: BRAND },
+      ...{ subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true, brand: BRAND, topic: null },
     };
     const [first, second] = await Promise.all([compile(source), compile({ ...source })]);
     expect(second).toBe(first);
@@ -205,6 +214,8 @@ describe('the compiler of a process', () => {
       { text: 'a' },
       { preheader: 'a' },
       { brand: { ...BRAND, postalAddress: 'London' } },
+      { topic: TOPIC },
+      { topic: { ...TOPIC, name: 'Other news' } },
     ]) {
       expect(await compile({ ...source, ...change })).not.toBe(first);
     }
@@ -213,7 +224,7 @@ describe('the compiler of a process', () => {
   it('drops the oldest when all would take too much memory', async () => {
     const compile = createEmailCompiler();
     const sourceOf = (subject: string): EmailSource => ({
-      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false, brand: BRAND },
+      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false, brand: BRAND, topic: null },
     });
     const first = await compile(sourceOf('0'));
     expect(await compile(sourceOf('0'))).toBe(first);
@@ -224,7 +235,7 @@ describe('the compiler of a process', () => {
   it('does not keep failures', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
-      ...{ subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false, brand: BRAND },
+      ...{ subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false, brand: BRAND, topic: null },
     };
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { chooseLanguage, type Language } from '../../pure/languages/languages.ts';
@@ -28,6 +29,8 @@ export interface EmailSource {
   isTracked: boolean;
   /** Shown in the footer. */
   brand: Brand;
+  /** Named in the footer; null without one. */
+  topic: EmailTopic | null;
 }
 
 export interface EmailRenderInput extends RenderScopeInput {
@@ -113,7 +116,7 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
   const sentHtml = tracked?.html ?? (whole === html ? undefined : whole);
   await yieldIfDue();
   const template = await compileWithYields({ subject, html, text, sentHtml }, yieldIfDue);
-  const footerIn = createFooters(source.brand);
+  const footerIn = createFooters(source.brand, source.topic);
   return {
     render({ meter = createRenderMeter(), ...input }) {
       const scope = createRenderScope(input);
@@ -150,9 +153,9 @@ function memoryOf({ subject, html, text, preheader }: EmailSource): number {
 }
 
 /** The cache key: equal for sources that compile to the same email. The length of `text` separates it from `html`. */
-function keyOf({ type, isTracked, subject, html, text, preheader, brand }: EmailSource): string {
-  const shownBrand = type === 'MARKETING' ? brand : null;
-  const head = JSON.stringify([type, isTracked, subject, preheader ?? null, shownBrand, text?.length ?? null]);
+function keyOf({ type, isTracked, subject, html, text, preheader, brand, topic }: EmailSource): string {
+  const shown = type === 'MARKETING' ? [brand, topic] : null;
+  const head = JSON.stringify([type, isTracked, subject, preheader ?? null, shown, text?.length ?? null]);
   return hash('sha256', `${head}${text ?? ''}${html}`, 'base64url');
 }
 

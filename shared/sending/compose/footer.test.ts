@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
 import type { Brand } from '../../pure/brand.ts';
-import { LANGUAGES } from '../../pure/languages/languages.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
+import { LANGUAGES, textsOf } from '../../pure/languages/languages.ts';
 import { createLinkSigner } from './links.ts';
 import { compileEmail, type EmailSource } from './compiled-email.ts';
 
@@ -15,7 +16,7 @@ const BRAND: Brand = { name: 'Tea & <Co>', displayName: null, postalAddress: nul
 
 async function render(source: Partial<EmailSource>, data: Record<string, unknown> = {}) {
   const mail = await compileEmail({
-    ...{ subject: 'S', html: '<p>News</p>', type: 'MARKETING', isTracked: false, brand: BRAND },
+    ...{ subject: 'S', html: '<p>News</p>', type: 'MARKETING', isTracked: false, brand: BRAND, topic: null },
     ...source,
   });
   return mail.render({ contact: { ...CONTACT, data }, urls });
@@ -42,6 +43,22 @@ describe('the footer', () => {
     expect(text).toContain(`\n${unsubscribe}: ${urls.unsubscribeUrl}\n`);
   });
 
+  it.each(LANGUAGES)(
+    'for a topic names it in %s, and its links leave the topic or lead to a choice',
+    async (locale) => {
+      const name = 'Weekly <{name}>';
+      const texts = locale === 'en' ? {} : { [locale]: { name: `${name} ${locale}` } };
+      const topic: EmailTopic = { id: EMAIL, defaultSubscription: 'opt_in', name, texts };
+      const { html, text } = await render({ topic }, { locale });
+      const shown = locale === 'en' ? name : `${name} ${locale}`;
+      const words = textsOf(locale).footer.topic;
+      expect(text).toContain(words.reason.replaceAll(/\{\w+\}/g, (key) => (key === '{topic}' ? shown : BRAND.name)));
+      expect(html).toContain('Weekly &lt;{name}&gt;');
+      expect(text).toContain(`\n${words.unsubscribe}: ${urls.unsubscribeUrl}\n${words.manage}: ${urls.manageUrl}`);
+      expect(html).toContain(`href="${urls.unsubscribeUrl}" style="color:#595959">${words.unsubscribe}</a>`);
+    },
+  );
+
   it('is in the language of the project when that of the contact is not supported', async () => {
     const brand: Brand = { ...BRAND, language: 'he' };
     expect((await render({ brand }, { locale: 'tlh' })).html).toContain('lang="he" dir="rtl"');
@@ -55,6 +72,7 @@ describe('the footer', () => {
       type: 'MARKETING',
       isTracked: false,
       brand: BRAND,
+      topic: null,
     };
     const mail = await compileEmail(source);
     for (const [locale, unsubscribe] of [

@@ -1,5 +1,6 @@
 import type { Brand } from '../../pure/brand.ts';
 import { textsOf, type Language } from '../../pure/languages/languages.ts';
+import { topicNameIn, type EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { RecipientUrls } from '../../pure/templates/render-scope.ts';
 import { escapeHtml } from '../../pure/templates/template-language.ts';
 
@@ -23,9 +24,14 @@ interface FooterFrame {
   text: readonly [string, string];
 }
 
-function frameOf(language: Language, brand: Brand): FooterFrame {
+function frameOf(language: Language, brand: Brand, topic: EmailTopic | null): FooterFrame {
   const { direction, footer } = textsOf(language);
-  const reason = footer.reason.replace('{name}', () => brand.name);
+  const { reason: reasonText, unsubscribe, manage } = topic ? footer.topic : footer;
+  const names: Readonly<Record<string, string>> = {
+    name: brand.name,
+    topic: topic ? topicNameIn(topic, language) : '',
+  };
+  const reason = reasonText.replace(/\{(name|topic)\}/g, (_placeholder, key: string) => names[key] ?? '');
   const addressLines = brand.postalAddress?.split('\n') ?? [];
   const logo =
     brand.logoUrl === null
@@ -38,23 +44,25 @@ function frameOf(language: Language, brand: Brand): FooterFrame {
 ${htmlLines.map((line) => `<p style="${LINE_STYLE}">${line}</p>`).join('\n')}
 <p style="margin:0"><a href="`;
   return {
-    html: [start, `${linkEnd(footer.unsubscribe)} &middot; <a href="`, `${linkEnd(footer.manage)}</p>\n</div>\n`],
-    text: [[TEXT_RULE, reason, ...addressLines, '', `${footer.unsubscribe}: `].join('\n'), `\n${footer.manage}: `],
+    html: [start, `${linkEnd(unsubscribe)} &middot; <a href="`, `${linkEnd(manage)}</p>\n</div>\n`],
+    text: [[TEXT_RULE, reason, ...addressLines, '', `${unsubscribe}: `].join('\n'), `\n${manage}: `],
   };
 }
 
 /**
  * Creates the footers of a brand. A footer is in the language of the recipient. It contains the sender, the reason for
- * the email, the postal address, and links to unsubscribe and to manage the subscription.
+ * the email, the postal address, and links to unsubscribe and to manage the subscription. For an email with a topic,
+ * the reason is the topic, and the first link is there to leave it.
  */
 export function createFooters(
   brand: Brand,
+  topic: EmailTopic | null,
 ): (language: Language, links: Pick<RecipientUrls, 'unsubscribeUrl' | 'manageUrl'>) => Footer {
   const frames = new Map<Language, FooterFrame>();
   return (language, { unsubscribeUrl, manageUrl }) => {
     let frame = frames.get(language);
     if (!frame) {
-      frame = frameOf(language, brand);
+      frame = frameOf(language, brand, topic);
       frames.set(language, frame);
     }
     const { html, text } = frame;

@@ -76,6 +76,7 @@ describe('List-Unsubscribe of marketing email', () => {
     const headersFor = createMessageHeaders({
       ...{ type: 'MARKETING', source: 'campaign', sourceId: EMAIL, projectId: CONTACT, from: 'a@e.test' },
       listName: null,
+      topic: null,
     });
     return new Map(headersFor(urls));
   };

@@ -12,6 +12,7 @@ function headersOf(source: Partial<HeaderSource>): Map<string, string> {
   const whole: HeaderSource = {
     ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
     listName: null,
+    topic: null,
     ...source,
   };
   return new Map(createMessageHeaders(whole)(links));
@@ -46,6 +47,13 @@ describe('the headers of an email', () => {
     expect(headersOf({}).get('List-Id')).toBe(`<${PROJECT}.xn--bcher-kva.example>`);
     const long = Array.from({ length: 4 }, () => 'a'.repeat(60)).join('.');
     expect(headersOf({ from: `a@${long}` }).has('List-Id')).toBe(false);
+  });
+
+  it('have the List-Id of the topic, which stays the same when the topic is renamed', () => {
+    const listIdOf = (name: string) => headersOf({ topic: { id: ID, name }, listName: 'Tea' }).get('List-Id');
+    expect(listIdOf('News')).toBe(`"News" <${ID}.xn--bcher-kva.example>`);
+    expect(listIdOf('Old "news"')).toBe(`"Old \\"news\\"" <${ID}.xn--bcher-kva.example>`);
+    expect(headersOf({ type: 'TRANSACTIONAL', topic: { id: ID, name: 'News' } }).has('List-Id')).toBe(false);
   });
 
   it.each([

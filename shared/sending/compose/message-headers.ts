@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
+import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { EmailLinks } from './links.ts';
 
 /** The facts about an email that its headers follow from. */
@@ -12,8 +13,9 @@ export interface HeaderSource {
   projectId: string;
   /** The address in the header From. */
   from: string;
-  /** The name of the list that mail programs show; null for none. */
+  /** The name of the list that mail programs show; null for none. A topic is a list of its own. */
   listName: string | null;
+  topic: Pick<EmailTopic, 'id' | 'name'> | null;
 }
 
 type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'instanceId'>;
@@ -22,13 +24,14 @@ type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'i
 const LIST_ID_LENGTH_MAX = 255;
 
 /**
- * The List-Id of a project, below the domain of the header From, after the quoted name of the list; none if the domain is
- * too long.
+ * The List-Id of a topic or else of a project, below the domain of the header From, after the quoted name of the list;
+ * none if the domain is too long. It stays the same when the topic is renamed.
  */
-function listHeaders({ projectId, from, listName }: HeaderSource): [string, string][] {
-  const id = `<${projectId}.${domainToASCII(domainOf(from))}>`;
+function listHeaders({ projectId, from, listName, topic }: HeaderSource): [string, string][] {
+  const id = `<${topic?.id ?? projectId}.${domainToASCII(domainOf(from))}>`;
   if (id.length > LIST_ID_LENGTH_MAX) return [];
-  return [['List-Id', listName === null ? id : `"${listName.replace(/["\\]/g, '\\$&')}" ${id}`]];
+  const name = topic?.name ?? listName;
+  return [['List-Id', name === null ? id : `"${name.replace(/["\\]/g, '\\$&')}" ${id}`]];
 }
 
 /**

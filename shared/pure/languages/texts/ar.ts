@@ -22,6 +22,11 @@ export const ar: LanguageTexts = {
     reason: 'وصلتك هذه الرسالة بسبب الاشتراك في النشرات البريدية من {name}.',
     unsubscribe: 'إلغاء الاشتراك',
     manage: 'إدارة الاشتراك',
+    topic: {
+      reason: 'وصلتك هذه الرسالة بسبب متابعة «{topic}» من {name}.',
+      unsubscribe: 'مغادرة هذا الموضوع',
+      manage: 'اختيار ما يصلك',
+    },
   },
   archive: { title: 'أرشيف النشرات', empty: 'لا يوجد شيء هنا بعد.', older: 'الأقدم' },
 };

@@ -22,6 +22,11 @@ export const de: LanguageTexts = {
     reason: 'Sie erhalten diese E-Mail, weil Sie Newsletter von {name} abonniert haben.',
     unsubscribe: 'Abmelden',
     manage: 'Abonnement verwalten',
+    topic: {
+      reason: 'Sie erhalten diese E-Mail, weil Sie „{topic}“ von {name} folgen.',
+      unsubscribe: 'Dieses Thema abbestellen',
+      manage: 'Auswählen, was Sie erhalten',
+    },
   },
   archive: { title: 'Newsletter-Archiv', empty: 'Hier ist noch nichts.', older: 'Ältere' },
 };

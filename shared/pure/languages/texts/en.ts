@@ -22,6 +22,11 @@ export const en: LanguageTexts = {
     reason: 'You receive this email because you are subscribed to newsletters from {name}.',
     unsubscribe: 'Unsubscribe',
     manage: 'Manage subscription',
+    topic: {
+      reason: 'You receive this email because you follow “{topic}” from {name}.',
+      unsubscribe: 'Leave this topic',
+      manage: 'Choose what you get',
+    },
   },
   archive: { title: 'Newsletter archive', empty: 'There is nothing here yet.', older: 'Older' },
 };

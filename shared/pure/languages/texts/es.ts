@@ -22,6 +22,11 @@ export const es: LanguageTexts = {
     reason: 'Recibe este correo electrónico por su suscripción a los boletines de {name}.',
     unsubscribe: 'Darse de baja',
     manage: 'Gestionar la suscripción',
+    topic: {
+      reason: 'Recibe este correo electrónico porque sigue «{topic}» de {name}.',
+      unsubscribe: 'Dejar este tema',
+      manage: 'Elegir lo que recibe',
+    },
   },
   archive: { title: 'Archivo de boletines', empty: 'Todavía no hay nada aquí.', older: 'Anteriores' },
 };

@@ -22,6 +22,11 @@ export const fr: LanguageTexts = {
     reason: 'Vous recevez cet e-mail en raison de votre abonnement aux lettres d’information de {name}.',
     unsubscribe: 'Se désabonner',
     manage: 'Gérer mon abonnement',
+    topic: {
+      reason: 'Vous recevez cet e-mail parce que vous suivez « {topic} » de {name}.',
+      unsubscribe: 'Ne plus suivre ce thème',
+      manage: 'Choisir ce que je reçois',
+    },
   },
   archive: { title: 'Archives de la newsletter', empty: 'Il n’y a encore rien ici.', older: 'Plus anciens' },
 };

@@ -22,6 +22,11 @@ export const he: LanguageTexts = {
     reason: 'הודעה זו נשלחה בעקבות הרשמה לניוזלטרים של {name}.',
     unsubscribe: 'ביטול הרישום',
     manage: 'ניהול הרישום',
+    topic: {
+      reason: 'הודעה זו נשלחה בעקבות מעקב אחר „{topic}” של {name}.',
+      unsubscribe: 'עזיבת הנושא הזה',
+      manage: 'בחירת מה לקבל',
+    },
   },
   archive: { title: 'ארכיון הניוזלטרים', empty: 'אין כאן עדיין כלום.', older: 'ישנים יותר' },
 };

@@ -22,6 +22,11 @@ export const it: LanguageTexts = {
     reason: 'Ricevi questa email per la tua iscrizione alle newsletter di {name}.',
     unsubscribe: 'Annulla iscrizione',
     manage: 'Gestisci l’iscrizione',
+    topic: {
+      reason: 'Ricevi questa email perché segui «{topic}» di {name}.',
+      unsubscribe: 'Lascia questo argomento',
+      manage: 'Scegli cosa ricevere',
+    },
   },
   archive: { title: 'Archivio delle newsletter', empty: 'Qui non c’è ancora nulla.', older: 'Precedenti' },
 };

@@ -22,6 +22,11 @@ export const ja: LanguageTexts = {
     reason: 'このメールは {name} のニュースレターにご登録いただいた方にお送りしています。',
     unsubscribe: '配信を停止する',
     manage: '配信の設定',
+    topic: {
+      reason: 'このメールは {name} の「{topic}」を購読されている方にお送りしています。',
+      unsubscribe: 'このトピックの配信を停止する',
+      manage: '受け取る内容を選ぶ',
+    },
   },
   archive: { title: 'ニュースレターのバックナンバー', empty: 'まだ何もありません。', older: '以前の号' },
 };

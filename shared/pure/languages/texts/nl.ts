@@ -22,6 +22,11 @@ export const nl: LanguageTexts = {
     reason: 'U ontvangt deze e-mail omdat u bent aangemeld voor nieuwsbrieven van {name}.',
     unsubscribe: 'Afmelden',
     manage: 'Abonnement beheren',
+    topic: {
+      reason: 'U ontvangt deze e-mail omdat u “{topic}” van {name} volgt.',
+      unsubscribe: 'Dit onderwerp verlaten',
+      manage: 'Kiezen wat u ontvangt',
+    },
   },
   archive: { title: 'Nieuwsbriefarchief', empty: 'Hier is nog niets.', older: 'Oudere' },
 };

@@ -22,6 +22,11 @@ export const pt: LanguageTexts = {
     reason: 'Recebe este e-mail por causa da sua inscrição nas newsletters de {name}.',
     unsubscribe: 'Cancelar a inscrição',
     manage: 'Gerir a inscrição',
+    topic: {
+      reason: 'Recebe este e-mail porque segue “{topic}” de {name}.',
+      unsubscribe: 'Deixar este tema',
+      manage: 'Escolher o que recebe',
+    },
   },
   archive: { title: 'Arquivo de newsletters', empty: 'Ainda não há nada aqui.', older: 'Anteriores' },
 };
