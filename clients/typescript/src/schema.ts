@@ -2465,6 +2465,8 @@ export interface components {
             subject: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId: string | null;
             /** @description How many recipients the audience has; 0 before it is sent, when POST /campaigns/{id}/check tells how many it would have */
             totalRecipients: number;
             /**
@@ -2539,8 +2541,14 @@ export interface components {
         };
         /** @description Contacts of the audience who get nothing, by the reason */
         CampaignNotReceiving: {
+            /** @description They have paused marketing, and are not queued */
+            paused: number;
+            /** @description They have not confirmed their subscription, and are not queued */
+            pending: number;
             /** @description They are queued and come out as SUPPRESSED */
             suppressed: number;
+            /** @description They left the topic, or never joined one that has to be joined, and are not queued */
+            topic: number;
             /** @description They are not queued */
             unsubscribed: number;
         };
@@ -2577,7 +2585,7 @@ export interface components {
              * @description The kind of problem
              * @enum {string}
              */
-            code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "FOREIGN_PLACEHOLDERS" | "NO_PLAIN_TEXT";
+            code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "NOBODY_IN_TOPIC" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "FOREIGN_PLACEHOLDERS" | "NO_PLAIN_TEXT";
             /**
              * @description With an error the campaign cannot be sent, or not as it is
              * @enum {string}
@@ -2892,6 +2900,8 @@ export interface components {
             subject: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -2970,6 +2980,8 @@ export interface components {
             subject: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -4200,7 +4212,7 @@ export interface components {
              * @description What is wrong, for programs
              * @enum {string}
              */
-            code: "RESOURCE_NOT_FOUND" | "CONTACT_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "CAMPAIGN_NOT_FOUND" | "SEGMENT_NOT_FOUND" | "WORKFLOW_NOT_FOUND" | "EXECUTION_NOT_FOUND" | "TOPIC_NOT_FOUND" | "DOMAIN_NOT_FOUND" | "JOB_NOT_FOUND" | "WEBHOOK_NOT_FOUND";
+            code: "RESOURCE_NOT_FOUND" | "CONTACT_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "CAMPAIGN_NOT_FOUND" | "SEGMENT_NOT_FOUND" | "TOPIC_NOT_FOUND" | "WORKFLOW_NOT_FOUND" | "EXECUTION_NOT_FOUND" | "DOMAIN_NOT_FOUND" | "JOB_NOT_FOUND" | "WEBHOOK_NOT_FOUND";
             /**
              * @description More about it, for programs
              * @example {
@@ -4219,9 +4231,9 @@ export interface components {
              * @example Template not found
              * @example Campaign not found
              * @example Segment not found
+             * @example Topic not found
              * @example Workflow not found
              * @example Execution not found
-             * @example Topic not found
              * @example Domain not found
              * @example Job not found
              * @example Webhook endpoint not found
@@ -4607,6 +4619,8 @@ export interface components {
             subject: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -4943,6 +4957,8 @@ export interface components {
             recipient?: components["schemas"]["SendEmailRecipient"];
             /** @description The template; it may stand beside `config` instead */
             templateId?: string | null;
+            /** @description What the email is about; the topic of the template when left out */
+            topicId?: string | null;
         };
         /** @description Whom the email goes to; the contact when left out */
         SendEmailRecipient: {
@@ -5224,6 +5240,8 @@ export interface components {
             subject: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId: string | null;
             /**
              * @description The kind
              * @enum {string}
@@ -5689,6 +5707,8 @@ export interface components {
             subject?: string;
             /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
+            /** @description What it is about; recipients who left this topic do not get it. TRANSACTIONAL email has none */
+            topicId?: string | null;
             /**
              * @description The kind
              * @enum {string}
