@@ -8,6 +8,7 @@ import { createCheckEndpoint } from './campaigns/check.routes.ts';
 import { campaignControlEndpoints } from './campaigns/control.routes.ts';
 import { recipientEndpoints } from './campaigns/recipients.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
+import { consentEndpoints } from './contacts/consents.routes.ts';
 import { contactEndpoints } from './contacts/contacts.routes.ts';
 import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
@@ -38,6 +39,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...importEndpoints,
     ...bulkEndpoints,
     ...contactEndpoints,
+    ...consentEndpoints,
     ...templateEndpoints,
     ...createCampaignEndpoints(config),
     createCheckEndpoint(config),

@@ -86,7 +86,12 @@ const paths: [string, (reader: Reader) => Promise<unknown>, (reader: Reader) => 
   [
     'track',
     ({ email }) => app.api('POST', '/v1/track', { key: 'public', body: { email, event: 'e', ...SUBSCRIBED } }),
-    () => ({}),
+    () => ({ key: 'public' }),
+  ],
+  [
+    'track',
+    ({ email }) => app.api('POST', '/events/track', { body: { email, event: 'e', ...SUBSCRIBED } }),
+    () => ({ key: 'secret' }),
   ],
   [
     'import',
@@ -125,6 +130,22 @@ it.each(paths)('the event of an ended subscription says why: %s', async (reason,
   expect(feed.body.data).toMatchObject([{ metadata: data }]);
 });
 
+it.each(paths)('the record of consent has one entry of it: %s', async (reason, end, details) => {
+  const reader = await addReader();
+  await end(reader);
+  await end(reader).catch(() => undefined);
+  const { body } = await app.api('GET', `/contacts/${reader.contactId}/consents`);
+  const byKey = ['api', 'send'].includes(reason) ? { key: 'secret' } : {};
+  expect(body).toMatchObject({
+    data: [
+      { topic: null, state: 'unsubscribed', cause: { reason, ...byKey, ...details(reader) }, wording: null },
+      { topic: null, state: 'subscribed', cause: { reason: 'api', endpoint: 'POST /contacts', key: 'secret' } },
+    ],
+    hasMore: false,
+    suppression: ['hard_bounce', 'complaint'].includes(reason) ? { emailId: reader.emailId } : null,
+  });
+});
+
 it('the event of an undone bounce names the bounce', async () => {
   const reader = await addReader();
   await recordHardBounce(app.em(), reader.emailId, { ...failure, diagnostic: '550 undone' });
@@ -133,6 +154,11 @@ it('the event of an undone bounce names the bounce', async () => {
   const { body } = await app.api('GET', `/events/contact/${reader.contactId}`);
   const again = body.events.find((event: { name: string }) => event.name === 'contact.subscribed');
   expect(again.data).toEqual({ reason: 'bounce_undone', ...byEmail(reader) });
+  const consents = await app.api('GET', `/contacts/${reader.contactId}/consents`);
+  expect(consents.body).toMatchObject({
+    data: [{ state: 'subscribed', cause: again.data }, { cause: { reason: 'hard_bounce' } }, { state: 'subscribed' }],
+    suppression: null,
+  });
 });
 
 it('the page on webhooks lists every reason', () => {

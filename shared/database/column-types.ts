@@ -28,7 +28,7 @@ export interface ColumnTypes {
   'campaign.audienceCondition': FilterCondition;
   'campaign.resendStates': ResendableState[];
   'campaign.waiting': Hold;
-  'consentRecord.details': JsonObject;
+  'consentRecord.details': Record<string, string>;
   'contact.data': JsonObject;
   'email.attempts': RecordedAttempt[];
   'email.refusal': { rule?: string; server?: string };

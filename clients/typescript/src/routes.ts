@@ -13,6 +13,8 @@ export const ROUTES = {
     /** Erases the contact, with the content of its emails. */
     delete: 'DELETE /contacts/{id}',
     /** Says which of up to 500 addresses are known. */
+    /** What the contact has consented to, and what changed it. */
+    consents: 'LIST /contacts/{id}/consents query',
     lookup: 'POST /contacts/lookup body',
     /** Imports a CSV file, in a job. */
     import: 'POST /contacts/import file query',

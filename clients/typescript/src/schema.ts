@@ -477,6 +477,28 @@ export interface paths {
         patch: operations["updateContact"];
         trace?: never;
     };
+    "/contacts/{id}/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a contact has consented to by cursor, newest first
+         * @description One entry for each change of a subscription, of all marketing or of a topic, for each pause, and for each choice about tracking. A contact that was created as subscribed begins with an entry. Nothing changes an entry later; deleting the contact removes them.
+         *
+         *     Roles: full, marketing, support, read.
+         */
+        get: operations["listContactConsents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/bulk-delete": {
         parameters: {
             query?: never;
@@ -2792,6 +2814,102 @@ export interface components {
              * @description The workflow
              */
             workflowId: string;
+        };
+        /** @description A change of what a contact consents to */
+        Consent: {
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            at: string;
+            /** @description what changed it */
+            cause: components["schemas"]["ConsentCause"];
+            /** @description of the contact's device, as far as the project keeps it */
+            clientAddress: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * @description What has become of it
+             * @enum {string}
+             */
+            state: "subscribed" | "unsubscribed" | "pending" | "expired" | "paused" | "resumed" | "tracking_allowed" | "tracking_denied";
+            /** @description null for all marketing */
+            topic: components["schemas"]["ConsentTopic"] | null;
+            /** @description null where none were shown */
+            wording: components["schemas"]["ConsentWording"] | null;
+        };
+        /** @description What changed it, with everything that it names */
+        ConsentCause: {
+            /**
+             * Format: uuid
+             * @description The campaign that it belongs to
+             */
+            campaignId?: string;
+            /**
+             * Format: uuid
+             * @description The email
+             */
+            emailId?: string;
+            /** @description the endpoint of the request */
+            endpoint?: string;
+            /**
+             * Format: uuid
+             * @description The execution
+             */
+            executionId?: string;
+            /**
+             * Format: uuid
+             * @description The job, whose state can be polled
+             */
+            jobId?: string;
+            /**
+             * @description the kind of key of the request
+             * @enum {string}
+             */
+            key?: "public" | "secret";
+            /**
+             * @description Why
+             * @enum {string}
+             */
+            reason: "hard_bounce" | "complaint" | "link" | "one_click" | "email" | "bounce_undone" | "api" | "send" | "track" | "import" | "bulk" | "workflow";
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId?: string;
+        } & {
+            [key: string]: string;
+        };
+        /** @description A page of the record of consent of a contact */
+        ConsentPage: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Custom data */
+            data: components["schemas"]["Consent"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+            /** @description why the address gets no email at all; null when it may */
+            suppression: components["schemas"]["Suppression"] | null;
+        };
+        /** @description A topic, which may be deleted since */
+        ConsentTopic: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description its key */
+            key: string | null;
+        };
+        /** @description Words that somebody consented to */
+        ConsentWording: {
+            /** @description the SHA-256 of the text */
+            id: string;
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
+            text: string;
         };
         /** @description Somebody whom the project writes to */
         Contact: {
@@ -6508,6 +6626,11 @@ export type ConditionConfig = components['schemas']['ConditionConfig'];
 export type ConflictError = components['schemas']['ConflictError'];
 export type ConflictResponse = components['schemas']['ConflictResponse'];
 export type ConnectedStep = components['schemas']['ConnectedStep'];
+export type Consent = components['schemas']['Consent'];
+export type ConsentCause = components['schemas']['ConsentCause'];
+export type ConsentPage = components['schemas']['ConsentPage'];
+export type ConsentTopic = components['schemas']['ConsentTopic'];
+export type ConsentWording = components['schemas']['ConsentWording'];
 export type Contact = components['schemas']['Contact'];
 export type ContactField = components['schemas']['ContactField'];
 export type ContactFields = components['schemas']['ContactFields'];
@@ -7359,6 +7482,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    listContactConsents: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsentPage"];
                 };
             };
         };

@@ -6,8 +6,12 @@ import type { Em } from '../../database/em.ts';
 import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
 import type { RowOf, tables } from '../../database/tables.ts';
 
-/** What a contact has consented to, or withdrawn, as of a record. */
-export type ConsentState = RowOf<(typeof tables)['consentRecord']>['state'];
+/** What a contact consents to, or not, from a record on. */
+export const CONSENT_STATES = [
+  ...(['subscribed', 'unsubscribed', 'pending', 'expired', 'paused', 'resumed'] as const),
+  ...(['tracking_allowed', 'tracking_denied'] as const),
+] satisfies RowOf<(typeof tables)['consentRecord']>['state'][];
+export type ConsentState = (typeof CONSENT_STATES)[number];
 
 /** What proves that somebody consented. */
 export interface Evidence {
@@ -45,8 +49,8 @@ export function consentsInsert(projectId: string, changes: readonly ConsentChang
   return sql`
     insert into consent_record (contact_id, id, project_id, topic_id, state, cause, details, email_id, campaign_id,
       client_address, wording_id)
-    select n.contact_id, everpost_uuid_v7(), ${projectId}, n.topic_id, n.state, n.data ->> 'reason', n.data - '{reason,emailId}'::text[],
-      n.email_id,
+    select n.contact_id, everpost_uuid_v7(), ${projectId}, n.topic_id, n.state, n.data ->> 'reason',
+      n.data - '{reason,emailId}'::text[] || jsonb_strip_nulls(jsonb_build_object('topicKey', t.key)), n.email_id,
       coalesce(m.campaign_id, n.campaign_id), n.client_address, n.wording_id
     from unnest(
       ${changes.map(({ contactId }) => contactId)}::uuid[], ${changes.map(({ topicId }) => topicId ?? null)}::uuid[],
@@ -55,7 +59,7 @@ export function consentsInsert(projectId: string, changes: readonly ConsentChang
       ${changes.map(({ evidence }) => evidence?.clientAddress ?? null)}::text[],
       ${changes.map(({ evidence }) => evidence?.wordingId ?? null)}::text[]
     ) as n (contact_id, topic_id, state, data, email_id, campaign_id, client_address, wording_id)
-    left join email m on m.id = n.email_id and m.project_id = ${projectId}`;
+    left join email m on m.id = n.email_id and m.project_id = ${projectId} left join topic t on t.id = n.topic_id`;
 }
 
 /**

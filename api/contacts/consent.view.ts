@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { ListedConsent } from '../../shared/domain/consent/consent-list.ts';
+import { CONSENT_STATES } from '../../shared/domain/consent/records.ts';
+import { SUBSCRIPTION_REASONS, type SubscriptionReason } from '../../shared/pure/events/subscription-reasons.ts';
+
+const REASONS = Object.keys(SUBSCRIPTION_REASONS) as SubscriptionReason[];
+
+export const consentSchema = z
+  .object({
+    id: z.uuid(),
+    topic: z
+      .object({ id: z.uuid(), key: z.string().nullable().describe('its key') })
+      .meta({ id: 'ConsentTopic', description: 'A topic, which may be deleted since' })
+      .nullable()
+      .describe('null for all marketing'),
+    state: z.enum(CONSENT_STATES),
+    cause: z
+      .object({
+        reason: z.enum(REASONS),
+        endpoint: z.string().optional().describe('the endpoint of the request'),
+        key: z.enum(['public', 'secret']).optional().describe('the kind of key of the request'),
+        jobId: z.uuid().optional(),
+        workflowId: z.uuid().optional(),
+        executionId: z.uuid().optional(),
+        emailId: z.uuid().optional(),
+        campaignId: z.uuid().optional(),
+      })
+      .catchall(z.string())
+      .meta({ id: 'ConsentCause', description: 'What changed it, with everything that it names' })
+      .describe('what changed it'),
+    clientAddress: z.string().nullable().describe("of the contact's device, as far as the project keeps it"),
+    wording: z
+      .object({ id: z.string().describe('the SHA-256 of the text'), text: z.string() })
+      .meta({ id: 'ConsentWording', description: 'Words that somebody consented to' })
+      .nullable()
+      .describe('null where none were shown'),
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'Consent', description: 'A change of what a contact consents to' });
+
+/** Causes that are requests which only a secret key may send. */
+const BY_SECRET_KEY = ['api', 'send'];
+
+/** A change of what a contact consents to, as callers see it. */
+export function consentView(consent: ListedConsent): z.infer<typeof consentSchema> {
+  const { topicKey, ...details } = consent.details;
+  const { topicId, emailId, campaignId, wordingId } = consent;
+  return {
+    id: consent.id,
+    topic: topicId === null ? null : { id: topicId, key: topicKey ?? null },
+    state: consent.state,
+    cause: {
+      reason: consent.cause as SubscriptionReason,
+      ...(BY_SECRET_KEY.includes(consent.cause) && { key: 'secret' as const }),
+      ...details,
+      ...(emailId !== null && { emailId }),
+      ...(campaignId !== null && { campaignId }),
+    },
+    clientAddress: consent.clientAddress,
+    wording: wordingId === null ? null : { id: wordingId, text: consent.wording ?? '' },
+    at: consent.createdAt.toISOString(),
+  };
+}
