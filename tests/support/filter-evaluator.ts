@@ -11,6 +11,8 @@ export interface EvaluatedContact {
   emails: Partial<Record<'sentAt' | 'deliveredAt' | 'openedAt' | 'clickedAt' | 'bouncedAt' | 'complainedAt', Date>>[];
   /** Ids of segments whose member table lists the contact. */
   memberOf: string[];
+  /** Choices about topics, by their keys. */
+  topics: Record<string, boolean>;
 }
 
 interface EvaluatedSegment {
@@ -22,6 +24,8 @@ interface EvaluatedSegment {
 interface EvaluationWorld {
   asOf: Date;
   segments: ReadonlyMap<string, EvaluatedSegment>;
+  /** Whether contacts have a topic by default, by its key. */
+  topics?: Readonly<Record<string, boolean>>;
   /** Present for a step of an automation. */
   eventContext?: unknown;
 }
@@ -107,6 +111,10 @@ function valueOf(field: string, contact: EvaluatedContact, world: EvaluationWorl
   if (name === 'subscribed') return { rules: 'boolean', value: contact.subscribed };
   if (name === 'createdAt') return { rules: 'moment', micros: BigInt(contact.createdAt.getTime()) * 1000n };
   if (name === 'updatedAt') return { rules: 'moment', micros: BigInt(contact.updatedAt.getTime()) * 1000n };
+  if (name.startsWith('topic.')) {
+    const key = name.slice('topic.'.length);
+    return { rules: 'boolean', value: contact.topics[key] ?? world.topics?.[key] ?? false };
+  }
   return jsonValue(find(contact.data, name.slice('data.'.length).split('.')));
 }
 

@@ -32,11 +32,12 @@ export function storedContact(overrides: Partial<StoredContact> = {}): StoredCon
     events: [],
     emails: [],
     memberOf: [],
+    topics: {},
     ...overrides,
   };
 }
 
-/** Stores contacts of one project with their events, emails and memberships, with one statement for each table. */
+/** Stores contacts of one project with their events, emails, memberships and choices, each table with one statement. */
 export async function storeContacts(em: Em, projectId: string, contacts: StoredContact[]): Promise<void> {
   const rows = contacts.map(({ id, email, subscribed, data, createdAt, updatedAt }) => {
     return { id, email, subscribed, data, created_at: createdAt, updated_at: updatedAt };
@@ -87,6 +88,27 @@ export async function storeContacts(em: Em, projectId: string, contacts: StoredC
       select segment_id, contact_id
       from jsonb_to_recordset(${json(members)}::jsonb) as row_of(segment_id uuid, contact_id uuid)`,
   );
+  const choices = contacts.flatMap((contact) =>
+    Object.entries(contact.topics).map(([key, subscribed]) => ({ key, contact_id: contact.id, subscribed })),
+  );
+  await query(
+    em,
+    sql`insert into topic_subscription (topic_id, contact_id, subscribed)
+      select t.id, row_of.contact_id, row_of.subscribed
+      from jsonb_to_recordset(${json(choices)}::jsonb) as row_of(key text, contact_id uuid, subscribed boolean)
+      join topic t on t.project_id = ${projectId}::uuid and t.key = row_of.key`,
+  );
+}
+
+/** Stores topics of a project, by their keys with whether contacts have them by default. */
+export async function storeTopics(em: Em, projectId: string, topics: Readonly<Record<string, boolean>>): Promise<void> {
+  for (const [key, byDefault] of Object.entries(topics)) {
+    await query(
+      em,
+      sql`insert into topic (id, project_id, key, name, default_subscription, created_at, updated_at)
+        values (${testId()}::uuid, ${projectId}::uuid, ${key}, ${key}, ${byDefault ? 'opt_in' : 'opt_out'}, now(), now())`,
+    );
+  }
 }
 
 /** Stores a project to which segments can belong. */

@@ -133,6 +133,7 @@ describe('hostile names and values', () => {
       { field: `data.a.b.${marker}`, operator: 'greaterThan', value: marker },
       { field: marker, operator: 'triggeredWithin', value: 777, unit: 'days' },
       { field: 'email', operator: 'equals', value: marker },
+      { field: `topic.${marker}`, operator: 'equals', value: true },
       { field: `event.${marker}`, operator: 'equals', value: { [marker]: 777 } },
     ];
     const { sql: text, params } = compileFilter(only(...filters), {

@@ -12,6 +12,7 @@ import {
   memberPredicate,
   occurrencePredicate,
   standardPredicate,
+  topicPredicate,
   TRUE,
   trusted,
   type Subselect,
@@ -124,6 +125,8 @@ function compileSingleFilter(filter: Filter, path: string, scope: FilterScope, c
   switch (target.kind) {
     case 'standard':
       return { plain: standardPredicate(alias, target.field, filter, asOf), isCheap: true };
+    case 'topic':
+      return { plain: topicPredicate(alias, projectId, target.key, filter, nextSubselect(compilation)) };
     case 'data':
       return compilation.parts.ofData(target.path, filter, asOf);
     case 'context':

@@ -345,3 +345,31 @@ export function memberPredicate(
   const listed = existsIn(rows, subselect);
   return isMember ? listed : not(listed);
 }
+
+/**
+ * Whether the contact has the topic with a key, by choice or by default; null where there is no such topic. Only the
+ * choices that differ from the default are looked up.
+ */
+export function hasTopic(alias: SqlFragment, projectId: string, key: string, subselect: Subselect): SqlFragment {
+  const own = sql`from topic own where own.project_id = ${projectId}::uuid and own.key = ${text(key)}`;
+  const byDefault = sql`(select own.default_subscription = 'opt_in' ${own})`;
+  const rows = sql`
+    select 1 from topic_subscription filter_topic
+    where filter_topic.topic_id = (select own.id ${own}) and filter_topic.contact_id = ${alias}.id
+      and filter_topic.subscribed <> ${byDefault}`;
+  return sql`(${existsIn(rows, subselect)} <> ${byDefault})`;
+}
+
+/** The predicate for a filter on a topic, as on `subscribed`. */
+export function topicPredicate(
+  alias: SqlFragment,
+  projectId: string,
+  key: string,
+  { operator, value }: Filter,
+  subselect: Subselect,
+): SqlFragment {
+  if (operator === 'exists') return TRUE;
+  if (operator === 'notExists') return FALSE;
+  const has = hasTopic(alias, projectId, key, subselect);
+  return (operator === 'equals') === (value === true) ? has : not(has);
+}

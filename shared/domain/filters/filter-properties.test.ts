@@ -16,6 +16,7 @@ import {
   storedContact,
   storeMemberSegment,
   storeProject,
+  storeTopics,
   testId,
 } from '../../../tests/support/filter-world.ts';
 import { sql } from '../../database/sql.ts';
@@ -67,6 +68,7 @@ const EVENT_NAMES = ['a', 'contact.subscribed', "b'?"];
 const ACTIVITIES = ['sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'] as const;
 const MEMBER_SEGMENTS = [testId(), testId()];
 const LIVE_SEGMENTS = [testId(), testId()];
+const TOPICS = { news: true, offers: false };
 
 const anyContact = fc.record({
   subscribed: fc.boolean(),
@@ -79,11 +81,13 @@ const anyContact = fc.record({
     { maxLength: 3 },
   ),
   memberOf: fc.subarray(MEMBER_SEGMENTS),
+  topics: fc.record({ news: fc.boolean(), offers: fc.boolean() }, { requiredKeys: [] }),
 });
 
 const anyField = fc.oneof(
   { weight: 6, arbitrary: fc.array(anyKey, { minLength: 1, maxLength: 4 }).map((keys) => `data.${keys.join('.')}`) },
   { weight: 2, arbitrary: fc.constantFrom('email', 'subscribed', 'createdAt', 'updatedAt', 'contact.data.a') },
+  { weight: 2, arbitrary: fc.constantFrom('topic.news', 'topic.offers', 'contact.topic.news', 'topic.') },
   { weight: 2, arbitrary: fc.constantFrom('event.a', 'event.a.b', 'event.b', 'contact.subscribed', "b'?") },
   { weight: 1, arbitrary: fc.constantFrom('email.opened', 'email.clicked', 'email.sent', 'email.complained') },
 );
@@ -172,7 +176,8 @@ describe('the compiler and the evaluator', () => {
         fc.tuple(conditionsOver(MEMBER_SEGMENTS), conditionsOver([LIVE_SEGMENTS[0] ?? ''])),
         anyData,
         async (contactParts, conditions, segmentConditions, eventContext) => {
-          const projectId = testId();
+          const projectId = await storeProject(em());
+          await storeTopics(em(), projectId, TOPICS);
           const contacts = contactParts.map((parts) => storedContact(parts));
           await storeContacts(em(), projectId, contacts);
           const segments = new Map<string, SegmentForFilter>();
@@ -190,7 +195,9 @@ describe('the compiler and the evaluator', () => {
             if (isBeyondBudget(condition, options)) continue;
             const selected = await selectMatching(em(), condition, options);
             const expected = contacts
-              .filter((contact) => matchesCondition(condition, contact, { asOf, segments, eventContext }))
+              .filter((contact) =>
+                matchesCondition(condition, contact, { asOf, segments, eventContext, topics: TOPICS }),
+              )
               .map((contact) => contact.id)
               .sort();
             matches += expected.length;
@@ -210,7 +217,8 @@ describe('the compiler and the evaluator', () => {
         fc.array(anyContact, { minLength: 12, maxLength: 12 }),
         fc.array(filtersOver([testId()]), { minLength: 60, maxLength: 60 }),
         async (contactParts, filters) => {
-          const projectId = testId();
+          const projectId = await storeProject(em());
+          await storeTopics(em(), projectId, TOPICS);
           const contacts = contactParts.map((parts) => storedContact({ ...parts, memberOf: [] }));
           await storeContacts(em(), projectId, contacts);
           for (const filter of filters) {
@@ -223,7 +231,9 @@ describe('the compiler and the evaluator', () => {
               expect(error).toMatchObject({ code: 'BAD_REQUEST' });
               continue;
             }
-            const expected = contacts.filter((contact) => matchesCondition(condition, contact, options));
+            const expected = contacts.filter((contact) =>
+              matchesCondition(condition, contact, { ...options, topics: TOPICS }),
+            );
             matches += expected.length;
             const selected = await selectMatching(em(), condition, options);
             expect({ filter, selected }).toEqual({ filter, selected: expected.map((contact) => contact.id).sort() });

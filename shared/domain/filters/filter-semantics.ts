@@ -51,14 +51,15 @@ function isScalar(value: unknown): boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function assertStandardField(field: StandardField, filter: Filter, path: string): void {
+/** @param name how the condition names the field */
+function assertStandardField(field: StandardField, filter: Filter, path: string, name: string = field): void {
   const { operator, value } = filter;
   if (!OPERATORS_OF[field].has(operator)) {
-    throw badRequest(`${path}.operator: ${operator} cannot be applied to the field ${field}`);
+    throw badRequest(`${path}.operator: ${operator} cannot be applied to the field ${name}`);
   }
   if (PRESENCE.includes(operator) || WINDOW.includes(operator)) return;
   const rule = VALUE_RULES[field];
-  if (!rule.holds(value)) throw badRequest(`${path}.value: ${rule.message} for the field ${field}`);
+  if (!rule.holds(value)) throw badRequest(`${path}.value: ${rule.message} for the field ${name}`);
 }
 
 function assertJsonField(filter: Filter, path: string): void {
@@ -87,6 +88,7 @@ export function assertFilter(filter: Filter, path: string, scope: FilterScope): 
     );
   }
   if (target.kind === 'standard') assertStandardField(target.field, filter, path);
+  if (target.kind === 'topic') assertStandardField('subscribed', filter, path, `topic.${target.key}`);
   if (target.kind === 'data' || target.kind === 'context') assertJsonField(filter, path);
   return target;
 }

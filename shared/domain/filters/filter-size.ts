@@ -28,6 +28,8 @@ export function filterCost(target: FilterTarget, filter: Filter): number {
   switch (target.kind) {
     case 'data':
       return pathCost(target.path) + comparisonCost(filter);
+    case 'topic':
+      return LOOK_UP_COST;
     case 'event':
       return lookUps(filter) * LOOK_UP_COST;
     case 'emailActivity':
@@ -73,7 +75,7 @@ export function assertFilterSize(condition: FilterCondition, rootPath: string): 
       if (cost > LIMITS.filterCost) {
         throw tooLarge(
           `${dotPath(path)}.field`,
-          `The filters together cost more than ${LIMITS.filterCost}: each costs 1, a text that is searched ${SEARCH_COST}, an event ${LOOK_UP_COST}, a date ${MOMENT_COST}, an activity of emails ${EMAILS_COST}, a path of more than two keys half their square and 10 more`,
+          `The filters together cost more than ${LIMITS.filterCost}: each costs 1, a text that is searched ${SEARCH_COST}, an event or a topic ${LOOK_UP_COST}, a date ${MOMENT_COST}, an activity of emails ${EMAILS_COST}, a path of more than two keys half their square and 10 more`,
         );
       }
       if (target.kind === 'event' && target.name.length > LIMITS.eventNameLength) {

@@ -1,6 +1,6 @@
 import { badRequest, tooLarge } from '../../pure/app-error.ts';
-import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { collectReferences } from '../../pure/filters/filter-target.ts';
+import { walkFilters, type FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { collectReferences, filterTarget } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
@@ -26,7 +26,8 @@ export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCon
  * Loads every segment that a condition reaches, directly or through other segments, in one statement. Deleted segments
  * are missing in the result. With `isLive`, the references of segments with stored members are not followed, because
  * their conditions need not be evaluated.
- * @throws AppError VALIDATION_ERROR naming `rootPath` when there are more than `LIMITS.segmentsReached`
+ * @throws AppError BAD_REQUEST with the path of a filter whose topic does not exist, VALIDATION_ERROR naming `rootPath`
+ *   when there are more than `LIMITS.segmentsReached`
  */
 export async function loadReferencedSegments(
   em: Em,
@@ -34,6 +35,7 @@ export async function loadReferencedSegments(
   condition: FilterCondition,
   { isLive, rootPath = 'condition' }: { isLive: boolean; rootPath?: string },
 ): Promise<Map<string, SegmentForFilter>> {
+  await assertTopicsExist(em, projectId, condition, isLive, rootPath);
   const { segments: ids } = collectReferences(condition);
   if (ids.length === 0) return new Map();
   const rows = await query(
@@ -56,6 +58,35 @@ export async function loadReferencedSegments(
     throw tooLarge(rootPath, `A condition may refer to at most ${LIMITS.segmentsReached} segments`);
   }
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Checks the topics of a condition. One that is being stored keeps them from being deleted meanwhile. */
+async function assertTopicsExist(
+  em: Em,
+  projectId: string,
+  condition: FilterCondition,
+  isLive: boolean,
+  rootPath: string,
+): Promise<void> {
+  const keys = collectReferences(condition).fields.flatMap((field) => /^topic[.](.*)$/.exec(field)?.[1] ?? []);
+  if (keys.length === 0) return;
+  const topics = await query(
+    em,
+    sql`
+      select key from topic where project_id = ${projectId} and key = any(${keys}::text[])
+      ${isLive ? sql`` : sql`for key share`}`,
+    { key: tables.topic.key },
+  );
+  const known = new Set(topics.map(({ key }) => key));
+  walkFilters(
+    condition,
+    (filter, path) => {
+      const target = filterTarget(filter);
+      if (target.kind !== 'topic' || known.has(target.key)) return;
+      throw badRequest(`${path}.field: no topic has the key ${target.key}`);
+    },
+    `${rootPath}.`,
+  );
 }
 
 /**

@@ -104,7 +104,7 @@ export const filterSchema = z
       .min(1)
       .max(FIELD_LENGTH_MAX)
       .meta({
-        description: '`email`, `subscribed`, `createdAt`, `data.<key>`, or the name of an event',
+        description: '`email`, `subscribed`, `createdAt`, `topic.<key>`, `data.<key>`, or the name of an event',
         examples: ['data.plan', 'email', 'signed_up'],
       }),
     operator: z.enum(FILTER_OPERATORS).meta({ description: 'How the field is compared' }),

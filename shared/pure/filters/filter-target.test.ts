@@ -15,6 +15,9 @@ describe('filterTarget', () => {
     [filter('data.a.b c', 'exists'), { kind: 'data', path: 'a.b c' }],
     [filter('contact.data.plan', 'exists'), { kind: 'data', path: 'plan' }],
     [filter('data.__proto__', 'exists'), { kind: 'data', path: '__proto__' }],
+    [filter('topic.news-1', 'equals', true), { kind: 'topic', key: 'news-1' }],
+    [filter('contact.topic.news', 'exists'), { kind: 'topic', key: 'news' }],
+    [filter('topic.subscribed', 'triggered'), { kind: 'event', name: 'topic.subscribed' }],
     [filter('event.order.total', 'greaterThan', 5), { kind: 'context', path: 'order.total' }],
     [filter('order paid', 'triggered'), { kind: 'event', name: 'order paid' }],
     [filter('event.order paid', 'triggered'), { kind: 'event', name: 'order paid' }],
@@ -33,6 +36,8 @@ describe('filterTarget', () => {
   it.each([
     [filter('plan', 'equals', 'x'), 'field'],
     [filter('data.', 'exists'), 'field'],
+    [filter('topic.', 'equals', true), 'field'],
+    [filter('topic.News', 'equals', true), 'field'],
     [filter('data', 'exists'), 'field'],
     [filter('event.', 'exists'), 'field'],
     [filter('event.', 'triggered'), 'field'],
@@ -62,6 +67,7 @@ describe('collectReferences', () => {
             filter('data.plan', 'equals', 'pro'),
             filter('contact.data.plan', 'exists'),
             filter('subscribed', 'equals', true),
+            filter('contact.topic.news', 'equals', true),
             filter('buy', 'triggered'),
             filter('event.buy', 'notTriggered'),
             filter('event.total', 'exists'),
@@ -77,7 +83,7 @@ describe('collectReferences', () => {
     };
 
     expect(collectReferences(condition)).toEqual({
-      fields: ['data.plan', 'subscribed'],
+      fields: ['data.plan', 'subscribed', 'topic.news'],
       events: ['buy'],
       segments: [SEGMENT.toLowerCase()],
       emailActivities: ['clicked'],

@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.ts';
+import { TOPIC_KEY } from '../topics.ts';
 import { walkFilters, type Filter, type FilterCondition, type FilterOperator } from './filter-condition.ts';
 
 const EMAIL_ACTIVITIES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained'] as const;
@@ -32,6 +33,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The subject of a filter, which its field and its operator determine together. */
 export type FilterTarget =
   | { kind: 'standard'; field: StandardField }
+  | { kind: 'topic'; key: string }
   | { kind: 'data'; path: string }
   | { kind: 'context'; path: string }
   | { kind: 'event'; name: string }
@@ -106,9 +108,12 @@ function valueTarget(filter: Filter): FilterTarget {
   if (isStandardField(name)) return { kind: 'standard', field: name };
   const dataPath = afterPrefix('data.', name);
   if (dataPath !== undefined) return pathTarget('data', dataPath);
+  const key = afterPrefix('topic.', name);
+  if (key !== undefined)
+    return TOPIC_KEY.test(key) ? { kind: 'topic', key } : unknownTarget('must name a topic as topic.<key>');
   if (field.startsWith('segment.')) return unknownTarget(`is a segment; use memberOfSegment instead of ${operator}`);
   return unknownTarget(
-    `is not a field that ${operator} can read; use email, subscribed, createdAt, updatedAt or data.<key>` +
+    `is not a field that ${operator} can read; use email, subscribed, createdAt, updatedAt, topic.<key> or data.<key>` +
       ' (or triggered for an event)',
   );
 }
@@ -125,7 +130,7 @@ export function filterTarget(filter: Filter): FilterTarget {
 
 /** What a condition refers to; each is listed once, in the order of appearance. */
 export interface FilterReferences {
-  /** Standard fields by name, custom ones as `data.<path>`, without the prefix `contact.`. */
+  /** Standard fields by name, topics as `topic.<key>`, custom fields as `data.<path>`, without the prefix `contact.`. */
   fields: string[];
   /** Event names, without the prefix `event.`. */
   events: string[];
@@ -144,6 +149,7 @@ export function collectReferences(condition: FilterCondition): FilterReferences 
   walkFilters(condition, (filter) => {
     const target = filterTarget(filter);
     if (target.kind === 'standard') fields.add(target.field);
+    if (target.kind === 'topic') fields.add(`topic.${target.key}`);
     if (target.kind === 'data') fields.add(`data.${target.path}`);
     if (target.kind === 'event') events.add(target.name);
     if (target.kind === 'segment') segments.add(target.segmentId);
