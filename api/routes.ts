@@ -10,6 +10,7 @@ import { recipientEndpoints } from './campaigns/recipients.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
 import { consentEndpoints } from './contacts/consents.routes.ts';
 import { contactEndpoints } from './contacts/contacts.routes.ts';
+import { contactTopicEndpoints } from './contacts/contact-topics.routes.ts';
 import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
 import { lookupEndpoints } from './contacts/lookup.routes.ts';
@@ -24,6 +25,7 @@ import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
 import { suppressionImportEndpoints } from './suppressions/import.routes.ts';
 import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
+import { topicEndpoints } from './topics/topics.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
 import { createVerifyEndpoints } from './verify/verify.routes.ts';
 import { createWebhookEndpoints } from './webhooks/webhooks.routes.ts';
@@ -40,6 +42,8 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...bulkEndpoints,
     ...contactEndpoints,
     ...consentEndpoints,
+    ...contactTopicEndpoints,
+    ...topicEndpoints,
     ...templateEndpoints,
     ...createCampaignEndpoints(config),
     createCheckEndpoint(config),

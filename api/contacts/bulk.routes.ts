@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs.ts';
+import { findTopic } from '../../shared/domain/topics/topics.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
 import { inTransaction } from '../../shared/database/transaction.ts';
@@ -10,7 +11,7 @@ export const jobIdParams = z.object({ jobId: z.uuid() });
 
 const idsSchema = z.array(z.uuid()).min(1).max(IDS_MAX).optional();
 
-const bulkBody = z
+const deletionBody = z
   .object({
     mode: z.literal('ids').optional(),
     contactIds: idsSchema.meta({ description: 'The ids of the contacts; required' }),
@@ -27,6 +28,13 @@ const bulkBody = z
     });
   });
 
+const bulkBody: z.ZodType<z.infer<typeof deletionBody> & { topicId?: string | null }> = deletionBody.safeExtend({
+  topicId: z
+    .uuid()
+    .nullish()
+    .meta({ description: 'The topic that the contacts join or leave; all marketing when left out' }),
+});
+
 function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delete'): Endpoint {
   const name = `${verb[0]?.toUpperCase()}${verb.slice(1)}`;
   return endpoint({
@@ -36,14 +44,18 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
     path: `/contacts/bulk-${verb}`,
     tag: 'Contacts',
     summary: `${name} up to ${IDS_MAX} contacts by id, in the background`,
-    body: bulkBody,
+    body: kind === 'DELETE' ? deletionBody : bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
+    errors: kind === 'DELETE' ? [] : ['TOPIC_NOT_FOUND'],
     subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
     async handle({ em, project, body }) {
       const contactIds = (body.contactIds ?? body.ids ?? []).map((id) => id.toLowerCase());
-      const jobId = await inTransaction(em, (tx) =>
-        createJob(tx, { projectId: project.id, kind, input: { contactIds }, total: contactIds.length }),
-      );
+      const topicId = 'topicId' in body ? body.topicId : undefined;
+      const jobId = await inTransaction(em, async (tx) => {
+        if (topicId) await findTopic(tx, project.id, topicId);
+        const input = { contactIds, ...(topicId && { topicId }) };
+        return createJob(tx, { projectId: project.id, kind, input, total: contactIds.length });
+      });
       return { status: 202, data: { message: `${contactIds.length} contacts are queued to ${verb}`, jobId } };
     },
   });

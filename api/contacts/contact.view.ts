@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Em } from '../../shared/database/em.ts';
+import { findTopicsOf, type TopicsOf } from '../../shared/domain/topics/topic-choices.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
 export const contactSchema = z
@@ -6,6 +8,13 @@ export const contactSchema = z
     id: z.uuid(),
     email: answeredAddress,
     subscribed: z.boolean(),
+    topics: z
+      .record(z.string(), z.boolean())
+      .optional()
+      .meta({
+        description: 'Which topics the contact has, by their keys; left out in a project without topics',
+        examples: [{ news: true }],
+      }),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -22,13 +31,35 @@ interface ContactLike {
 }
 
 /** A contact as callers see it. */
-export function contactView(contact: ContactLike): z.infer<typeof contactSchema> {
+function contactView(contact: ContactLike, topicsOf: TopicsOf): z.infer<typeof contactSchema> {
+  const topics = topicsOf(contact.id);
   return {
     id: contact.id,
     email: contact.email,
     subscribed: contact.subscribed,
+    ...(topics && { topics }),
     data: contact.data,
     createdAt: contact.createdAt.toISOString(),
     updatedAt: contact.updatedAt.toISOString(),
   };
+}
+
+/** Contacts as callers see them, with their topics. */
+export async function contactViews(
+  em: Em,
+  projectId: string,
+  contacts: readonly ContactLike[],
+): Promise<z.infer<typeof contactSchema>[]> {
+  const ids = contacts.map(({ id }) => id);
+  const topicsOf = await findTopicsOf(em, projectId, ids);
+  return contacts.map((contact) => contactView(contact, topicsOf));
+}
+
+/** As `contactViews`, for one contact. */
+export async function oneContactView(
+  em: Em,
+  projectId: string,
+  contact: ContactLike,
+): Promise<z.infer<typeof contactSchema>> {
+  return contactView(contact, await findTopicsOf(em, projectId, [contact.id]));
 }

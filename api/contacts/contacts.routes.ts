@@ -1,13 +1,14 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 import { listContacts } from '../../shared/domain/contacts/contact-list.ts';
 import { findContact, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
+import { chooseTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 import { searchByBody } from '../http/search-by-body.ts';
-import { contactSchema, contactView } from './contact.view.ts';
+import { contactSchema, contactViews, oneContactView } from './contact.view.ts';
 import {
   contactCursorSchema,
   contactListQuery,
@@ -39,7 +40,8 @@ const list = endpoint({
       last && page.hasMore
         ? encodeCursor({ sort, value: sort === 'email' ? last.email : last.createdAt.toISOString(), id: last.id })
         : '';
-    return ok({ data: page.contacts.map(contactView), cursor: next, hasMore: page.hasMore, total: page.total });
+    const data = await contactViews(em, project.id, page.contacts);
+    return ok({ data, cursor: next, hasMore: page.hasMore, total: page.total });
   },
 });
 
@@ -64,21 +66,22 @@ const upsert = endpoint({
     201: { description: 'The contact was created', schema: upsertedContactSchema },
   },
   async handle({ em, project, body }) {
-    const [contact] = await inTransaction(em, (tx) =>
-      upsertContacts(tx, {
+    const cause = { reason: 'api', endpoint: 'POST /contacts' } as const;
+    return inTransaction(em, async (tx) => {
+      const [contact] = await upsertContacts(tx, {
         projectId: project.id,
         emails: [body.email],
         subscribedDefault: true,
         subscribed: body.subscribed,
-        cause: { reason: 'api', endpoint: 'POST /contacts' },
+        cause,
         data: body.data,
-      }),
-    );
-    if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
-    return {
-      status: contact.isNew ? 201 : 200,
-      data: { ...contactView(contact), _meta: { isNew: contact.isNew, isUpdate: !contact.isNew } },
-    };
+      });
+      if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
+      await chooseTopics(tx, project.id, contact.id, body.topics, cause);
+      const view = await oneContactView(tx, project.id, contact);
+      const { isNew } = contact;
+      return { status: isNew ? 201 : 200, data: { ...view, _meta: { isNew, isUpdate: !isNew } } };
+    });
   },
 });
 
@@ -93,7 +96,7 @@ const get = endpoint({
   malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The contact', schema: contactSchema } },
   async handle({ em, project, params }) {
-    return ok(contactView(await findContact(em, project.id, params.id)));
+    return ok(await oneContactView(em, project.id, await findContact(em, project.id, params.id)));
   },
 });
 
@@ -103,18 +106,20 @@ const patch = endpoint({
   method: 'patch',
   path: '/contacts/:id',
   tag: 'Contacts',
-  summary: 'Change address, subscription or custom data of a contact',
+  summary: 'Change address, subscription, topics or custom data of a contact',
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
   async handle({ em, project, params, body }) {
-    const contact = await patchContact(em, project.id, params.id, body, {
-      reason: 'api',
-      endpoint: 'PATCH /contacts/:id',
+    const { topics, ...changes } = body;
+    const cause = { reason: 'api', endpoint: 'PATCH /contacts/:id' } as const;
+    return inTransaction(em, async (tx) => {
+      const contact = await patchContact(tx, project.id, params.id, changes, cause);
+      await chooseTopics(tx, project.id, params.id, topics, cause);
+      return ok(await oneContactView(tx, project.id, contact));
     });
-    return ok(contactView(contact));
   },
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { topicChoicesSchema } from '../../shared/pure/topics.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
@@ -45,6 +46,7 @@ export const contactListSchema = z
 export const upsertContactBody = z.object({
   email: recipientAddressSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  topics: topicChoicesSchema.optional(),
   data: customDataSchema.optional(),
 });
 
@@ -59,5 +61,6 @@ export const upsertedContactSchema = contactSchema
 export const patchContactBody = z.object({
   email: recipientAddressSchema.optional(),
   subscribed: z.boolean().optional(),
+  topics: topicChoicesSchema.optional(),
   data: customDataSchema.optional(),
 });

@@ -5,8 +5,8 @@ import {
   findFieldUsage,
   listFields,
   listFieldValues,
-  readCustomFieldPath,
-  readFieldName,
+  findCustomFieldPath,
+  findField,
 } from '../../shared/domain/usage/field-catalogue.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { itemCount } from '../http/pagination.ts';
@@ -80,7 +80,7 @@ const values = endpoint({
   },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, query }) {
-    const field = readFieldName(params.field);
+    const field = await findField(em, project.id, params.field);
     const found = await listFieldValues(em, project.id, field, query.limit);
     return ok({ field: field.name, values: found, count: found.length, limit: query.limit });
   },
@@ -97,7 +97,7 @@ const usage = endpoint({
   replies: { 200: { description: 'What uses it', schema: usageSchema } },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params }) {
-    return ok(await findFieldUsage(em, project.id, readFieldName(params.field)));
+    return ok(await findFieldUsage(em, project.id, await findField(em, project.id, params.field)));
   },
 });
 
@@ -122,7 +122,7 @@ const remove = endpoint({
   },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params }) {
-    const deletion = await deleteField(em, project.id, readCustomFieldPath(params.field));
+    const deletion = await deleteField(em, project.id, await findCustomFieldPath(em, project.id, params.field));
     if (deletion.jobId === undefined) return ok(deletion);
     return { status: 202, data: deletion };
   },

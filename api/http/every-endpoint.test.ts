@@ -155,11 +155,15 @@ describe('an id', () => {
     const sent = await app.api('POST', '/v1/send', {
       body: { to: 'mine@example.com', subject: 'S', body: 'B', from: 'hello@example.com' },
     });
+    const topic = await app.api('POST', '/topics', {
+      body: { key: 'mine', name: 'Mine', defaultSubscription: 'opt_in' },
+    });
     const webhook = await app.api('POST', '/webhooks', { body: { url: 'https://203.0.114.9/' } });
     const records = {
       emails: sent.body.data.emails[0].email,
       contacts: contact.body.id,
       templates: template.body.id,
+      topics: topic.body.id,
       campaigns: campaign.id,
       segments: segment.id,
       domains: domain.body.id,

@@ -2,6 +2,7 @@
 export const TAGS = [
   { name: 'Public API', description: 'Sending, tracking and verifying: what an application calls every day.' },
   { name: 'Contacts', description: 'The people a project writes to, their custom data, imports and bulk operations.' },
+  { name: 'Topics', description: 'What contacts may join and leave on their own, such as newsletters.' },
   { name: 'Templates', description: 'Content that emails are made from, with placeholders.' },
   { name: 'Campaigns', description: 'One email to many contacts, now or later.' },
   { name: 'Segments', description: 'Groups of contacts: those that fit a condition, or a list.' },

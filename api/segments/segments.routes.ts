@@ -10,7 +10,7 @@ import {
   listSegments,
   updateSegment,
 } from '../../shared/domain/segments/segments.ts';
-import { contactView } from '../contacts/contact.view.ts';
+import { contactViews } from '../contacts/contact.view.ts';
 import { created, endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
 import { segmentSchema, segmentView } from './segment.view.ts';
@@ -121,7 +121,7 @@ const contacts = endpoint({
   async handle({ em, project, params, query }) {
     const segment = await findSegment(em, project.id, params.id);
     const { contacts: page, total } = await listSegmentContacts(em, segment, query);
-    return ok(offsetPage(page.map(contactView), total, query));
+    return ok(offsetPage(await contactViews(em, project.id, page), total, query));
   },
 });
 

@@ -4,7 +4,7 @@ import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
-import { campaignReferenceSchema } from '../http/references.ts';
+import { campaignReferenceSchema, stepReferenceSchema } from '../http/references.ts';
 import { oneLine } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';
 import { templateSchema } from './template.view.ts';
@@ -41,10 +41,6 @@ export const templateListSchema = offsetPageSchema(templateSchema, 'TemplatePage
 
 export const templateUsageSchema = z.object({
   campaigns: z.array(campaignReferenceSchema),
-  workflowSteps: z.array(
-    z
-      .object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() })
-      .meta({ id: 'StepReference', description: 'A step of a workflow' }),
-  ),
+  workflowSteps: z.array(stepReferenceSchema),
   emailsSent: z.int(),
 });

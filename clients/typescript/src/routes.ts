@@ -12,6 +12,10 @@ export const ROUTES = {
     update: 'PATCH /contacts/{id} body',
     /** Erases the contact, with the content of its emails. */
     delete: 'DELETE /contacts/{id}',
+    /** All topics as they hold for the contact. */
+    topics: 'GET /contacts/{id}/topics',
+    /** Changes which topics the contact has; those that are left out stay as they are. */
+    setTopics: 'PUT /contacts/{id}/topics body',
     /** Says which of up to 500 addresses are known. */
     /** What the contact has consented to, and what changed it. */
     consents: 'LIST /contacts/{id}/consents query',
@@ -29,6 +33,16 @@ export const ROUTES = {
     /** Deletes a field of the data of all contacts. */
     deleteField: 'DELETE /contacts/fields/{field}',
   },
+  /** What contacts may join and leave. */
+  topics: {
+    list: 'LIST /topics query',
+    get: 'GET /topics/{id}',
+    create: 'POST /topics body',
+    update: 'PATCH /topics/{id} body',
+    delete: 'DELETE /topics/{id}',
+    usage: 'GET /topics/{id}/usage',
+  },
+
   templates: {
     list: 'LIST /templates query',
     get: 'GET /templates/{id}',

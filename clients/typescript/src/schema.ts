@@ -469,8 +469,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change address, subscription or custom data of a contact
-         * @description Change address, subscription or custom data of a contact.
+         * Change address, subscription, topics or custom data of a contact
+         * @description Change address, subscription, topics or custom data of a contact.
          *
          *     Roles: full, marketing, support.
          */
@@ -492,6 +492,34 @@ export interface paths {
          */
         get: operations["listContactConsents"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all topics as they hold for a contact
+         * @description List all topics as they hold for a contact.
+         *
+         *     Roles: full, marketing, support, read.
+         */
+        get: operations["getContactTopics"];
+        /**
+         * Change which topics a contact has
+         * @description Topics that are left out stay as they are.
+         *
+         *     Roles: full, marketing, support.
+         */
+        put: operations["setContactTopics"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1471,6 +1499,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List topics by page
+         * @description List topics by page.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["listTopics"];
+        put?: never;
+        /**
+         * Create a topic
+         * @description Create a topic.
+         *
+         *     Roles: full, marketing.
+         */
+        post: operations["createTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/topics/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a topic
+         * @description Get a topic.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["getTopic"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a topic with the choices about it; the record of consent stays
+         * @description Refused while a template, a step, a segment, or a campaign that has not ended uses it.
+         *
+         *     Roles: full, marketing.
+         */
+        delete: operations["deleteTopic"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of a topic
+         * @description `key` and `defaultSubscription` never change; they may be sent as they are.
+         *
+         *     Roles: full, marketing.
+         */
+        patch: operations["updateTopic"];
+        trace?: never;
+    };
+    "/topics/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a topic is used, and how many contacts have it
+         * @description Where a topic is used, and how many contacts have it.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["getTopicUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/@me/projects": {
         parameters: {
             query?: never;
@@ -2400,6 +2512,8 @@ export interface components {
              * @constant
              */
             mode?: "ids";
+            /** @description The topic that the contacts join or leave; all marketing when left out */
+            topicId?: string | null;
         };
         /** @description The body of bulkUnsubscribeContacts */
         BulkUnsubscribeContactsRequest: {
@@ -2412,6 +2526,8 @@ export interface components {
              * @constant
              */
             mode?: "ids";
+            /** @description The topic that the contacts join or leave; all marketing when left out */
+            topicId?: string | null;
         };
         /** @description One email to many contacts */
         Campaign: {
@@ -2935,6 +3051,15 @@ export interface components {
             /** @description Whether the contact gets marketing email */
             subscribed: boolean;
             /**
+             * @description Which topics the contact has, by their keys; left out in a project without topics
+             * @example {
+             *       "news": true
+             *     }
+             */
+            topics?: {
+                [key: string]: boolean;
+            };
+            /**
              * Format: date-time
              * @description When it was last changed
              */
@@ -2982,6 +3107,34 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+        };
+        /** @description A topic as it holds for a contact */
+        ContactTopic: {
+            /** @description When the contact chose; null without a choice */
+            changedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether the contact has chosen so; otherwise it is the default of the topic */
+            isChosen: boolean;
+            /** @description Names the topic in requests, imports and filters */
+            key: string;
+            /** @description The name */
+            name: string;
+            /** @description Whether the contact has the topic */
+            subscribed: boolean;
+            /**
+             * @description Whether readers see it on the preference page
+             * @enum {string}
+             */
+            visibility: "public" | "private";
+        };
+        /** @description The topics of a contact */
+        ContactTopics: {
+            /** @description All topics of the project, oldest first */
+            topics: components["schemas"]["ContactTopic"][];
         };
         /** @description The body of createCampaign */
         CreateCampaignRequest: {
@@ -3106,6 +3259,46 @@ export interface components {
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The body of createTopic */
+        CreateTopicRequest: {
+            /**
+             * @description opt_in: every subscribed contact gets it until they leave it; opt_out: only those who joined it get it. It never changes
+             * @enum {string}
+             */
+            defaultSubscription: "opt_in" | "opt_out";
+            /** @description What readers get; they see it on the preference page */
+            description?: string | null;
+            /** @description Whether a subscription through a form has to be confirmed; null means as the project says */
+            doubleOptIn?: boolean | null;
+            /**
+             * @description Names the topic in requests, imports and filters; it never changes
+             * @example news
+             */
+            key: string;
+            /**
+             * @description What readers see
+             * @example News
+             */
+            name: string;
+            /**
+             * @description Name and description in further languages, by language; readers without one see those above
+             * @example {
+             *       "de": {
+             *         "name": "Neuigkeiten",
+             *         "description": "Einmal im Monat"
+             *       }
+             *     }
+             */
+            texts?: {
+                [key: string]: components["schemas"]["TopicText"];
+            };
+            /**
+             * @description Whether readers see it on the preference page
+             * @default public
+             * @enum {string}
+             */
+            visibility?: "public" | "private";
         };
         /** @description The body of createWebhook */
         CreateWebhookRequest: {
@@ -3598,7 +3791,7 @@ export interface components {
         /** @description One test of one field */
         Filter: {
             /**
-             * @description `email`, `subscribed`, `createdAt`, `data.<key>`, or the name of an event
+             * @description `email`, `subscribed`, `createdAt`, `topic.<key>`, `data.<key>`, or the name of an event
              * @example data.plan
              * @example email
              * @example signed_up
@@ -5198,6 +5391,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description The body of setContactTopics */
+        SetContactTopicsRequest: {
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics: {
+                [key: string]: boolean | null;
+            };
+        };
         /** @description The body of startWorkflowExecution */
         StartWorkflowExecutionRequest: {
             /**
@@ -5447,6 +5647,110 @@ export interface components {
             type: "queued" | "deferred" | "refused" | "accepted" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | "unsubscribed" | "replied" | "failed" | "suppressed";
             /** @description of the server, or why it ended */
             words?: string;
+        };
+        /** @description Something that contacts may join and leave, such as a newsletter */
+        Topic: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * @description opt_in: every subscribed contact gets it until they leave it; opt_out: only those who joined it get it. It never changes
+             * @enum {string}
+             */
+            defaultSubscription: "opt_in" | "opt_out";
+            /** @description What readers get; they see it on the preference page */
+            description: string | null;
+            /** @description Whether a subscription through a form has to be confirmed; null means as the project says */
+            doubleOptIn: boolean | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * @description Names the topic in requests, imports and filters; it never changes
+             * @example news
+             */
+            key: string;
+            /**
+             * @description What readers see
+             * @example News
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /**
+             * @description Name and description in further languages, by language; readers without one see those above
+             * @example {
+             *       "de": {
+             *         "name": "Neuigkeiten",
+             *         "description": "Einmal im Monat"
+             *       }
+             *     }
+             */
+            texts: {
+                [key: string]: components["schemas"]["TopicText"];
+            };
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * @description Whether readers see it on the preference page
+             * @enum {string}
+             */
+            visibility: "public" | "private";
+        };
+        /** @description How many contacts have the topic */
+        TopicCounts: {
+            /** @description Who has chosen it */
+            joined: number;
+            /** @description Who has left it */
+            left: number;
+            /** @description Who has the topic, by choice or by default */
+            subscribed: number;
+        };
+        /** @description A page of items, and how many there are in all */
+        TopicPage: {
+            /** @description The items */
+            data: components["schemas"]["Topic"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description What readers see of a topic in one language */
+        TopicText: {
+            /**
+             * @description A note for yourself; recipients do not see it
+             * @example Once a month
+             */
+            description?: string;
+            /** @description The name */
+            name: string;
+        };
+        /** @description What uses a topic, and how many contacts have it */
+        TopicUsage: {
+            /** @description Campaigns that use it */
+            campaigns: components["schemas"]["CampaignReference"][];
+            /** @description How many contacts have it */
+            contacts: components["schemas"]["TopicCounts"];
+            /** @description Segments whose condition refers to it */
+            segments: components["schemas"]["Reference"][];
+            /** @description Templates that use it */
+            templates: components["schemas"]["Reference"][];
+            /** @description Steps that use it */
+            workflowSteps: components["schemas"]["StepReference"][];
         };
         /** @description An event of the contact with an address */
         TrackedEvent: {
@@ -5734,7 +6038,7 @@ export interface components {
              */
             timestamp: string;
         };
-        /** @description The config of an UPDATE_CONTACT step: data, subscribed, or both */
+        /** @description The config of an UPDATE_CONTACT step: data, subscribed and topics, at least one of them */
         UpdateContactConfig: {
             /** @description Patched key by key; null deletes a key */
             data?: {
@@ -5747,6 +6051,10 @@ export interface components {
              * @enum {string}
              */
             subscriptionAction?: "none" | "subscribe" | "unsubscribe";
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
             /** @description Another name for `data` */
             updates?: {
                 [key: string]: unknown;
@@ -5765,6 +6073,10 @@ export interface components {
             email?: string;
             /** @description Whether the contact gets marketing email */
             subscribed?: boolean;
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
         };
         /** @description The body of updateProject */
         UpdateProjectRequest: {
@@ -5832,6 +6144,45 @@ export interface components {
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The body of updateTopic */
+        UpdateTopicRequest: {
+            /**
+             * @description opt_in: every subscribed contact gets it until they leave it; opt_out: only those who joined it get it. It never changes
+             * @enum {string}
+             */
+            defaultSubscription?: "opt_in" | "opt_out";
+            /** @description What readers get; they see it on the preference page */
+            description?: string | null;
+            /** @description Whether a subscription through a form has to be confirmed; null means as the project says */
+            doubleOptIn?: boolean | null;
+            /**
+             * @description Names the topic in requests, imports and filters; it never changes
+             * @example news
+             */
+            key?: string;
+            /**
+             * @description What readers see
+             * @example News
+             */
+            name?: string;
+            /**
+             * @description Name and description in further languages, by language; readers without one see those above
+             * @example {
+             *       "de": {
+             *         "name": "Neuigkeiten",
+             *         "description": "Einmal im Monat"
+             *       }
+             *     }
+             */
+            texts?: {
+                [key: string]: components["schemas"]["TopicText"];
+            };
+            /**
+             * @description Whether readers see it on the preference page
+             * @enum {string}
+             */
+            visibility?: "public" | "private";
         };
         /** @description The body of updateWebhook */
         UpdateWebhookRequest: {
@@ -5904,6 +6255,10 @@ export interface components {
             email: string;
             /** @description New contacts: true when omitted */
             subscribed?: boolean;
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
         };
         /** @description A contact, and whether it is new */
         UpsertedContact: {
@@ -5930,6 +6285,15 @@ export interface components {
             id: string;
             /** @description Whether the contact gets marketing email */
             subscribed: boolean;
+            /**
+             * @description Which topics the contact has, by their keys; left out in a project without topics
+             * @example {
+             *       "news": true
+             *     }
+             */
+            topics?: {
+                [key: string]: boolean;
+            };
             /**
              * Format: date-time
              * @description When it was last changed
@@ -6636,11 +7000,14 @@ export type ContactField = components['schemas']['ContactField'];
 export type ContactFields = components['schemas']['ContactFields'];
 export type ContactPage = components['schemas']['ContactPage'];
 export type ContactReference = components['schemas']['ContactReference'];
+export type ContactTopic = components['schemas']['ContactTopic'];
+export type ContactTopics = components['schemas']['ContactTopics'];
 export type CreateCampaignRequest = components['schemas']['CreateCampaignRequest'];
 export type CreateCampaignResponse = components['schemas']['CreateCampaignResponse'];
 export type CreateDomainRequest = components['schemas']['CreateDomainRequest'];
 export type CreateSegmentRequest = components['schemas']['CreateSegmentRequest'];
 export type CreateTemplateRequest = components['schemas']['CreateTemplateRequest'];
+export type CreateTopicRequest = components['schemas']['CreateTopicRequest'];
 export type CreateWebhookRequest = components['schemas']['CreateWebhookRequest'];
 export type CreateWebhookResponse = components['schemas']['CreateWebhookResponse'];
 export type CreateWorkflowRequest = components['schemas']['CreateWorkflowRequest'];
@@ -6752,6 +7119,7 @@ export type SendEmailResponse = components['schemas']['SendEmailResponse'];
 export type SendEmailResult = components['schemas']['SendEmailResult'];
 export type SenderAddress = components['schemas']['SenderAddress'];
 export type SenderRefusal = components['schemas']['SenderRefusal'];
+export type SetContactTopicsRequest = components['schemas']['SetContactTopicsRequest'];
 export type StartWorkflowExecutionRequest = components['schemas']['StartWorkflowExecutionRequest'];
 export type StepExecution = components['schemas']['StepExecution'];
 export type StepPosition = components['schemas']['StepPosition'];
@@ -6765,6 +7133,11 @@ export type TestCampaignRequest = components['schemas']['TestCampaignRequest'];
 export type TestCampaignResponse = components['schemas']['TestCampaignResponse'];
 export type TestWebhookResponse = components['schemas']['TestWebhookResponse'];
 export type TimelineEntry = components['schemas']['TimelineEntry'];
+export type Topic = components['schemas']['Topic'];
+export type TopicCounts = components['schemas']['TopicCounts'];
+export type TopicPage = components['schemas']['TopicPage'];
+export type TopicText = components['schemas']['TopicText'];
+export type TopicUsage = components['schemas']['TopicUsage'];
 export type TrackedEvent = components['schemas']['TrackedEvent'];
 export type TrackRequest = components['schemas']['TrackRequest'];
 export type TrackResponse = components['schemas']['TrackResponse'];
@@ -6784,6 +7157,7 @@ export type UpdateContactRequest = components['schemas']['UpdateContactRequest']
 export type UpdateProjectRequest = components['schemas']['UpdateProjectRequest'];
 export type UpdateSegmentRequest = components['schemas']['UpdateSegmentRequest'];
 export type UpdateTemplateRequest = components['schemas']['UpdateTemplateRequest'];
+export type UpdateTopicRequest = components['schemas']['UpdateTopicRequest'];
 export type UpdateWebhookRequest = components['schemas']['UpdateWebhookRequest'];
 export type UpdateWorkflowRequest = components['schemas']['UpdateWorkflowRequest'];
 export type UpdateWorkflowStepRequest = components['schemas']['UpdateWorkflowStepRequest'];
@@ -7510,6 +7884,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsentPage"];
+                };
+            };
+        };
+    };
+    getContactTopics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactTopics"];
+                };
+            };
+        };
+    };
+    setContactTopics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetContactTopicsRequest"];
+            };
+        };
+        responses: {
+            /** @description The topics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactTopics"];
                 };
             };
         };
@@ -8746,6 +9170,155 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetTemplateUsageResponse"];
+                };
+            };
+        };
+    };
+    listTopics: {
+        parameters: {
+            query?: {
+                /** @description The direction of the order; an unknown value counts as desc */
+                dir?: "asc" | "desc";
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+                /** @description A part of the text; upper and lower case are alike */
+                search?: string;
+                /** @description The field that gives the order; an unknown value counts as createdAt */
+                sort?: "createdAt" | "key" | "name" | "updatedAt";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of topics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPage"];
+                };
+            };
+        };
+    };
+    createTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTopicRequest"];
+            };
+        };
+        responses: {
+            /** @description The topic */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+        };
+    };
+    getTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+        };
+    };
+    deleteTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTopicRequest"];
+            };
+        };
+        responses: {
+            /** @description The topic after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+        };
+    };
+    getTopicUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What uses it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicUsage"];
                 };
             };
         };

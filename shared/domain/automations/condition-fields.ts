@@ -1,6 +1,7 @@
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
+import { allTopics } from '../topics/topics.ts';
 import { oneOf, tables, text, type RowOf } from '../../database/tables.ts';
 
 const CONDITION_FIELD = { field: text, type: tables.contactField.type, source: oneOf('contact', 'event') };
@@ -36,5 +37,8 @@ export async function listConditionFields(em: Em, projectId: string): Promise<Co
       limit ${LIMITS.listedNames}`,
     CONDITION_FIELD,
   );
-  return [...STANDARD_FIELDS, ...custom, ...events];
+  const topics = (await allTopics(em, projectId)).map(({ key }) => {
+    return { field: `contact.topic.${key}`, type: 'boolean', source: 'contact' } as const;
+  });
+  return [...STANDARD_FIELDS, ...topics, ...custom, ...events];
 }

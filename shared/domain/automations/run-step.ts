@@ -20,6 +20,7 @@ import { boolean } from '../../database/tables.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { sendEmailStep, STEP_CONTACT, type SendEmailDeps, type StepContact } from './send-email-step.ts';
+import { chooseTopics } from '../topics/topic-choices.ts';
 import { StepError } from './step-error.ts';
 import { registerWait, takeWait, type StepRecord, type ExecutionState } from './execution-state.ts';
 
@@ -67,10 +68,7 @@ export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promis
     case 'WEBHOOK':
       return pauseForWebhook(step);
     case 'UPDATE_CONTACT': {
-      const patch = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
-      await patchContact(tx, state.projectId, state.contactId, patch, { reason: 'workflow', ...state });
-      const output = { updated: Object.keys(patch.data ?? {}), subscribed: patch.subscribed ?? null };
-      return { kind: 'done', output };
+      return { kind: 'done', output: await updateContact(tx, state, step) };
     }
     case 'EXIT':
       return { kind: 'exit', reason: readConfigOf('EXIT', step.config).reason ?? null };
@@ -101,6 +99,14 @@ export async function resumeStep(
   const data = wait.data ?? {};
   state.context = mergeContext(state.context, data);
   return { kind: 'done', output: { branch: 'event', eventName, eventId: wait.eventId, data }, branch: 'event' };
+}
+
+async function updateContact(tx: Em, state: ExecutionState, step: GraphStep): Promise<Record<string, unknown>> {
+  const { topics, ...patch } = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
+  const cause = { reason: 'workflow', ...state } as const;
+  await patchContact(tx, state.projectId, state.contactId, patch, cause);
+  await chooseTopics(tx, state.projectId, state.contactId, topics, cause);
+  return { updated: Object.keys(patch.data ?? {}), subscribed: patch.subscribed ?? null, ...(topics && { topics }) };
 }
 
 async function evaluateCondition(tx: Em, state: ExecutionState, step: GraphStep, asOf: Date): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
+import { conditionTree, readConfigOf, readContactUpdate, type StoredConfig } from '../../pure/automations/automation-config.ts';
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { LIMITS } from '../../pure/limits.ts';
@@ -11,6 +11,7 @@ import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplateFault } from '../templates/template-syntax.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
+import { readTopicChoices } from '../topics/topic-choices.ts';
 import { assertTriggerLimit } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import { findTargetFault } from './data-targets.ts';
@@ -70,6 +71,10 @@ async function assertConfig(
     assertFilterSize(condition, rootPath);
     const segments = await loadReferencedSegments(em, projectId, condition, { isLive: false, rootPath });
     assertFilterSemantics(condition, { segments, scope: 'execution', rootPath });
+  }
+  if (type === 'UPDATE_CONTACT') {
+    const { topics = {} } = readContactUpdate(readConfigOf(type, config));
+    await readTopicChoices(em, projectId, topics, 'config.topics');
   }
   if (type === 'WEBHOOK') {
     await assertWebhookTemplates(config);

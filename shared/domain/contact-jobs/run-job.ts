@@ -10,6 +10,7 @@ import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
 import { yieldNow } from '../../platform/yielding.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
+import { findTopic } from '../topics/topics.ts';
 import type { Em } from '../../database/em.ts';
 import { changeContacts } from './bulk-change.ts';
 import {
@@ -156,14 +157,15 @@ async function storeImportChunk(em: Em, job: Job, { size, contacts, errors }: Im
 }
 
 async function runBulkChange(job: Job, run: JobRun): Promise<void> {
-  const contactIds = job.input['contactIds'] as string[];
+  const { contactIds, topicId } = job.input as { contactIds: string[]; topicId?: string };
+  if (topicId !== undefined) await findTopic(run.em(), job.projectId, topicId).catch(throwAsFileFault);
   const idsAt = (position: number) => contactIds.slice(position, position + BULK_CHUNK);
   await runChunks(
     job,
     run,
     ({ position }) => {
       const ids = idsAt(position);
-      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, { ...job, kind: job.kind as BulkKind }, ids);
+      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, { ...job, kind: job.kind as BulkKind, topicId }, ids);
     },
     async ({ position }) => {
       if (job.kind === 'DELETE') await eraseAtOnce(run.em(), job.projectId, idsAt(position));

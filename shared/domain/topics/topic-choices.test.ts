@@ -75,7 +75,7 @@ describe.each([
       expect(first).toEqual(expected[byDefault].map(() => ({ contactId, topicId, subscribed: holds })));
       expect(second).toEqual([]);
       expect(await choicesOf(contactId)).toEqual(to === null ? [] : [{ topic_id: topicId, subscribed: to }]);
-      expect((await findContactTopics(em(), projectId, [contactId])).find(({ id }) => id === topicId)).toMatchObject({
+      expect((await findContactTopics(em(), projectId, contactId)).find(({ id }) => id === topicId)).toMatchObject({
         key,
         subscribed: holds,
         isChosen: to !== null,

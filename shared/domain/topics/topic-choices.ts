@@ -3,7 +3,7 @@ import { causeData, type SubscriptionCause } from '../../pure/events/subscriptio
 import type { TopicChoices } from '../../pure/topics.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
-import { boolean, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { boolean, jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import { recordConsents, type Evidence } from '../consent/records.ts';
@@ -14,6 +14,11 @@ export interface TopicChange {
   contactId: string;
   topicId: string;
   subscribed: boolean | null;
+}
+
+export interface ChoiceOptions extends Evidence {
+  /** Whether a topic that a contact has left stays left. */
+  keepsLeft?: boolean;
 }
 
 const CHANGED = { contactId: tables.contact.id, topicId: tables.topic.id, subscribed: boolean };
@@ -30,7 +35,6 @@ export type ChangedTopic = RowOf<typeof CHANGED>;
  * Unknown contacts and topics, and those of other projects, are left out. Of several changes of one contact and topic
  * the last one counts.
  * @param cause what changes them
- * @param evidence what proves that somebody chose so
  * @returns the changes of what holds
  */
 export async function changeTopics(
@@ -38,7 +42,7 @@ export async function changeTopics(
   projectId: string,
   changes: readonly TopicChange[],
   cause: SubscriptionCause,
-  evidence?: Evidence,
+  { keepsLeft = false, ...evidence }: ChoiceOptions = {},
 ): Promise<ChangedTopic[]> {
   const last = [...new Map(changes.map((change) => [`${change.contactId} ${change.topicId}`, change])).values()];
   if (last.length === 0) return [];
@@ -66,11 +70,13 @@ export async function changeTopics(
           where w.subscribed is not null and w.topic_id in (select id from own)
           on conflict (topic_id, contact_id) do update set subscribed = excluded.subscribed, updated_at = now()
             where topic_subscription.subscribed <> excluded.subscribed
+              and (topic_subscription.subscribed or not ${keepsLeft})
           returning topic_id, contact_id, subscribed, (xmax = 0) as is_new
         ),
         taken_back as (
           delete from topic_subscription s using wanted w join held h on h.id = w.contact_id
           where w.subscribed is null and s.topic_id = w.topic_id and s.contact_id = h.id
+            and (s.subscribed or not ${keepsLeft})
           returning s.topic_id, s.contact_id, s.subscribed
         ),
         changed as materialized (
@@ -131,32 +137,65 @@ function unknownTopic(field: string, key: string) {
   return { field, message: `There is no topic with the key "${key}"`, code: 'unknown_topic' };
 }
 
+/**
+ * As `changeTopics`, for choices of one contact by the keys of topics.
+ * @throws AppError VALIDATION_ERROR that names each key without a topic
+ */
+export async function chooseTopics(
+  em: Em,
+  projectId: string,
+  contactId: string,
+  choices: TopicChoices = {},
+  cause: SubscriptionCause,
+): Promise<void> {
+  const changes = await readTopicChoices(em, projectId, choices);
+  await changeTopics(
+    em,
+    projectId,
+    changes.map((change) => ({ contactId, ...change })),
+    cause,
+  );
+}
+
 const CONTACT_TOPIC = {
-  contactId: text,
   ...pick(tables.topic, 'id', 'key', 'name', 'visibility'),
   subscribed: boolean,
+  /** Whether the contact has chosen so; otherwise it is the default of the topic. */
   isChosen: boolean,
   changedAt: nullable(tables.topicSubscription.updatedAt),
 };
-/** A topic as it holds for a contact: by the contact's choice, or by default. */
+/** A topic as it holds for a contact. */
 export type ContactTopic = RowOf<typeof CONTACT_TOPIC>;
 
-/** All topics of a project as they hold for contacts, oldest topic first. */
-export async function findContactTopics(
-  em: Em,
-  projectId: string,
-  contactIds: readonly string[],
-): Promise<ContactTopic[]> {
-  if (contactIds.length === 0) return [];
+const HOLDS = sql`coalesce(s.subscribed, t.default_subscription = 'opt_in')`;
+
+/** All topics of a project as they hold for a contact, oldest topic first. */
+export async function findContactTopics(em: Em, projectId: string, contactId: string): Promise<ContactTopic[]> {
   return query(
     em,
     sql`
-      select c.id as "contactId", t.id, t.key, t.name, t.visibility,
-        coalesce(s.subscribed, t.default_subscription = 'opt_in') as subscribed,
-        s.subscribed is not null as "isChosen", s.updated_at as "changedAt"
-      from unnest(${[...contactIds]}::uuid[]) as c (id) cross join topic t
-      left join topic_subscription s on s.topic_id = t.id and s.contact_id = c.id
+      select t.id, t.key, t.name, t.visibility, ${HOLDS} as subscribed, s.subscribed is not null as "isChosen",
+        s.updated_at as "changedAt"
+      from topic t left join topic_subscription s on s.topic_id = t.id and s.contact_id = ${contactId}
       where t.project_id = ${projectId} order by t.created_at, t.id`,
     CONTACT_TOPIC,
   );
+}
+
+/** Which topics contacts have, by the keys of the topics; undefined in a project without topics. */
+export type TopicsOf = (contactId: string) => Record<string, boolean> | undefined;
+
+/** Finds which topics contacts have, with one statement for all of them. */
+export async function findTopicsOf(em: Em, projectId: string, contactIds: readonly string[]): Promise<TopicsOf> {
+  const rows = await query(
+    em,
+    sql`
+      select c.id, jsonb_object_agg(t.key, ${HOLDS}) as topics
+      from unnest(${[...contactIds]}::uuid[]) as c (id) cross join topic t
+      left join topic_subscription s on s.topic_id = t.id and s.contact_id = c.id
+      where t.project_id = ${projectId} group by c.id`,
+    { id: text, topics: jsonAs<Record<string, boolean>>() },
+  );
+  const byId = new Map(rows.map(({ id, topics }) => [id, topics]));
+  return (contactId) => byId.get(contactId);
 }

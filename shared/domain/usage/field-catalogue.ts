@@ -6,10 +6,11 @@ import { collectReferences, isPathTooLong } from '../../pure/filters/filter-targ
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
-import { dataValue } from '../filters/filter-predicates.ts';
+import { dataValue, hasTopic } from '../filters/filter-predicates.ts';
 import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from './step-usage.ts';
 import { isoText, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { jsonAs, number, tables } from '../../database/tables.ts';
+import { allTopics } from '../topics/topics.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
 
 export interface CatalogueField {
@@ -38,7 +39,7 @@ export type NamedField = { name: string; values: SqlFragment; path?: undefined }
  * Reads a name such as `email`, `data.plan` or `plan`. A path of too many keys can only be one key with dots in it.
  * @throws AppError RESOURCE_NOT_FOUND for a name without a key, BAD_REQUEST when the path is too long for that, too
  */
-export function readFieldName(text: string): NamedField {
+function readFieldName(text: string): NamedField {
   const standard = STANDARD_FIELDS.find(({ field }) => field === text);
   if (standard) return { name: text, values: standard.values };
   const path = text.startsWith('data.') ? text.slice('data.'.length) : text;
@@ -49,12 +50,24 @@ export function readFieldName(text: string): NamedField {
   return { name: `data.${path}`, path };
 }
 
+/** As `readFieldName`, with the topics of a project: `topic.news` is the topic, if there is one with this key. */
+export async function findField(em: Em, projectId: string, text: string): Promise<NamedField> {
+  const topics = text.startsWith('topic.') ? await topicFields(em, projectId) : [];
+  if (!topics.includes(text)) return readFieldName(text);
+  const has = hasTopic(sql`contact`, projectId, text.slice('topic.'.length), 'joined');
+  return { name: text, values: sql`to_jsonb(${has})` };
+}
+
+async function topicFields(em: Em, projectId: string): Promise<string[]> {
+  return (await allTopics(em, projectId)).map(({ key }) => `topic.${key}`);
+}
+
 /**
- * The path of a custom field, from a name as `readFieldName` reads it.
- * @throws AppError BAD_REQUEST for a standard field, RESOURCE_NOT_FOUND for a name without a key
+ * The path of a custom field, from a name as `findField` reads it.
+ * @throws AppError BAD_REQUEST for a standard field or a topic, RESOURCE_NOT_FOUND for a name without a key
  */
-export function readCustomFieldPath(text: string): string {
-  const { name, path } = readFieldName(text);
+export async function findCustomFieldPath(em: Em, projectId: string, text: string): Promise<string> {
+  const { name, path } = await findField(em, projectId, text);
   if (path === undefined) throw badRequest(`${name} is a field of every contact and cannot be deleted`);
   return path;
 }
@@ -72,7 +85,7 @@ function isInSample(contactCount: number): SqlFragment {
 }
 
 /**
- * All fields of a project: the standard fields, then the custom fields by name. The coverage of all fields is counted
+ * All fields of a project: the standard fields, the topics, then the custom fields by name. The coverage of all fields is counted
  * in one pass over the contacts.
  */
 export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
@@ -93,13 +106,12 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
       where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
     { key: tables.contactField.key, type: tables.contactField.type, coverage: number },
   );
+  const ofAll = (field: string, type: FieldType) => {
+    return { field, type, isCustom: false, coverage: contactCount === 0 ? 0 : 1 };
+  };
   return [
-    ...STANDARD_FIELDS.map(({ field, type }) => ({
-      field,
-      type,
-      isCustom: false,
-      coverage: contactCount === 0 ? 0 : 1,
-    })),
+    ...STANDARD_FIELDS.map(({ field, type }) => ofAll(field, type)),
+    ...(await topicFields(em, projectId)).map((field) => ofAll(field, 'boolean')),
     ...custom.map(({ key, type, coverage }) => ({ field: `data.${key}`, type, isCustom: true, coverage })),
   ];
 }
@@ -143,7 +155,8 @@ function reads(condition: FilterCondition, field: string): boolean {
 function uses({ type, config }: UsedStep, field: string): boolean {
   if (type === 'CONDITION') return reads(conditionTree(readConfigOf(type, config)), field);
   if (type !== 'UPDATE_CONTACT') return false;
-  const { data = {}, subscribed } = readContactUpdate(readConfigOf(type, config));
+  const { data = {}, subscribed, topics = {} } = readContactUpdate(readConfigOf(type, config));
+  if (field.startsWith('topic.')) return Object.hasOwn(topics, field.slice('topic.'.length));
   return Object.hasOwn(data, field.slice('data.'.length)) || (field === 'subscribed' && subscribed !== undefined);
 }
 

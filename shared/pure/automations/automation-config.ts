@@ -5,6 +5,7 @@ import { isEmailAddress, normalizeAddress } from '../emails/email-address.ts';
 import { LIMITS } from '../limits.ts';
 import { filterConditionSchema, filterSchema, type Filter, type FilterCondition } from '../filters/filter-condition.ts';
 import { CHECKS } from '../schema-messages.ts';
+import { topicChoicesSchema, type TopicChoices } from '../topics.ts';
 import { splitWebhookUrl } from './webhook-url.ts';
 
 const MINUTE_MS = 60_000;
@@ -193,6 +194,7 @@ interface ContactUpdateConfig {
   updates?: Record<string, unknown>;
   subscribed?: boolean;
   subscriptionAction?: 'none' | 'subscribe' | 'unsubscribe';
+  topics?: TopicChoices;
 }
 
 /** The value of `subscribed` that each `subscriptionAction` stands for. */
@@ -207,12 +209,16 @@ const updateContactConfig = z
       .enum(['none', 'subscribe', 'unsubscribe'])
       .optional()
       .meta({ description: 'Another way to say `subscribed`' }),
+    topics: topicChoicesSchema.optional(),
   })
   .refine((config) => Object.keys(readContactUpdate(config)).length > 0, {
-    error: 'Must have data, subscribed, or both',
+    error: 'Must have data, subscribed or topics',
     path: ['data'],
   })
-  .meta({ id: 'UpdateContactConfig', description: 'The config of an UPDATE_CONTACT step: data, subscribed, or both' });
+  .meta({
+    id: 'UpdateContactConfig',
+    description: 'The config of an UPDATE_CONTACT step: data, subscribed and topics, at least one of them',
+  });
 
 const exitConfig = z
   .object({
@@ -267,8 +273,9 @@ export function conditionTree(config: StepConfig<'CONDITION'>): FilterCondition 
 export function readContactUpdate(config: ContactUpdateConfig): {
   data?: Record<string, unknown>;
   subscribed?: boolean;
+  topics?: TopicChoices;
 } {
   const data = config.data ?? config.updates;
   const subscribed = config.subscribed ?? SUBSCRIBED_BY[config.subscriptionAction ?? 'none'];
-  return { ...(data && { data }), ...(subscribed !== undefined && { subscribed }) };
+  return { ...(data && { data }), ...(subscribed !== undefined && { subscribed }), ...(config.topics && { topics: config.topics }) };
 }

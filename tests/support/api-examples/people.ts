@@ -25,6 +25,43 @@ async function deleteLargeField(stack: TestStack, { project, record }: ExampleRe
   await query(stack.em(), sql`delete from contact where email like 'many%' and project_id = ${project.project.id}`);
 }
 
+/** Topics, and who has them. */
+export async function recordTopics(_stack: TestStack, recorder: ExampleRecorder): Promise<void> {
+  const { project, record } = recorder;
+  const news = {
+    key: 'news',
+    name: 'News',
+    description: 'What is new, once a month',
+    texts: { de: { name: 'Neuigkeiten', description: 'Was es Neues gibt, einmal im Monat' } },
+    defaultSubscription: 'opt_in',
+    visibility: 'public',
+    doubleOptIn: true,
+  };
+  const { id } = await record('createTopic', { body: news });
+  const params = { id };
+  const offers = await record('createTopic', {
+    body: { key: 'offers', name: 'Offers', defaultSubscription: 'opt_out' },
+    as: 'offers',
+  });
+  await record('getTopic', { params });
+  await record('updateTopic', { params, body: { ...news, name: 'Monthly news', doubleOptIn: null } });
+  const query = { page: '1', pageSize: '10', search: 'news', sort: 'name', dir: 'asc' };
+  await record('listTopics', { query });
+  const ada = { email: 'ada@mail.test', topics: { news: true, offers: false } };
+  const contact = await record('upsertContact', { body: ada, as: 'topics' });
+  await record('setContactTopics', { params: { id: contact.id }, body: { topics: { offers: true, news: null } } });
+  await record('getContactTopics', { params: { id: contact.id } });
+  for (const operation of ['bulkUnsubscribeContacts', 'bulkSubscribeContacts']) {
+    const { jobId } = await record(operation, { body: { contactIds: [contact.id], topicId: offers.id }, as: 'topic' });
+    await awaitJob(recorder, 'bulk', jobId);
+  }
+  const isReader = { field: 'topic.news', operator: 'equals', value: true };
+  const condition = { logic: 'AND', groups: [{ filters: [isReader] }] };
+  await project.api('POST', '/segments', { body: { name: 'Readers', condition } });
+  await record('getTopicUsage', { params });
+  await record('deleteTopic', { params: { id: offers.id } });
+}
+
 /** Contacts, their fields, imports and bulk operations. */
 export async function recordContacts(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { record } = recorder;

@@ -5,12 +5,13 @@ import { startTestStack, type TestStack } from '../stack.ts';
 import { recordCampaigns, recordTemplates } from './campaigns.ts';
 import { normalise } from './normalise.ts';
 import { recordDomains, recordErrors, recordProject, recordSuppressions, recordWebhooks } from './operations.ts';
-import { recordContacts, recordSegments, recordSending } from './people.ts';
+import { recordContacts, recordSegments, recordSending, recordTopics } from './people.ts';
 import { createRecorder } from './recorder.ts';
 import { recordWorkflows } from './workflows.ts';
 
 const CHAPTERS = [
   recordContacts,
+  recordTopics,
   recordSegments,
   recordSending,
   recordTemplates,

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { inTransaction } from '../../shared/database/transaction.ts';
+import type { Em } from '../../shared/database/em.ts';
+import { findContact } from '../../shared/domain/contacts/contacts.ts';
+import { chooseTopics, findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
+import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+
+const contactTopicsSchema = z
+  .object({
+    topics: z
+      .array(
+        z
+          .object({
+            id: z.uuid(),
+            key: z.string(),
+            name: z.string(),
+            visibility: z.enum(VISIBILITIES),
+            subscribed: z.boolean().meta({ description: 'Whether the contact has the topic' }),
+            isChosen: z
+              .boolean()
+              .meta({ description: 'Whether the contact has chosen so; otherwise it is the default of the topic' }),
+            changedAt: z.iso
+              .datetime()
+              .nullable()
+              .meta({ description: 'When the contact chose; null without a choice' }),
+          })
+          .meta({ id: 'ContactTopic', description: 'A topic as it holds for a contact' }),
+      )
+      .meta({ description: 'All topics of the project, oldest first' }),
+  })
+  .meta({ id: 'ContactTopics', description: 'The topics of a contact' });
+
+const base = {
+  path: '/contacts/:id/topics',
+  tag: 'Topics',
+  params: idParams,
+  malformedIdCode: 'CONTACT_NOT_FOUND',
+  replies: { 200: { description: 'The topics', schema: contactTopicsSchema } },
+} as const;
+
+async function topicsOf(em: Em, projectId: string, contactId: string): Promise<z.infer<typeof contactTopicsSchema>> {
+  const topics = await findContactTopics(em, projectId, contactId);
+  return { topics: topics.map((each) => ({ ...each, changedAt: each.changedAt?.toISOString() ?? null })) };
+}
+
+const get = endpoint({
+  ...base,
+  operationId: 'getContactTopics',
+  roles: ['marketing', 'support', 'read'],
+  method: 'get',
+  summary: 'List all topics as they hold for a contact',
+  async handle({ em, project, params }) {
+    await findContact(em, project.id, params.id);
+    return ok(await topicsOf(em, project.id, params.id));
+  },
+});
+
+const put = endpoint({
+  ...base,
+  operationId: 'setContactTopics',
+  roles: ['marketing', 'support'],
+  method: 'put',
+  summary: 'Change which topics a contact has',
+  description: 'Topics that are left out stay as they are.',
+  body: z.object({ topics: topicChoicesSchema }),
+  async handle({ em, project, params, body }) {
+    return inTransaction(em, async (tx) => {
+      await findContact(tx, project.id, params.id);
+      const cause = { reason: 'api', endpoint: 'PUT /contacts/:id/topics' } as const;
+      await chooseTopics(tx, project.id, params.id, body.topics, cause);
+      return ok(await topicsOf(tx, project.id, params.id));
+    });
+  },
+});
+
+/** The topics of one contact. */
+export const contactTopicEndpoints: Endpoint[] = [get, put];

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { Topic } from '../../shared/domain/topics/topic.entity.ts';
+import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
+import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
+import { DEFAULT_SUBSCRIPTIONS, TOPIC_KEY, VISIBILITIES } from '../../shared/pure/topics.ts';
+import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { campaignReferenceSchema, referenceSchema, stepReferenceSchema } from '../http/references.ts';
+
+const DESCRIPTION_LENGTH_MAX = 1_000;
+
+const name = z.string().trim().min(1).max(NAME_LENGTH_MAX);
+const description = z
+  .string()
+  .max(DESCRIPTION_LENGTH_MAX)
+  .meta({ examples: ['Once a month'] });
+
+const texts = z
+  .partialRecord(
+    z.enum(LANGUAGES),
+    z
+      .object({ name, description: description.optional() })
+      .meta({ id: 'TopicText', description: 'What readers see of a topic in one language' }),
+  )
+  .meta({
+    description: 'Name and description in further languages, by language; readers without one see those above',
+    examples: [{ de: { name: 'Neuigkeiten', description: 'Einmal im Monat' } }],
+  });
+
+const fields = {
+  key: z
+    .string()
+    .regex(TOPIC_KEY, 'Must be 1 to 63 of a-z, 0-9, _ and -, the first one a letter or a digit')
+    .meta({ description: 'Names the topic in requests, imports and filters; it never changes', examples: ['news'] }),
+  name: name.meta({ description: 'What readers see', examples: ['News'] }),
+  description: description.nullable().meta({ description: 'What readers get; they see it on the preference page' }),
+  texts,
+  defaultSubscription: z.enum(DEFAULT_SUBSCRIPTIONS).meta({
+    description:
+      'opt_in: every subscribed contact gets it until they leave it; opt_out: only those who joined it get it. It never changes',
+  }),
+  visibility: z.enum(VISIBILITIES).meta({ description: 'Whether readers see it on the preference page' }),
+  doubleOptIn: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Whether a subscription through a form has to be confirmed; null means as the project says' }),
+};
+
+export const createTopicBody = z.object({
+  ...fields,
+  description: fields.description.optional(),
+  texts: texts.optional(),
+  visibility: fields.visibility.default('public'),
+  doubleOptIn: fields.doubleOptIn.optional(),
+});
+
+export const patchTopicBody = z.object(fields).partial();
+
+export const topicSchema = z
+  .object({
+    id: z.uuid(),
+    ...fields,
+    projectId: z.uuid(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Topic', description: 'Something that contacts may join and leave, such as a newsletter' });
+
+/** A topic as callers see it. */
+export function topicView(topic: Topic): z.infer<typeof topicSchema> {
+  const { id, key, name: shown, description: about, defaultSubscription, visibility, doubleOptIn, projectId } = topic;
+  return {
+    id,
+    key,
+    name: shown,
+    description: about ?? null,
+    texts: topic.texts,
+    defaultSubscription,
+    visibility,
+    doubleOptIn: doubleOptIn ?? null,
+    projectId,
+    createdAt: topic.createdAt.toISOString(),
+    updatedAt: topic.updatedAt.toISOString(),
+  };
+}
+
+export const topicListQuery = z.object({
+  ...offsetPageQuery,
+  search: searchQuery,
+  ...sortQuery(['createdAt', 'key', 'name', 'updatedAt']),
+});
+export const topicListSchema = offsetPageSchema(topicSchema, 'TopicPage');
+
+export const topicUsageSchema = z
+  .object({
+    campaigns: z.array(campaignReferenceSchema),
+    templates: z.array(referenceSchema),
+    workflowSteps: z.array(stepReferenceSchema),
+    segments: z.array(referenceSchema),
+    contacts: z
+      .object({
+        subscribed: z.int().meta({ description: 'Who has the topic, by choice or by default' }),
+        joined: z.int().meta({ description: 'Who has chosen it' }),
+        left: z.int().meta({ description: 'Who has left it' }),
+      })
+      .meta({ id: 'TopicCounts', description: 'How many contacts have the topic' }),
+  })
+  .meta({ id: 'TopicUsage', description: 'What uses a topic, and how many contacts have it' });
