@@ -1,5 +1,10 @@
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf, readContactUpdate, type StoredConfig } from '../../pure/automations/automation-config.ts';
+import {
+  conditionTree,
+  readConfigOf,
+  readContactUpdate,
+  type StoredConfig,
+} from '../../pure/automations/automation-config.ts';
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { LIMITS } from '../../pure/limits.ts';

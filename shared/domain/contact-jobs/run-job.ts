@@ -165,7 +165,9 @@ async function runBulkChange(job: Job, run: JobRun): Promise<void> {
     run,
     ({ position }) => {
       const ids = idsAt(position);
-      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, { ...job, kind: job.kind as BulkKind, topicId }, ids);
+      return ids.length === 0
+        ? undefined
+        : (tx) => changeContacts(tx, { ...job, kind: job.kind as BulkKind, topicId }, ids);
     },
     async ({ position }) => {
       if (job.kind === 'DELETE') await eraseAtOnce(run.em(), job.projectId, idsAt(position));

@@ -277,5 +277,9 @@ export function readContactUpdate(config: ContactUpdateConfig): {
 } {
   const data = config.data ?? config.updates;
   const subscribed = config.subscribed ?? SUBSCRIBED_BY[config.subscriptionAction ?? 'none'];
-  return { ...(data && { data }), ...(subscribed !== undefined && { subscribed }), ...(config.topics && { topics: config.topics }) };
+  return {
+    ...(data && { data }),
+    ...(subscribed !== undefined && { subscribed }),
+    ...(config.topics && { topics: config.topics }),
+  };
 }
