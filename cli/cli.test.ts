@@ -95,7 +95,15 @@ describe('everpost project', () => {
       tracking: 'ENABLED',
       emailsPerSecond: 25,
     });
-    expect(await runForJson('project', 'set', id, '--emails-per-second', 'default')).toMatchObject({
+    expect(
+      await runForJson('project', 'set', id, '--client-addresses', 'full', '--tracking', 'consented'),
+    ).toMatchObject({
+      clientAddresses: 'FULL',
+      tracking: 'CONSENTED',
+    });
+    expect(
+      await runForJson('project', 'set', id, '--emails-per-second', 'default', '--tracking', 'enabled'),
+    ).toMatchObject({
       tracking: 'ENABLED',
       emailsPerSecond: null,
     });
@@ -110,6 +118,7 @@ describe('everpost project', () => {
       publicKey: expect.stringMatching(/^pk_/),
       disabled: false,
       tracking: 'ENABLED',
+      clientAddresses: 'FULL',
       emailsPerSecond: null,
       trackAcceptsSecretKey: false,
       publicKeyRules: null,
@@ -221,6 +230,11 @@ describe('a command that fails', () => {
     ['an unknown command', ['nonsense'], 'unknown command'],
     ['a missing option', ['project', 'create'], '--name'],
     ['an empty name', ['project', 'create', '--name', ' '], 'must not be empty'],
+    [
+      'a way to keep addresses that does not exist',
+      ['project', 'set', UNKNOWN_ID, '--client-addresses', 'x'],
+      'SHORTENED',
+    ],
     ['a tracking mode that does not exist', ['project', 'set', UNKNOWN_ID, '--tracking', 'some'], 'MARKETING_ONLY'],
     ['a negative speed', ['project', 'set', UNKNOWN_ID, '--emails-per-second', '-1'], 'whole number'],
     [

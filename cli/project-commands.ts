@@ -20,7 +20,7 @@ import { badRequest } from '../shared/pure/app-error.ts';
 import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
 import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
 import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
-import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
+import { CLIENT_ADDRESSES, TRACKING_MODES, type ClientAddresses, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
@@ -40,6 +40,7 @@ interface ProjectView {
   publicKey: string;
   disabled: boolean;
   tracking: TrackingMode;
+  clientAddresses: ClientAddresses;
   emailsPerSecond: number | null;
   trackAcceptsSecretKey: boolean;
   publicKeyRules: PublicKeyRules | null;
@@ -59,6 +60,7 @@ interface SetOptions {
   publicKeyResubscribe?: boolean;
   dataTargets?: boolean;
   tracking?: TrackingMode;
+  clientAddresses?: ClientAddresses;
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
   displayName?: string;
   postalAddress?: string;
@@ -73,6 +75,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     publicKey: project.publicKey,
     disabled: project.disabled,
     tracking: project.tracking,
+    clientAddresses: project.clientAddresses,
     emailsPerSecond: project.emailsPerSecond ?? null,
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
     publicKeyRules: project.publicKeyRules ?? null,
@@ -93,11 +96,14 @@ function parseName(text: string): string {
   return name;
 }
 
-function parseTracking(text: string): TrackingMode {
-  const wanted = text.toUpperCase().replaceAll('-', '_');
-  const mode = TRACKING_MODES.find((candidate) => candidate === wanted);
-  if (!mode) throw new InvalidArgumentError(`It must be one of ${TRACKING_MODES.join(', ')}.`);
-  return mode;
+/** Reads one of some words, in any case and with hyphens for underscores. */
+function parseWord<const Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const wanted = text.toUpperCase().replaceAll('-', '_');
+    const word = words.find((candidate) => candidate === wanted);
+    if (!word) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
+    return word;
+  };
 }
 
 /** A speed in emails a second. Commander turns a parsed null into an empty string, so the default stays a word here. */
@@ -143,6 +149,7 @@ function formatProject(view: ProjectView): string {
     'Public key': view.publicKey,
     State: view.disabled ? 'disabled' : 'enabled',
     Tracking: view.tracking,
+    'Addresses kept': view.clientAddresses,
     Speed: formatSpeed(view.emailsPerSecond),
     'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
     'Public key may': formatRules(view.publicKeyRules),
@@ -265,8 +272,13 @@ function addSettings(project: Command, context: CliContext): void {
   addCommand(project, 'set <id>', 'Change settings of a project')
     .addOption(
       new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
-        parseTracking,
+        parseWord(TRACKING_MODES),
       ),
+    )
+    .option(
+      '--client-addresses <how>',
+      `what the record of consent keeps of the addresses of clients: ${CLIENT_ADDRESSES.join(', ')}`,
+      parseWord(CLIENT_ADDRESSES),
     )
     .option(
       '--emails-per-second <number>',
@@ -287,10 +299,11 @@ function addSettings(project: Command, context: CliContext): void {
     .option('--logo-url <url>', 'an https:// picture above footer and pages; "" = none')
     .option('--language <code>', `for recipients whose own is not known: ${LANGUAGES.join(', ')}; "" = en`)
     .action((id: string, options: SetOptions, command: Command) => {
-      const { tracking, emailsPerSecond, trackAcceptsSecretKey } = options;
+      const { tracking, clientAddresses, emailsPerSecond, trackAcceptsSecretKey } = options;
       const settings: ProjectSettings = {
         ...readBrandSettings(options),
         ...(tracking !== undefined && { tracking }),
+        ...(clientAddresses !== undefined && { clientAddresses }),
         ...(trackAcceptsSecretKey !== undefined && { trackAcceptsSecretKey }),
         ...(emailsPerSecond !== undefined && {
           emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,

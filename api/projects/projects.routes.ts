@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { brandSettingsSchema } from '../../shared/pure/brand.ts';
+import { CLIENT_ADDRESSES } from '../../shared/pure/project.ts';
 import { publicKeyRulesSchema } from '../../shared/pure/public-key-rules.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
@@ -8,6 +9,11 @@ import { findProject, rotateProjectKeys } from '../../shared/domain/projects/pro
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
+
+const clientAddressesSchema = z.enum(CLIENT_ADDRESSES).meta({
+  description:
+    "How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing",
+});
 
 const rotatedKeysSchema = z.object({
   id: z.uuid(),
@@ -19,6 +25,7 @@ const rotatedKeysSchema = z.object({
   logoUrl: z.string().nullable(),
   language: z.enum(LANGUAGES).nullable(),
   publicKeyRules: publicKeyRulesSchema.nullable(),
+  clientAddresses: clientAddressesSchema,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -37,6 +44,7 @@ function projectView(project: Project): z.infer<typeof projectSchema> {
     logoUrl: project.logoUrl ?? null,
     language: project.language ?? null,
     publicKeyRules: project.publicKeyRules ?? null,
+    clientAddresses: project.clientAddresses,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
   };
@@ -66,12 +74,15 @@ const patch = endpoint({
   method: 'patch',
   path: '/users/@me/projects/:id',
   tag: 'Projects',
-  summary: 'Change what recipients see of the project, and what its public key may do',
+  summary: 'Change what recipients see of the project, what its public key may do, and what is kept',
   description:
     'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
-  body: brandSettingsSchema.extend({ publicKeyRules: publicKeyRulesSchema.nullable().optional() }),
+  body: brandSettingsSchema.extend({
+    publicKeyRules: publicKeyRulesSchema.nullable().optional(),
+    clientAddresses: clientAddressesSchema.optional(),
+  }),
   replies: { 200: { description: 'The project after the change', schema: projectSchema } },
   async handle({ em, project, params, body }) {
     assertOwn(project, params.id);

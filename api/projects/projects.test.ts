@@ -18,6 +18,7 @@ describe('GET /users/@me/projects', () => {
         {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
           ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+          clientAddresses: 'SHORTENED',
           createdAt: project.createdAt.toISOString(),
           updatedAt: project.updatedAt.toISOString(),
         },
@@ -39,12 +40,15 @@ describe('PATCH /users/@me/projects/:id', () => {
     expect([given.status, given.body]).toMatchObject([200, { id: project.id, name: project.name, ...brand }]);
     expect((await patch({ language: null, unknown: 1 })).body).toMatchObject({ ...brand, language: null });
     expect((await api('GET', '/users/@me/projects')).body[0]).toMatchObject({ ...brand, language: null });
+    expect((await patch({ clientAddresses: 'NONE' })).body).toMatchObject({ clientAddresses: 'NONE', language: null });
     expect((await patch({ displayName: null, postalAddress: null, logoUrl: null })).body).toMatchObject({
       ...{ displayName: null, postalAddress: null, logoUrl: null },
     });
   });
 
   it.each<[string, unknown]>([
+    ['clientAddresses', 'SOME'],
+    ['clientAddresses', null],
     ['displayName', ''],
     ['displayName', 'x'.repeat(101)],
     ['displayName', 'a\nb'],
@@ -90,6 +94,7 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
       ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+      clientAddresses: 'SHORTENED',
       createdAt: project.createdAt.toISOString(),
       updatedAt: expect.any(String),
     });

@@ -83,6 +83,7 @@ export async function measureRetention(context: BenchContext, stack: BenchStack,
     executions: days,
     jobs: 30,
     webhookDeliveries: 7,
+    consents: days,
     erasedContacts: days,
   };
   const before = await readTables(stack);

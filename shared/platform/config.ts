@@ -203,6 +203,9 @@ const environmentSchema = z.object({
   RETENTION_EMAILS_DAYS: days.default(0).describe('days that records of email are kept; 0 = kept'),
   RETENTION_EVENTS_DAYS: days.default(0).describe('days that events are kept; 0 = kept'),
   RETENTION_EXECUTIONS_DAYS: days.default(0).describe('days that ended executions are kept; 0 = kept'),
+  RETENTION_CONSENTS_DAYS: days
+    .default(0)
+    .describe('days that replaced entries of the record of consent are kept; 0 = as long as the contact'),
   RETENTION_ERASED_CONTACTS_DAYS: days.default(0).describe('days that hashes of deleted contacts are kept; 0 = kept'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the process, at GET /metrics'),

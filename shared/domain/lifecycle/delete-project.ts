@@ -55,6 +55,18 @@ const deleteEmails: Deletion = (projectId) => sql`
   ${TRACES}
   select count(*)::int as count from gone`;
 
+/** The record of consent has no index for the project, so it is deleted with the contacts. */
+const contactsOf =
+  (table: SqlFragment, id: SqlFragment): Deletion =>
+  (projectId) => sql`
+    with gone as (
+      delete from ${table} where ctid = any(array(select ctid from ${table} where project_id = ${projectId} limit ${CHUNK}))
+      returning ${id} as id
+    ),
+    consents as (delete from consent_record r using gone g where r.contact_id = g.id),
+    opt_ins as (delete from opt_in o using gone g where o.contact_id = g.id)
+    select count(*)::int as count from gone`;
+
 /** Step executions have no column for the project, so they are deleted with their executions. */
 const deleteExecutions: Deletion = (projectId) => sql`
   with gone as (
@@ -106,10 +118,12 @@ const DELETIONS: readonly Deletion[] = [
       sql`from ended_execution_count r where not exists (select from automation a where a.id = r.automation_id)`,
     ),
   ofProject(sql`template`),
-  ofProject(sql`contact`),
+  contactsOf(sql`contact`, sql`id`),
+  ofProject(sql`imported_consent`),
+  ofProject(sql`opt_in`),
   ofProject(sql`former_address`),
   ofProject(sql`contact_field`),
-  ofProject(sql`erased_contact`),
+  contactsOf(sql`erased_contact`, sql`contact_id`),
   ofProject(sql`suppression`),
   ofProject(sql`reply_address`),
   ofProject(sql`sender_domain`),

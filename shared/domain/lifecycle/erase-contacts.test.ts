@@ -7,6 +7,7 @@ import { recordComplaint, recordHardBounce, recordReply, recordSoftBounce } from
 import { changeSubscription } from '../emails/subscription-links.ts';
 import { recordEngagements } from '../engagement/engagement.ts';
 import { claimEmails } from '../emails/transactional-delivery.ts';
+import { changeTopics } from '../topics/topic-choices.ts';
 import { createProject } from '../projects/projects.ts';
 import { sql, SqlFragment } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
@@ -298,4 +299,30 @@ it('the links of emails of an erased contact lead to the contact who has the add
   await deleteAndErase(second);
   const third = await addContact('returns@mail.test');
   expect(await changeSubscription(em(), { contactId, emailId }, false)).toMatchObject({ id: third, subscribed: false });
+});
+
+it('erases what a contact has chosen: consents, topics and subscriptions that wait', async () => {
+  const contactId = await addContact('chose@mail.test');
+  const topicId = randomUUID();
+  await query(
+    em(),
+    sql`
+      with t as (insert into topic (id, project_id, key, name, default_subscription, created_at, updated_at)
+        values (${topicId}, ${projectId}, 'chosen', 'News', 'opt_in', now(), now()) returning id)
+      insert into opt_in (id, project_id, contact_id, client_address, expires_at)
+      select everpost_uuid_v7(), ${projectId}, ${contactId}, '192.0.2.1', now() from t`,
+  );
+  await changeTopics(em(), projectId, [{ contactId, topicId, subscribed: false }], { reason: 'send' });
+  await patchContact(em(), projectId, contactId, { subscribed: false }, { reason: 'send' });
+  const left = () =>
+    queryOne(
+      em(),
+      sql`
+        select (select count(*)::int from consent_record where contact_id = ${contactId}) as consents,
+          (select count(*)::int from topic_subscription where contact_id = ${contactId}) as topics,
+          (select count(*)::int from opt_in where contact_id = ${contactId}) as waiting`,
+    );
+  expect(await left()).toEqual({ consents: 3, topics: 1, waiting: 1 });
+  await deleteAndErase(contactId);
+  expect(await left()).toEqual({ consents: 0, topics: 0, waiting: 0 });
 });

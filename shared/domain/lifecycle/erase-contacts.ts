@@ -251,6 +251,8 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
       choices as (delete from topic_subscription where contact_id = any(${contactIds}::uuid[])),
       refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
       deliveries as (delete from webhook_delivery where contact_id = any(${contactIds}::uuid[])),
+      consents as (delete from consent_record where contact_id = any(${contactIds}::uuid[])),
+      opt_ins as (delete from opt_in where contact_id = any(${contactIds}::uuid[])),
       gone as (
         delete from event where id in (
           select id from event where contact_id = any(${contactIds}::uuid[]) limit ${EVENTS_MAX}

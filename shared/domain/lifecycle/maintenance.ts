@@ -1,6 +1,7 @@
 import { NIL } from 'uuid';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Config } from '../../platform/config.ts';
+import { replacedConsents, unusedWordings } from '../consent/old-consents.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
@@ -28,6 +29,8 @@ export interface CleanUpReport {
   providerDays: number;
   providerStates: number;
   traceContexts: number;
+  consents: number;
+  wordings: number;
 }
 
 /** How long each kind of row is kept, in days unless the name says otherwise; 0 keeps it forever. */
@@ -41,6 +44,7 @@ export interface Retention {
   jobs: number;
   webhookDeliveries: number;
   erasedContacts: number;
+  consents: number;
 }
 
 /** The retention that the operator has configured. */
@@ -55,6 +59,7 @@ export function retentionOf(config: Config): Retention {
     jobs: config.RETENTION_JOBS_DAYS,
     webhookDeliveries: config.RETENTION_WEBHOOKS_DAYS,
     erasedContacts: config.RETENTION_ERASED_CONTACTS_DAYS,
+    consents: config.RETENTION_CONSENTS_DAYS,
   };
 }
 
@@ -297,6 +302,11 @@ function sweepTraceContexts(em: Em): Promise<number> {
   return deleteChunk(em, sql`trace_context`, sql`subject_id`, old);
 }
 
+const sweepConsents = (em: Em, { consents: days }: Retention): Promise<number> =>
+  deleteChunk(em, sql`consent_record`, sql`(contact_id, id)`, replacedConsents(days));
+const sweepWordings = (em: Em): Promise<number> =>
+  deleteChunk(em, sql`wording`, sql`created_at ${olderThan(1)} and id`, unusedWordings(1));
+
 /** Deletes the log of requests to webhook endpoints. Deliveries that are still to be made stay. */
 function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`t.updated_at ${olderThan(days)} and t.retry_at is null`;
@@ -367,6 +377,8 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   providerDays: fromStart(sweepProviderDays),
   providerStates: fromStart(sweepProviderStates),
   traceContexts: fromStart(sweepTraceContexts),
+  consents: unlessKept('consents', fromStart(sweepConsents)),
+  wordings: fromStart(sweepWordings),
 };
 
 /** The kinds of rows that are swept, in order. */

@@ -219,3 +219,40 @@ describe('retention of hashes of deleted contacts', () => {
     expect(await sweep('erasedContacts', { RETENTION_ERASED_CONTACTS_DAYS: 30 })).toBe(1);
   });
 });
+
+describe('the record of consent', () => {
+  const bo = randomUUID();
+  async function addConsent(days: number, contactId: string, state: string, wording?: string): Promise<void> {
+    await query(
+      em(),
+      sql`
+        insert into consent_record (contact_id, id, project_id, state, cause, wording_id, created_at)
+        values (${contactId}, ${idOfAge(days)}, ${projectId}, ${state}, 'api', ${wording ?? null},
+          now() - ${days}::float8 * interval '1 day')`,
+    );
+  }
+  const statesOf = async (contactId: string) =>
+    (await query(em(), sql`select state from consent_record where contact_id = ${contactId} order by id`)).map(
+      ({ state }) => state,
+    );
+
+  it('keeps the last entry of each kind, however old', async () => {
+    for (const state of ['subscribed', 'tracking_allowed', 'unsubscribed']) await addConsent(400, bo, state);
+    await addConsent(10, bo, 'subscribed');
+    expect(await sweep('consents', {})).toBe(0);
+    expect(await sweep('consents', { RETENTION_CONSENTS_DAYS: 365 })).toBe(2);
+    expect(await statesOf(bo)).toEqual(['tracking_allowed', 'subscribed']);
+    expect(await sweep('consents', { RETENTION_CONSENTS_DAYS: 1 })).toBe(0);
+  });
+
+  it('keeps the words that an entry refers to, and those of today', async () => {
+    await query(
+      em(),
+      sql`insert into wording (id, content, created_at)
+        values ('used', 'a', now() - interval '9 days'), ('unused', 'b', now() - interval '9 days'), ('new', 'c', now())`,
+    );
+    await addConsent(5, randomUUID(), 'subscribed', 'used');
+    expect(await sweep('wordings', {})).toBe(1);
+    expect((await idsOf('wording')).sort()).toEqual(['new', 'used']);
+  });
+});

@@ -3,7 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
-import type { TrackingMode } from '../../pure/project.ts';
+import type { ClientAddresses, TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -79,6 +79,8 @@ export async function rotateProjectKeys(
 export interface ProjectSettings extends BrandSettings {
   disabled?: boolean;
   tracking?: TrackingMode;
+  /** How much of a client's address the record of consent keeps. */
+  clientAddresses?: ClientAddresses;
   name?: string;
   trackAcceptsSecretKey?: boolean;
   /** What the public key may do; null means everything that it can do. */
