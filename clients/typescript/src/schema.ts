@@ -1619,7 +1619,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change what recipients see of the project, and what its public key may do
+         * Change what recipients see of the project, what its public key may do, and what is kept
          * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.
          *
          *     Roles: full.
@@ -4632,6 +4632,11 @@ export interface components {
         /** @description The project of the key */
         Project: {
             /**
+             * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
+             * @enum {string}
+             */
+            clientAddresses: "FULL" | "SHORTENED" | "NONE";
+            /**
              * Format: date-time
              * @description When it was made
              */
@@ -4839,6 +4844,11 @@ export interface components {
         };
         /** @description The project with its new keys */
         RegenerateProjectKeysResponse: {
+            /**
+             * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
+             * @enum {string}
+             */
+            clientAddresses: "FULL" | "SHORTENED" | "NONE";
             /**
              * Format: date-time
              * @description When it was made
@@ -6080,6 +6090,11 @@ export interface components {
         };
         /** @description The body of updateProject */
         UpdateProjectRequest: {
+            /**
+             * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
+             * @enum {string}
+             */
+            clientAddresses?: "FULL" | "SHORTENED" | "NONE";
             /**
              * @description The name that recipients see on pages and in footers; without one, the name of the project
              * @example Tea & Co
