@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { readHeader, readTable } from '../../shared/domain/contact-jobs/import-header.ts';
+import { findImportedTopics } from '../../shared/domain/contact-jobs/import-contacts.ts';
 import { createJob, findJob } from '../../shared/domain/jobs/jobs.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
@@ -16,7 +17,7 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   tag: 'Contacts',
   summary: 'Import contacts from a CSV file, in the background',
   description:
-    'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.',
+    'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.',
   query: importQuery,
   multipart: importForm,
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
@@ -24,6 +25,8 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   async handle({ em, project, query, body }) {
     const map = readMap(query, body);
     const header = await readUpload(() => readTable(body.content, (cells) => readHeader(cells, map)));
+    const keys = header.topics.map(({ key }) => key);
+    await readUpload(() => findImportedTopics(em, project.id, keys));
     const input = { map, columns: header.report };
     const jobId = await inTransaction(em, (tx) =>
       createJob(tx, { projectId: project.id, kind: 'IMPORT', input, file: body.content }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { isReservedEventName } from '../../shared/pure/events/reserved-events.ts';
+import { topicChoicesSchema } from '../../shared/pure/topics.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 
 /** The name of an event that a caller may record. */
@@ -20,6 +21,7 @@ export const trackBody = z.object({
   email: recipientAddressSchema,
   event: trackedNameSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  topics: topicChoicesSchema.optional(),
   data: customDataSchema.optional(),
 });
 

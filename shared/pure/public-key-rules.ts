@@ -13,11 +13,14 @@ export const publicKeyRulesSchema = z
       .nullable()
       .default(null)
       .meta({ description: 'Keys of `data` that are stored on the contact; null means all', examples: [['plan']] }),
-    subscribed: z.boolean().default(true).meta({ description: 'Whether `subscribed` of a request is followed' }),
+    subscribed: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Whether `subscribed` and `topics` of a request are followed' }),
     resubscribe: z
       .boolean()
       .default(true)
-      .meta({ description: 'Whether `subscribed: true` subscribes a contact again that has opted out' }),
+      .meta({ description: 'Whether a request subscribes a contact again that has opted out, or left a topic' }),
     dataTargets: z.boolean().default(true).meta({
       description: 'Whether steps may call a host, or write to an address, that contact data or an event names',
     }),
@@ -41,8 +44,11 @@ export function ruledPatch(rules: PublicKeyRules, patch: DataPatch): DataPatch {
 }
 
 /** The fields of a request's body that have no effect on the contact because of the rules. */
-export function ruledOutFields(rules: PublicKeyRules, body: { subscribed?: unknown; data?: unknown }): string[] {
+export function ruledOutFields(
+  rules: PublicKeyRules,
+  body: { subscribed?: unknown; topics?: unknown; data?: unknown },
+): string[] {
   const keys = typeof body.data === 'object' && body.data !== null ? Object.keys(body.data) : [];
-  const isIgnored = body.subscribed !== undefined && !rules.subscribed;
-  return [...(isIgnored ? ['subscribed'] : []), ...unstoredKeys(rules, keys).map((key) => `data.${key}`)];
+  const ignored = (['subscribed', 'topics'] as const).filter((field) => body[field] !== undefined && !rules.subscribed);
+  return [...ignored, ...unstoredKeys(rules, keys).map((key) => `data.${key}`)];
 }

@@ -16,7 +16,7 @@ import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplateFault } from '../templates/template-syntax.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
-import { readTopicChoices } from '../topics/topic-choices.ts';
+import { findTopicIds } from '../topics/topic-choices.ts';
 import { assertTriggerLimit } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import { findTargetFault } from './data-targets.ts';
@@ -79,7 +79,7 @@ async function assertConfig(
   }
   if (type === 'UPDATE_CONTACT') {
     const { topics = {} } = readContactUpdate(readConfigOf(type, config));
-    await readTopicChoices(em, projectId, topics, 'config.topics');
+    await findTopicIds(em, projectId, Object.keys(topics), 'config.topics');
   }
   if (type === 'WEBHOOK') {
     await assertWebhookTemplates(config);

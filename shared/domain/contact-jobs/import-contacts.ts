@@ -2,8 +2,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { NIL, v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
-import { number, texts } from '../../database/tables.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { number, pick, tables, texts } from '../../database/tables.ts';
+import type { SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import type { TopicChoices } from '../../pure/topics.ts';
+import { AppError } from '../../pure/app-error.ts';
+import { ImportFileError } from './csv-file.ts';
+import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
 import { importedConsentsInsert } from '../consent/records.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
@@ -45,16 +50,33 @@ function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
 }
 
 function merge(earlier: ImportedContact, later: ImportedContact): ImportedContact {
-  const merged = { ...later, subscribed: later.subscribed ?? earlier.subscribed };
+  const topics = { ...earlier.topics, ...later.topics };
+  const merged = { ...later, subscribed: later.subscribed ?? earlier.subscribed, topics };
   if (earlier.data === '{}') return merged;
   if (later.data === '{}') return { ...merged, data: earlier.data };
   // When a key occurs twice in a text, jsonb keeps the last value.
   return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
 }
 
+/**
+ * The ids of the topics that the columns of a file name, by their keys.
+ * @throws ImportFileError that names a key without a topic
+ */
+export async function findImportedTopics(em: Em, projectId: string, keys: string[]): Promise<Map<string, string>> {
+  return findTopicIds(em, projectId, keys).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    const columns = error.errors?.map(({ field }) => `"${field.replace('topics.', 'topic.')}"`).join(', ');
+    throw new ImportFileError(
+      `The header names topics that do not exist: ${columns}. Create them, or send map=<column>:data.<key> when the column is about something else`,
+    );
+  });
+}
+
 /** Rows that are prepared for PostgreSQL. */
 export interface ContactBatch {
   rows: ImportedContact[];
+  /** Which topics the addresses have that say something about any. */
+  topics: Map<string, TopicChoices>;
   /** A JSON array with one element for each address. */
   json: string;
   /** The ids of the first and the last address; those of all others are between them, and no others are. */
@@ -84,20 +106,23 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
     ({ email, subscribed, hasLeft = false, data }, index) =>
       `{"id":"${ids[index]}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`,
   );
-  return { rows, json: `[${elements.join(',')}]`, first: ids[0] ?? NIL, last: ids.at(-1) ?? NIL };
+  const topics = new Map(merged.flatMap((row) => (row.topics ? [[row.email, row.topics] as const] : [])));
+  return { rows, topics, json: `[${elements.join(',')}]`, first: ids[0] ?? NIL, last: ids.at(-1) ?? NIL };
 }
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription records its event.
  * @param job the import; contacts erased since the upload, its `createdAt`, are not created again
+ * @param topicIds the topics that the file names, by their keys
  * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
  *   counts as an update
  */
 export async function importContacts(
   em: Em,
   { id: jobId, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>,
-  { rows, json, first, last }: ContactBatch,
+  { rows, topics, json, first, last }: ContactBatch,
+  topicIds: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedCounts> {
   // PostgreSQL counts the rows, because returning them all would take a third of the time.
   const upserted = await queryOne(
@@ -129,12 +154,35 @@ export async function importContacts(
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
   const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, createdAt);
+  for (const email of refusedEmails) topics.delete(email);
+  await chooseImportedTopics(em, projectId, topics, topicIds, cause);
   return {
     createdCount: created - erasedCount,
     updatedCount: rows.length - created - refused.length,
     refused,
     erasedCount,
   };
+}
+
+/**
+ * Stores the choices about topics of a batch. A yes is as good as one in the column `subscribed`: it joins a topic that
+ * the contact has left, too.
+ */
+async function chooseImportedTopics(
+  em: Em,
+  projectId: string,
+  topics: ReadonlyMap<string, TopicChoices>,
+  topicIds: ReadonlyMap<string, string>,
+  cause: SubscriptionCause,
+): Promise<void> {
+  if (topics.size === 0) return;
+  const contacts = await query(
+    em,
+    sql`select id, email from contact where project_id = ${projectId} and email = any(${[...topics.keys()]}::text[])`,
+    pick(tables.contact, 'id', 'email'),
+  );
+  const changes = contacts.flatMap(({ id, email }) => changesOf(id, topics.get(email) ?? {}, topicIds));
+  await changeTopics(em, projectId, changes, cause);
 }
 
 /**

@@ -3,6 +3,7 @@ import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-addres
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import type { TopicChoices } from '../../pure/topics.ts';
 import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 import {
@@ -23,6 +24,8 @@ export interface ImportedContact {
   subscribed: boolean | undefined;
   /** Whether the row says that the person has left; then `subscribed` is false. */
   hasLeft?: true | undefined;
+  /** Which topics the person has, by their keys. */
+  topics?: TopicChoices | undefined;
   /** The custom data of the row, as JSON. */
   data: string;
 }
@@ -38,6 +41,8 @@ export interface RefusedRow {
 const REFUSED = null;
 
 export interface ImportFile {
+  /** The keys of the topics that columns name. */
+  topicKeys: string[];
   rows: (ImportedContact | RefusedRow | typeof REFUSED)[];
   /** The first value of each key of custom data, from which its type is inferred. */
   firstValues: Record<string, unknown>;
@@ -50,7 +55,7 @@ export const SHOWN_EMAIL_LENGTH_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
 
-const SUBSCRIBED_FAULT = 'has a value for "subscribed" that is neither true nor false';
+const choiceFault = (column: string): string => `has a value for "${column}" that is neither true nor false`;
 
 /** What a row says about its subscription. */
 interface Subscription {
@@ -101,6 +106,20 @@ function readSubscription(cells: string[], { subscribed, checked }: Columns, row
     if (standing === 'left') result.hasLeft = true;
   }
   return result;
+}
+
+/** Which topics a row says that the person has. @returns the key of a topic whose cell is not understood, instead */
+function readTopics(cells: string[], { topics }: Columns): TopicChoices | string | undefined {
+  if (topics.length === 0) return undefined;
+  const choices: Record<string, boolean> = {};
+  for (const { index, key } of topics) {
+    const cell = cells[index] ?? '';
+    if (cell.trim() === '') continue;
+    const choice = readSubscribed(cell);
+    if (choice === undefined) return key;
+    choices[key] = choice;
+  }
+  return choices;
 }
 
 function faultOf(cells: string[], columns: Columns, email: string): string | undefined {
@@ -164,12 +183,14 @@ class RowReader {
     const fault = faultOf(cells, columns, email);
     if (fault !== undefined) return this.#refuse(cells, columns, row, fault);
     const subscription = readSubscription(cells, columns, row);
-    if (!subscription) return this.#refuse(cells, columns, row, SUBSCRIBED_FAULT);
+    if (!subscription) return this.#refuse(cells, columns, row, choiceFault('subscribed'));
+    const topics = readTopics(cells, columns);
+    if (typeof topics === 'string') return this.#refuse(cells, columns, row, choiceFault(`topic.${topics}`));
     if (cells.some((cell) => cell.includes('\0')))
       return this.#refuse(cells, columns, row, 'contains the NUL character');
     const data = this.#readData(cells);
     if (data === undefined) return this.#refuse(cells, columns, row, DATA_FAULT);
-    this.#file.rows.push({ row, email, ...subscription, data });
+    this.#file.rows.push({ row, email, ...subscription, topics, data });
     if (subscription.hasLeft) this.leavers.add(email);
   }
 
@@ -199,13 +220,14 @@ function applyToAllRows(rows: ImportFile['rows'], leavers: ReadonlySet<string>):
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<ImportFile> {
-  const file: ImportFile = { rows: [], firstValues: Object.create(null) as Record<string, unknown> };
+  const file: ImportFile = { topicKeys: [], rows: [], firstValues: Object.create(null) as Record<string, unknown> };
   const reader = new RowReader(file);
-  await readTable(
+  const { topics } = await readTable(
     content,
     (cells) => readHeader(cells, mappings),
     (cells, columns, row) => reader.read(cells, columns, row),
   );
   applyToAllRows(file.rows, reader.leavers);
+  file.topicKeys = topics.map(({ key }) => key);
   return file;
 }

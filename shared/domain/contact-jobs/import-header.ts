@@ -3,7 +3,7 @@ import { comparable, standingColumn, type StandingColumn } from '../../pure/cont
 import { LIMITS } from '../../pure/limits.ts';
 import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
 
-/** What the caller says that a column is: `email`, `subscribed`, `ignored` or `data.<key>`. */
+/** What the caller says that a column is: `email`, `subscribed`, `ignored`, `topic.<key>` or `data.<key>`. */
 export interface ColumnMapping {
   column: string;
   becomes: string;
@@ -17,6 +17,12 @@ export interface DataColumn {
   key: string;
   /** The key in JSON with its colon. */
   prefix: string;
+}
+
+/** A column that says who has a topic. */
+export interface TopicColumn {
+  index: number;
+  key: string;
 }
 
 /** A column that says who has left. */
@@ -34,12 +40,18 @@ export interface Columns {
   email: number;
   subscribed: CheckedColumn | undefined;
   checked: CheckedColumn[];
+  topics: TopicColumn[];
   data: DataColumn[];
   /** What each column becomes, in the order of the file. */
   report: ImportedColumn[];
 }
 
 const KINDS: readonly string[] = ['email', 'subscribed'];
+
+/** The key of the topic that a name such as `topic.news` names; keys are lower-case. */
+function topicIn(name: string): string | undefined {
+  return /^topic[.](.+)$/.exec(name.toLowerCase())?.[1];
+}
 
 /** Two names, the colon, and `data.`. */
 export const MAPPING_LENGTH_MAX = 2 * LIMITS.contactDataKeyLength + 10;
@@ -57,6 +69,7 @@ export function readColumnMapping(text: string): ColumnMapping | undefined {
   const lowered = target.toLowerCase();
   if (KINDS.includes(lowered)) return { column, becomes: lowered };
   if (['', 'ignore', 'ignored'].includes(lowered)) return { column, becomes: 'ignored' };
+  if (topicIn(target) !== undefined) return { column, becomes: lowered };
   const key = target.replace(/^data\./, '');
   const isKey = key !== '' && key.length <= LIMITS.contactDataKeyLength && !RESERVED_DATA_KEYS.has(key);
   return isKey ? { column, becomes: `data.${key}` } : undefined;
@@ -179,13 +192,15 @@ class HeaderReader {
       email: columnMappedTo('email', this.#mapped) ?? addressColumn(this.#names, isFree),
       subscribed: this.#subscribedColumn(),
       checked: [],
+      topics: [],
       data: [],
       report: [],
     };
     this.#names.forEach((column, index) => {
       columns.report.push({ column, becomes: this.#meaningOf(index, columns) });
     });
-    this.#assertKeysDiffer(columns.data);
+    this.#assertKeysDiffer(columns.data, 'data');
+    this.#assertKeysDiffer(columns.topics, 'topic');
     return columns;
   }
 
@@ -195,6 +210,11 @@ class HeaderReader {
     if (index === columns.email) return 'email';
     if (index === columns.subscribed?.index) return 'subscribed';
     if (given === 'ignored' || name === '' || (given === undefined && RESERVED_DATA_KEYS.has(name))) return 'ignored';
+    const topic = topicIn(given ?? name);
+    if (topic !== undefined) {
+      columns.topics.push({ index, key: topic });
+      return `topic.${topic}`;
+    }
     const checked = given === undefined ? this.#checked(index, columns.subscribed === undefined) : undefined;
     if (checked?.kind === 'left' || (checked?.isDecisive && (checked.kind === 'status' || checked.kind === 'flag'))) {
       columns.checked.push(checked);
@@ -208,13 +228,13 @@ class HeaderReader {
     return `data.${key}`;
   }
 
-  #assertKeysDiffer(data: readonly DataColumn[]): void {
+  #assertKeysDiffer(columns: readonly (DataColumn | TopicColumn)[], kind: 'data' | 'topic'): void {
     const byKey = new Map<string, number>();
-    for (const { key, index } of data) {
+    for (const { key, index } of columns) {
       const other = byKey.get(key);
       if (other !== undefined) {
         throw new ImportFileError(
-          `The columns "${this.#names[other]}" and "${this.#names[index]}" both become data.${key}`,
+          `The columns "${this.#names[other]}" and "${this.#names[index]}" both become ${kind}.${key}`,
         );
       }
       byKey.set(key, index);

@@ -4,7 +4,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
-import { createContactBatch, importContacts, type ContactBatch } from './import-contacts.ts';
+import { createContactBatch, findImportedTopics, importContacts, type ContactBatch } from './import-contacts.ts';
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
@@ -105,6 +105,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
   if (!content) throw new ImportFileError('The file no longer exists');
   const file = await readImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]);
+  const topicIds = await findImportedTopics(run.em(), job.projectId, file.topicKeys);
   if (job.total === null) {
     // A transaction of its own, before the contacts, so that two imports with new fields cannot deadlock.
     await noteFieldTypes(run.em(), job.projectId, file.firstValues).catch(throwAsFileFault);
@@ -123,7 +124,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
         const next = position + chunk.size;
         ahead = { position: next, chunk: chunkAt(next) };
       };
-      const [outcome] = await Promise.all([storeImportChunk(tx, job, chunk), prepareNext()]);
+      const [outcome] = await Promise.all([storeImportChunk(tx, job, chunk, topicIds), prepareNext()]);
       return outcome;
     };
   });
@@ -147,10 +148,15 @@ function createImportChunk(rows: ImportFile['rows']): ImportChunk {
   return { size: rows.length, contacts: createContactBatch(contacts), errors };
 }
 
-async function storeImportChunk(em: Em, job: Job, { size, contacts, errors }: ImportChunk): Promise<ChunkOutcome> {
+async function storeImportChunk(
+  em: Em,
+  job: Job,
+  { size, contacts, errors }: ImportChunk,
+  topicIds: ReadonlyMap<string, string>,
+): Promise<ChunkOutcome> {
   const stored = contacts.rows.length;
   if (stored === 0) return { done: size, counts: { failureCount: size }, errors };
-  const { refused, erasedCount, ...counts } = await importContacts(em, job, contacts);
+  const { refused, erasedCount, ...counts } = await importContacts(em, job, contacts, topicIds);
   const all: JobError[] = [...errors, ...refused.map(({ row, email }) => ({ row, email, error: DATA_TOO_LARGE }))];
   all.sort((left, right) => Number(left['row']) - Number(right['row']));
   return { done: size, counts: { ...counts, failureCount: size - stored + refused.length + erasedCount }, errors: all };

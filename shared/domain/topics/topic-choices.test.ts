@@ -6,7 +6,7 @@ import { sql } from '../../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
-import { changeTopics, findContactTopics, readTopicChoices, type TopicChange } from './topic-choices.ts';
+import { changeTopics, findContactTopics, findTopicIds, type TopicChange } from './topic-choices.ts';
 import { createTopic } from './topics.ts';
 
 const CAUSE = { reason: 'api', endpoint: 'PUT /contacts/:id/topics' } as const;
@@ -169,12 +169,12 @@ it('choices of 10,000 contacts are one statement', async () => {
 it('a key without a topic is named', async () => {
   const { key, id } = await addTopic('opt_in');
   const choices = { [key]: true, nothing: false, constructor: null };
-  await expect(readTopicChoices(em(), projectId, choices)).rejects.toMatchObject({
+  await expect(findTopicIds(em(), projectId, Object.keys(choices))).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     errors: [
       { field: 'topics.nothing', code: 'unknown_topic' },
       { field: 'topics.constructor', code: 'unknown_topic' },
     ],
   });
-  expect(await readTopicChoices(em(), projectId, { [key]: null })).toEqual([{ topicId: id, subscribed: null }]);
+  expect(await findTopicIds(em(), projectId, [key])).toEqual(new Map([[key, id]]));
 });

@@ -107,29 +107,33 @@ export async function changeTopics(
 }
 
 /**
- * The topics that choices name, by their keys.
- * @param field the field of the request with the choices
+ * The ids of topics by their keys.
+ * @param field the field of the request that has the keys
  * @throws AppError VALIDATION_ERROR that names each key without a topic
  */
-export async function readTopicChoices(
+export async function findTopicIds(
   em: Em,
   projectId: string,
-  choices: TopicChoices,
+  keys: readonly string[],
   field = 'topics',
-): Promise<Omit<TopicChange, 'contactId'>[]> {
-  const keys = Object.keys(choices);
-  if (keys.length === 0) return [];
+): Promise<Map<string, string>> {
+  if (keys.length === 0) return new Map();
   const topics = await query(
     em,
-    sql`select id, key from topic where project_id = ${projectId} and key = any(${keys}::text[])`,
+    sql`select id, key from topic where project_id = ${projectId} and key = any(${[...keys]}::text[])`,
     pick(tables.topic, 'id', 'key'),
   );
-  const idOf = new Map(topics.map(({ id, key }) => [key, id]));
-  const unknown = keys.filter((key) => !idOf.has(key));
+  const ids = new Map(topics.map(({ id, key }) => [key, id]));
+  const unknown = keys.filter((key) => !ids.has(key));
   if (unknown.length > 0) throw validationError(unknown.map((key) => unknownTopic(`${field}.${key}`, key)));
-  return keys.flatMap((key) => {
-    const topicId = idOf.get(key);
-    return topicId === undefined ? [] : { topicId, subscribed: choices[key] ?? null };
+  return ids;
+}
+
+/** The changes that choices of a contact by keys are. @param ids of the topics, as `findTopicIds` returns them */
+export function changesOf(contactId: string, choices: TopicChoices, ids: ReadonlyMap<string, string>): TopicChange[] {
+  return Object.entries(choices).flatMap(([key, subscribed]) => {
+    const topicId = ids.get(key);
+    return topicId === undefined ? [] : { contactId, topicId, subscribed };
   });
 }
 
@@ -148,13 +152,8 @@ export async function chooseTopics(
   choices: TopicChoices = {},
   cause: SubscriptionCause,
 ): Promise<void> {
-  const changes = await readTopicChoices(em, projectId, choices);
-  await changeTopics(
-    em,
-    projectId,
-    changes.map((change) => ({ contactId, ...change })),
-    cause,
-  );
+  const ids = await findTopicIds(em, projectId, Object.keys(choices));
+  await changeTopics(em, projectId, changesOf(contactId, choices, ids), cause);
 }
 
 const CONTACT_TOPIC = {

@@ -4,10 +4,12 @@ import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { ruledPatch, type PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import type { TopicChoices } from '../../pure/topics.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
 import { date } from '../../database/tables.ts';
+import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
@@ -21,6 +23,7 @@ export interface TrackedEvent {
   email: string;
   name: string;
   subscribed?: boolean;
+  topics?: TopicChoices;
   data?: Record<string, unknown>;
   /** What a request with the public key may do, where the project limits that. */
   rules?: PublicKeyRules | null;
@@ -45,6 +48,7 @@ function checkedEventData(values: Record<string, unknown>): Record<string, unkno
 export interface ReadEvent extends ContactRow {
   projectId: string;
   event: NonNullable<ContactRow['event']>;
+  topics?: TopicChoices | undefined;
   /** The claim of its request's idempotency key. */
   claim?: IdempotencyClaim | undefined;
   /** The trace of its request, if it has one. */
@@ -53,17 +57,19 @@ export interface ReadEvent extends ContactRow {
 
 /**
  * Reads what a tracked event does to its contact. The event keeps all values of `data`, the contact only the persistent
- * ones. A new contact is subscribed unless `subscribed` says otherwise.
+ * ones. A new contact is subscribed unless `subscribed` says otherwise. A visitor whom the rules do not let subscribe
+ * again what has opted out does not join a topic again that the contact has left either.
  * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
-export function readTrackedEvent({ projectId, email, name, subscribed, data, rules, key }: TrackedEvent): ReadEvent {
+export function readTrackedEvent(tracked: TrackedEvent): ReadEvent {
+  const { projectId, email, name, subscribed, topics, data, rules, key } = tracked;
   const patch = readDataPatch(data);
   const event = { id: uuidV7(), name, data: checkedEventData(patch.values) };
   const row = { projectId, email, subscribedDefault: true, cause: CAUSES[key], event };
-  if (!rules) return { ...row, subscribed, patch };
+  if (!rules) return { ...row, subscribed, topics, patch };
   return {
     ...row,
-    subscribed: rules.subscribed ? subscribed : undefined,
+    ...(rules.subscribed && { subscribed, topics }),
     keepsOptOut: !rules.resubscribe,
     patch: ruledPatch(rules, patch),
   };
@@ -83,6 +89,7 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
   const claims = read.flatMap(({ claim }) => claim ?? []);
   const write = async (unitOfWork: Em) => {
     const contacts = await upsertContactRows(unitOfWork, projectId, read, lockMs);
+    await chooseTrackedTopics(unitOfWork, projectId, read, contacts);
     await settleIdempotencyKeys(unitOfWork, claims, 200);
     await keepTracesOf(
       unitOfWork,
@@ -91,10 +98,34 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
     return contacts;
   };
   const isOneStatement =
-    claims.length === 0 && read.every((row) => row.subscribed === undefined && row.traceParent === undefined);
+    claims.length === 0 && read.every((row) => (row.subscribed ?? row.topics ?? row.traceParent) === undefined);
   const writing = isOneStatement ? write(em) : inTransaction(em, write);
   const contacts = await writing.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
   return contacts.map((contact, index) => eventOf(projectId, contact, read[index]));
+}
+
+/** Stores the choices of tracked events, those with the same cause and rules together. */
+async function chooseTrackedTopics(
+  em: Em,
+  projectId: string,
+  read: readonly ReadEvent[],
+  contacts: readonly UpsertedContact[],
+): Promise<void> {
+  const keys = new Set(read.flatMap(({ topics = {} }) => Object.keys(topics)));
+  if (keys.size === 0) return;
+  const ids = await findTopicIds(em, projectId, [...keys]);
+  const kinds = Object.values(CAUSES).flatMap((cause) => [
+    { cause, keepsLeft: false },
+    { cause, keepsLeft: true },
+  ]);
+  for (const { cause, keepsLeft } of kinds) {
+    const changes = contacts.flatMap(({ id }, index) => {
+      const row = read[index];
+      const isOfKind = row?.cause === cause && (row.keepsOptOut ?? false) === keepsLeft;
+      return isOfKind ? changesOf(id, row.topics ?? {}, ids) : [];
+    });
+    await changeTopics(em, projectId, changes, cause, { keepsLeft });
+  }
 }
 
 function eventOf(projectId: string, { id: contactId, eventId, eventAt }: UpsertedContact, read?: ReadEvent): Event {
