@@ -714,7 +714,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file, in the background
-         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` is optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
+         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
          *
          *     Roles: full, marketing.
          */
@@ -3965,7 +3965,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
              * @example [
              *       "Kontakt:email",
              *       "Ort:data.city"
@@ -3976,7 +3976,7 @@ export interface components {
         /** @description What a column of the file became */
         ImportedColumn: {
             /**
-             * @description email, subscribed, ignored, or `data.<key>`
+             * @description email, subscribed, ignored, `topic.<key>`, or `data.<key>`
              * @example data.plan
              */
             becomes: string;
@@ -4034,7 +4034,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
              * @example [
              *       "Kontakt:email",
              *       "Ort:data.city"
@@ -4710,12 +4710,12 @@ export interface components {
              */
             fields?: string[] | null;
             /**
-             * @description Whether `subscribed: true` subscribes a contact again that has opted out
+             * @description Whether a request subscribes a contact again that has opted out, or left a topic
              * @default true
              */
             resubscribe?: boolean;
             /**
-             * @description Whether `subscribed` of a request is followed
+             * @description Whether `subscribed` and `topics` of a request are followed
              * @default true
              */
             subscribed?: boolean;
@@ -5780,6 +5780,10 @@ export interface components {
             event: string;
             /** @description New contacts: true when omitted */
             subscribed?: boolean;
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
         };
         /** @description The body of track */
         TrackRequest: {
@@ -5799,6 +5803,10 @@ export interface components {
             event: string;
             /** @description New contacts: true when omitted */
             subscribed?: boolean;
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
         };
         /** @description The contact and the event */
         TrackResponse: {
@@ -8152,7 +8160,7 @@ export interface operations {
     importContacts: {
         parameters: {
             query?: {
-                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
                 map?: string[] | string | string[];
             };
             header?: never;
@@ -8921,7 +8929,7 @@ export interface operations {
     importSuppressions: {
         parameters: {
             query?: {
-                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
                 map?: string[] | string | string[];
             };
             header?: never;
