@@ -18,6 +18,7 @@ import { createDomainEndpoints } from './domains/domains.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { keyEndpoints } from './keys/keys.routes.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
@@ -62,5 +63,6 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...bounceUndoEndpoints,
     ...createWebhookEndpoints(config),
     ...projectEndpoints,
+    ...keyEndpoints,
   ];
 }

@@ -347,8 +347,8 @@ function addDelete(project: Command, context: CliContext): void {
 }
 
 function addKeys(project: Command, context: CliContext): void {
-  addCommand(project, 'keys <id>', 'Print the public key; the secret one is stored nowhere')
-    .option('--rotate', 'replace both keys; the old ones stop working at once')
+  addCommand(project, 'keys <id>', 'Print the public key that comes with the project')
+    .option('--rotate', 'replace the two keys that come with the project; the old ones stop working at once')
     .action(async (id: string, { rotate }: { rotate?: boolean }, command: Command) => {
       if (!rotate) {
         const row = await context.withDatabase((em) => findProject(em, parseProjectId(id)));

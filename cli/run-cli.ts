@@ -7,6 +7,7 @@ import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { createCliContext, type CliStreams } from './context.ts';
+import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
@@ -18,6 +19,7 @@ import { everpostVersion } from './version.ts';
 
 const COMMANDS = [
   addProjectCommands,
+  addKeyCommands,
   addDomainCommands,
   addEmailCommands,
   addExecutionCommands,

@@ -8,6 +8,26 @@ create table address_hash_key (
   constraint address_hash_key_is_only_check CHECK (is_only)
 );
 
+create table api_key (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  role text not null,
+  key_hash text not null,
+  is_first boolean not null default false,
+  sender_domains text[],
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint api_key_key_hash_key UNIQUE (key_hash),
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint api_key_role_check CHECK ((role = ANY (ARRAY['full'::text, 'send'::text, 'marketing'::text, 'support'::text, 'read'::text, 'track'::text])))
+);
+CREATE INDEX api_key_by_project ON api_key USING btree (project_id, created_at, id);
+CREATE UNIQUE INDEX api_key_first ON api_key USING btree (project_id, role) WHERE is_first;
+
 create table attachment (
   set_id uuid not null,
   position smallint not null,
@@ -20,6 +40,23 @@ create table attachment (
   constraint attachment_pkey PRIMARY KEY (set_id, "position"),
   constraint attachment_disposition_check CHECK ((disposition = ANY (ARRAY['attachment'::text, 'inline'::text])))
 );
+
+create table audit_entry (
+  id uuid not null,
+  project_id uuid,
+  actor text not null,
+  key_id uuid,
+  key_name text,
+  operation text not null,
+  subject_ids uuid[] not null default '{}'::uuid[],
+  status smallint not null,
+  request_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_actor_check CHECK ((actor = ANY (ARRAY['key'::text, 'console'::text, 'operator'::text])))
+);
+CREATE INDEX audit_entry_by_project ON audit_entry USING btree (project_id, created_at, id);
+CREATE INDEX audit_entry_by_subject ON audit_entry USING gin (subject_ids);
 
 create table automation (
   id uuid not null,
@@ -317,6 +354,7 @@ END,
   topic_id uuid,
   human_opened_at timestamp(3) with time zone,
   human_clicked_at timestamp(3) with time zone,
+  key_id uuid,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
@@ -561,6 +599,7 @@ create table project (
   constraint project_emails_per_second_check CHECK ((emails_per_second >= 0)),
   constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text, 'CONSENTED'::text])))
 );
+CREATE TRIGGER project_first_keys AFTER INSERT OR UPDATE OF public_key, secret_key_hash ON project FOR EACH ROW EXECUTE FUNCTION everpost_keep_first_keys();
 
 create table project_permit (
   project_id uuid not null,
@@ -1239,6 +1278,25 @@ CREATE OR REPLACE FUNCTION everpost_json_bytes(value jsonb)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
   select octet_length(regexp_replace(value::text, '("(?:[^"\\]|\\.)*")|\s', '\1', 'g'))
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_keep_first_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into api_key (id, project_id, name, role, key_hash, is_first, created_at, updated_at)
+  select everpost_uuid_v7(), new.id, k.name, k.role, k.hash, true, now(), now()
+  from (values
+    ('Secret key', 'full', new.secret_key_hash, old.secret_key_hash),
+    ('Public key', 'track', encode(sha256(convert_to(new.public_key, 'UTF8')), 'hex'),
+      encode(sha256(convert_to(old.public_key, 'UTF8')), 'hex'))
+  ) as k (name, role, hash, old_hash)
+  where k.hash is distinct from k.old_hash
+  on conflict (project_id, role) where is_first do update
+    set key_hash = excluded.key_hash, expires_at = null, last_used_at = null, updated_at = now();
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_note_event_names()

@@ -113,6 +113,7 @@ describe('a request to many', () => {
 
 describe('the process', () => {
   const request = (change: Partial<TransactionalRequest>): TransactionalRequest => ({
+    key: { id: '01890000-0000-7000-8000-000000000000', senderDomains: null },
     ...{ to: [{ address: 'a@x.test' }], subject: 'S', html: 'B', from: { address: 'a@example.com' } },
     ...{ headers: [], attachments: [] },
     ...change,

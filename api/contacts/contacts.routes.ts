@@ -103,6 +103,7 @@ const get = endpoint({
 const patch = endpoint({
   operationId: 'updateContact',
   roles: ['marketing', 'support'],
+  fields: { support: ['subscribed'] },
   method: 'patch',
   path: '/contacts/:id',
   tag: 'Contacts',

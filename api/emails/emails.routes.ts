@@ -1,6 +1,7 @@
 import { isListedByNumber, listEmails } from '../../shared/domain/emails/email-lists.ts';
 import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { periodOf } from '../events/events.schemas.ts';
+import type { RequestKey } from '../http/context.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 import { searchByBody } from '../http/search-by-body.ts';
@@ -8,6 +9,11 @@ import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './
 import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from './emails.schemas.ts';
 
 const base = { tag: 'Emails', method: 'get' } as const;
+
+/** A send key reads only the emails that were sent with it. */
+function ownKeyIdOf({ id, role }: RequestKey): string | undefined {
+  return role === 'send' ? id : undefined;
+}
 
 const list = endpoint({
   ...base,
@@ -20,9 +26,10 @@ const list = endpoint({
   query: emailListQuery,
   replies: { 200: { description: 'A page of emails', schema: emailListSchema } },
   errors: ['BAD_REQUEST'],
-  async handle({ em, project, query: { cursor, since, until, ...filters } }) {
+  async handle({ em, project, key, query: { cursor, since, until, ...filters } }) {
     const page = await listEmails(em, project.id, {
       ...filters,
+      keyId: ownKeyIdOf(key),
       period: periodOf({ startDate: since, endDate: until }),
       after: readEmailCursor(cursor, isListedByNumber(filters)),
     });
@@ -46,8 +53,8 @@ const read = endpoint({
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The email', schema: emailStorySchema } },
-  async handle({ em, project, params }) {
-    return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
+  async handle({ em, project, key, params }) {
+    return ok(emailStoryView(await readEmailStory(em, project.id, params.id, ownKeyIdOf(key))));
   },
 });
 

@@ -1,5 +1,7 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
+import type { NamedRole } from '../../shared/pure/key-roles.ts';
+import type { RequestKey } from './context.ts';
 import type { Authenticator, Caller } from './authenticator.ts';
 import { proveConnection } from './connections.ts';
 import { keyKindOf, rolesOf, type Endpoint } from './endpoint.ts';
@@ -17,7 +19,7 @@ function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): voi
 export type Admission = Pick<Endpoint, 'roles' | 'path' | 'method'>;
 
 /** @throws AppError ROLE_REFUSED that names the roles that would do */
-function assertRole(definition: Admission, { role, project }: Caller): void {
+function assertRole(definition: Admission, { key: { role }, project }: Caller): void {
   const roles = rolesOf(definition);
   // The authenticator lets a secret key pass at an endpoint for public ones where the project accepts that.
   if (roles.includes(role) || (keyKindOf(definition) === 'public' && role === 'full')) return;
@@ -26,6 +28,18 @@ function assertRole(definition: Admission, { role, project }: Caller): void {
     message: `A key with the role "${role}" may not call ${method.toUpperCase()} ${path}`,
     details: { role, roles },
     suggestion: `Use a key of project "${project.name}" with the role ${roles.join(' or ')}`,
+  });
+}
+
+/** @throws AppError ROLE_REFUSED for fields of a body that the role may not send */
+export function assertFields({ roles, fields }: Endpoint, { role }: RequestKey, body: unknown): void {
+  const allowed = fields && roles.some((each) => each === role) ? fields[role as NamedRole] : undefined;
+  if (!allowed || typeof body !== 'object' || body === null) return;
+  const refused = Object.keys(body).filter((field) => !allowed.includes(field));
+  if (refused.length === 0) return;
+  throw new AppError('ROLE_REFUSED', {
+    message: `A key with the role "${role}" may change ${allowed.join(', ')} here, not ${refused.join(', ')}`,
+    details: { role, roles: rolesOf({ roles }).filter((each) => each !== role), fields: refused },
   });
 }
 

@@ -1,5 +1,4 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import { hashKey } from '../../shared/domain/projects/projects.ts';
 
 export type KeyKind = 'secret' | 'public';
 
@@ -14,7 +13,15 @@ function invalidKey(message: string, suggestion: string): AppError {
 
 /** The error for a well-formed key that no project has. */
 export function unknownKey(): AppError {
-  return invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
+  return invalidKey('The API key is not known', 'Check the key; one that was ended or replaced works no longer');
+}
+
+/** The error for a key after its end. */
+export function expiredKey(expiredAt: Date | null): AppError {
+  return invalidKey(
+    `The API key expired at ${expiredAt?.toISOString()}`,
+    'Use a newer key, or give this one more time',
+  );
 }
 
 /** The error for a secret key at an endpoint that takes the public one, when the project does not accept that. */
@@ -56,9 +63,4 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
 /** Whether a well-formed key is a public key. */
 export function isPublicKey(key: string): boolean {
   return key.startsWith(PREFIXES.public);
-}
-
-/** The lookup form of a key: the public key itself, or the digest of the secret key. */
-export function lookupOf(key: string): string {
-  return key.startsWith(PREFIXES.secret) ? hashKey(key) : key;
 }

@@ -7,19 +7,20 @@ import {
   type KeyOwner,
 } from '../../shared/domain/projects/key-usage.ts';
 import { requestLimits } from '../../shared/database/session-limits.ts';
-import type { KeyRole } from '../../shared/pure/key-roles.ts';
+import { isPublicRole } from '../../shared/pure/key-roles.ts';
 import { Gather } from '../../shared/platform/gather.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
-import type { RequestProject } from './context.ts';
+import { hashKey } from '../../shared/domain/projects/keys.ts';
+import { expiredKey, isPublicKey, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
+import type { RequestKey, RequestProject } from './context.ts';
 import { createPublicShares, type PublicShares } from './public-shares.ts';
 import { createRateCounter, type RateCounter, type RateState } from './rate-limit.ts';
 
 export interface Caller {
   project: RequestProject;
+  key: RequestKey;
   /** Whether it sent a public key. */
   isPublic: boolean;
-  role: KeyRole;
   /** Undefined when the request could not be counted; it passes then. */
   rate: RateState | undefined;
   /** Whether the project accepts its secret key at endpoints that take the public one. */
@@ -56,8 +57,8 @@ export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize
 }
 
 /** @throws AppError RATE_LIMIT_EXCEEDED */
-function assertShare(shares: PublicShares, publicKey: string, client: string | undefined, limit: number): void {
-  const taken = client === undefined || shares.take(publicKey, client);
+function assertShare(shares: PublicShares, lookup: string, client: string | undefined, limit: number): void {
+  const taken = client === undefined || shares.take(lookup, client);
   if (taken === true) return;
   throw new AppError('RATE_LIMIT_EXCEEDED', {
     message: 'More requests with the public key from this address than it leaves to others in this minute',
@@ -73,7 +74,7 @@ interface KeyRequests {
   count: number;
 }
 
-/** Tells a request who its caller is; undefined when nobody has the key. */
+/** Tells a request who its caller is; undefined when there is no such key. @throws AppError for an expired key */
 type FindCaller = () => Caller | undefined;
 
 /** The rate counter of each project, as it stood before the requests of a group. */
@@ -85,7 +86,7 @@ function countersOf(
   const before = new Map<string, { secretUsed: number; publicUsed: number; resetSeconds: number }>();
   for (const { lookup, isPublic, count } of group) {
     const owner = ownerOf.get(lookup);
-    if (!owner || !('secret_used' in owner)) continue;
+    if (!owner || owner.has_expired || !('secret_used' in owner)) continue;
     const { id, secret_used: secretUsed, public_used: publicUsed, reset_seconds: resetSeconds } = owner;
     const state = before.get(id) ?? { secretUsed, publicUsed, resetSeconds };
     if (isPublic) state.publicUsed -= count;
@@ -101,6 +102,7 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
   return group.map(({ lookup, isPublic }) => () => {
     const owner = ownerOf.get(lookup);
     if (!owner) return undefined;
+    if (owner.has_expired) throw expiredKey(owner.expires_at);
     const { id, name, disabled, tracking, clientAddresses, brand } = owner;
     return {
       project: {
@@ -112,8 +114,8 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
         brand,
         publicKeyRules: isPublic ? owner.public_key_rules : null,
       },
+      key: { id: owner.key_id, name: owner.key_name, role: owner.role, senderDomains: owner.sender_domains },
       isPublic,
-      role: isPublic ? 'track' : 'full',
       rate: counters.get(id)?.next(isPublic),
       acceptsSecretKey: owner.track_accepts_secret_key,
     };
@@ -123,7 +125,8 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
 /**
  * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is running
  * share the next one, which keeps the number of statements low under load. Each request is answered by a statement that
- * began after it arrived, so a rotated key is refused at once. A slow statement, for instance one that waits for the
+ * began after it arrived, so every process refuses at once a key
+ * that was ended, replaced or has expired. A slow statement, for instance one that waits for the
  * locked row of a project, delays only the requests whose keys are in it.
  */
 export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps): Authenticator {
@@ -136,8 +139,8 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
     const counts = new Map(group.map((requests) => [requests.lookup, requests.count]));
     try {
       const owners = await countRequests(orm.em.fork(), counts);
-      for (const { lookup, public_used: publicUsed, reset_seconds: resetSeconds } of owners) {
-        if (isPublicKey(lookup)) shares.learn(lookup, { publicUsed, resetSeconds });
+      for (const { lookup, role, public_used: publicUsed, reset_seconds: resetSeconds } of owners) {
+        if (isPublicRole(role)) shares.learn(lookup, { publicUsed, resetSeconds });
       }
       return callersOf(group, owners, limitPerMinute);
     } catch (error) {
@@ -169,8 +172,8 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
   return {
     async authenticate({ authorization, client }, keyKind, path) {
       const key = readKey(authorization, keyKind);
-      const lookup = lookupOf(key);
-      if (isPublicKey(key)) assertShare(shares, key, client, limitPerMinute);
+      const lookup = hashKey(key);
+      if (isPublicKey(key)) assertShare(shares, lookup, client, limitPerMinute);
       const caller = (await find(lookup, isPublicKey(key)))();
       if (!caller) throw unknownKey();
       if (keyKind === 'public' && !isPublicKey(key) && !caller.acceptsSecretKey) throw publicKeyOnly(path);

@@ -6,6 +6,7 @@ import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempoten
 import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
+import type { KeyRole } from '../../shared/pure/key-roles.ts';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
 import type { KeyKind } from './api-key.ts';
@@ -41,9 +42,19 @@ export interface RequestProject {
   publicKeyRules: PublicKeyRules | null;
 }
 
+/** The key of a request. */
+export interface RequestKey {
+  id: string;
+  name: string;
+  role: KeyRole;
+  /** The only domains that it may send from; null means all of the project. */
+  senderDomains: string[] | null;
+}
+
 /** What a handler gets: validated input and its own unit of work. */
 export interface RequestContext<Params, Query, Body> {
   project: RequestProject;
+  key: RequestKey;
   params: Params;
   query: Query;
   body: Body;

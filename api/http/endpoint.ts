@@ -59,6 +59,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
    * - `[]` for settings, keys and webhooks of the project: only `full`.
    */
   roles: readonly NamedRole[] | readonly ['track'];
+  /** The fields of a body that a role may send, where it may not send all. */
+  fields?: Partial<Record<NamedRole, readonly string[]>>;
   /**
    * What a call does; without it, GET reads and the other methods write.
    * - `reads`: it changes nothing, for instance a search whose filters come in the body.

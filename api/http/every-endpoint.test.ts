@@ -159,6 +159,7 @@ describe('an id', () => {
       body: { key: 'mine', name: 'Mine', defaultSubscription: 'opt_in' },
     });
     const webhook = await app.api('POST', '/webhooks', { body: { url: 'https://203.0.114.9/' } });
+    const key = await app.api('POST', '/keys', { body: { name: 'Mine', role: 'read' } });
     const records = {
       emails: sent.body.data.emails[0].email,
       contacts: contact.body.id,
@@ -170,6 +171,7 @@ describe('an id', () => {
       workflows: workflow.body.id,
       users: app.project.id,
       webhooks: webhook.body.id,
+      keys: key.body.id,
       events: contact.body.id,
     };
     const stranger = await app.createProject();

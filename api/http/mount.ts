@@ -6,7 +6,7 @@ import { createYields } from '../../shared/platform/yielding.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { admit } from './admit.ts';
+import { admit, assertFields } from './admit.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement } from './endpoint.ts';
@@ -91,6 +91,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
   try {
     const params = parseParams(definition, req.params);
     assertInputStorable(incoming);
+    assertFields(definition, caller.key, body);
     await yieldIfDue();
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
@@ -100,6 +101,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     await yieldIfDue();
     const context: RequestContext<unknown, unknown, unknown> = {
       project: caller.project,
+      key: caller.key,
       params,
       query: parse(definition.query, req.query),
       body: definition.multipart ? body : parse(definition.body, body),

@@ -2,10 +2,10 @@ import { publicLimitOf } from './rate-limit.ts';
 
 /** How the clients of public keys share what those keys may use of their projects' rate limits. */
 export interface PublicShares {
-  /** Counts a request of a client. @returns false, and the seconds until the minute ends, when it has had its share */
-  take: (publicKey: string, client: string) => true | { resetSeconds: number };
+  /** Counts a request of a client with the key that has this hash. @returns false, and the seconds until the minute ends, when it has had its share */
+  take: (lookup: string, client: string) => true | { resetSeconds: number };
   /** Notes what the key has used in the current minute, at all processes. */
-  learn: (publicKey: string, state: { publicUsed: number; resetSeconds: number }) => void;
+  learn: (lookup: string, state: { publicUsed: number; resetSeconds: number }) => void;
 }
 
 interface Minute {
@@ -39,18 +39,18 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
   /** Those of keys that may not exist. They make none of the others forgotten. */
   const unlearned = new Map<string, Minute>();
 
-  function minuteOf(publicKey: string): Minute {
-    const map = minutes.has(publicKey) ? minutes : unlearned;
-    const known = map.get(publicKey);
+  function minuteOf(lookup: string): Minute {
+    const map = minutes.has(lookup) ? minutes : unlearned;
+    const known = map.get(lookup);
     if (known && known.endsAtMs > now()) return known;
     const begun = { endsAtMs: now() + MINUTE_MS, publicUsed: 0, byClient: new Map<string, number>() };
-    setLast(map, KEYS_MAX, publicKey, begun);
+    setLast(map, KEYS_MAX, lookup, begun);
     return begun;
   }
 
   return {
-    take(publicKey, client) {
-      const minute = minuteOf(publicKey);
+    take(lookup, client) {
+      const minute = minuteOf(lookup);
       const leftMs = minute.endsAtMs - now();
       const used = minute.byClient.get(client) ?? 0;
       if (used >= publicLimit - minute.publicUsed) return { resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)) };
@@ -58,14 +58,14 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
       minute.publicUsed += 1;
       return true;
     },
-    learn(publicKey, { publicUsed, resetSeconds }) {
+    learn(lookup, { publicUsed, resetSeconds }) {
       const endsAtMs = now() + resetSeconds * 1_000;
-      let minute = minuteOf(publicKey);
+      let minute = minuteOf(lookup);
       if (endsAtMs > minute.endsAtMs + ROUNDING_MS) minute = { endsAtMs, publicUsed, byClient: new Map() };
       minute.endsAtMs = Math.min(minute.endsAtMs, endsAtMs);
       minute.publicUsed = Math.max(minute.publicUsed, publicUsed);
-      unlearned.delete(publicKey);
-      setLast(minutes, KEYS_MAX, publicKey, minute);
+      unlearned.delete(lookup);
+      setLast(minutes, KEYS_MAX, lookup, minute);
     },
   };
 }

@@ -8,6 +8,7 @@ import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { ownKeySchema } from '../keys/keys.schemas.ts';
 import { idParams } from '../http/pagination.ts';
 
 const clientAddressesSchema = z.enum(CLIENT_ADDRESSES).meta({
@@ -33,6 +34,10 @@ const rotatedKeysSchema = z.object({
 export const projectSchema = rotatedKeysSchema
   .omit({ secret: true })
   .meta({ id: 'Project', description: 'The project of the key' });
+
+const ownProjectSchema = projectSchema
+  .extend({ key: ownKeySchema })
+  .meta({ id: 'OwnProject', description: 'The project of the key, and the key' });
 
 function projectView(project: Project): z.infer<typeof projectSchema> {
   return {
@@ -61,10 +66,10 @@ const list = endpoint({
   method: 'get',
   path: '/users/@me/projects',
   tag: 'Projects',
-  summary: 'The project that the key belongs to',
-  replies: { 200: { description: 'A list of one project', schema: z.array(projectSchema) } },
-  async handle({ em, project }) {
-    return ok([projectView(await findProject(em, project.id))]);
+  summary: 'The project that the key belongs to, and the key',
+  replies: { 200: { description: 'A list of one project', schema: z.array(ownProjectSchema) } },
+  async handle({ em, project, key: { id, name, role } }) {
+    return ok([{ ...projectView(await findProject(em, project.id)), key: { id, name, role } }]);
   },
 });
 
@@ -96,7 +101,8 @@ const regenerateKeys = endpoint({
   method: 'post',
   path: '/users/@me/projects/:id/regenerate-keys',
   tag: 'Projects',
-  summary: 'Replace both keys of the project; the old ones stop working at once',
+  summary: 'Replace the two keys that come with the project; the old ones stop working at once',
+  description: 'Keys of `POST /keys` stay as they are.',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },

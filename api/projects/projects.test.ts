@@ -19,6 +19,7 @@ describe('GET /users/@me/projects', () => {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
           ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
           clientAddresses: 'SHORTENED',
+          key: { id: expect.any(String), name: 'Secret key', role: 'full' },
           createdAt: project.createdAt.toISOString(),
           updatedAt: project.updatedAt.toISOString(),
         },

@@ -32,9 +32,10 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     hasWarnings: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
-    async handle({ project, body, claim, deps }) {
+    async handle({ project, key, body, claim, deps }) {
       const from = body.from && { ...body.from, name: body.from.name ?? body.name };
       const request: TransactionalRequest = {
+        key,
         to: body.to,
         subject: body.subject,
         html: body.body,

@@ -23,6 +23,10 @@ export const LIMITS = {
   executionsPerContactAndHour: 100,
   /** Custom data of a campaign's recipients that a worker holds at once for one page. */
   campaignSliceBytes: 4_194_304,
+  /** Keys of a project, and the domains that one of them may be limited to. */
+  keysPerProject: 100,
+  senderDomainsPerKey: 100,
+  keyNameLength: 100,
   /** Recipients of one request of /v1/send. */
   recipients: 1_000,
   attachments: 10,

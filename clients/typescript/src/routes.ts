@@ -180,7 +180,16 @@ export const ROUTES = {
   projects: {
     list: 'LIST /users/@me/projects',
     update: 'PATCH /users/@me/projects/{id} body',
-    /** Replaces both keys. The old ones are refused from then on. */
+    /** Replaces the two keys that come with the project. The old ones are refused from then on. */
     regenerateKeys: 'POST /users/@me/projects/{id}/regenerate-keys',
+  },
+  keys: {
+    list: 'LIST /keys',
+    get: 'GET /keys/{id}',
+    /** The answer holds the key itself; no later answer does. */
+    create: 'POST /keys body',
+    update: 'PATCH /keys/{id} body',
+    /** Ends it: it is refused from then on. */
+    end: 'DELETE /keys/{id}',
   },
 } as const satisfies Record<string, Record<string, Route>>;

@@ -1099,6 +1099,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the project, oldest first
+         * @description List the keys of the project, oldest first.
+         *
+         *     Roles: full, read.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create a key
+         * @description The answer shows the key once; only its hash is stored. Several keys with the same role may work at a time, so a key can be replaced without an interruption.
+         *
+         *     Roles: full.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a key, without the key itself
+         * @description Get a key, without the key itself.
+         *
+         *     Roles: full, read.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * End a key: it is refused from now on, everywhere
+         * @description A key may end itself. The last full key that works cannot be ended here.
+         *
+         *     Roles: full.
+         */
+        delete: operations["endKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name, the end or the sender domains of a key
+         * @description A full key gets an earlier end only when another full key works as long as it would.
+         *
+         *     Roles: full.
+         */
+        patch: operations["updateKey"];
+        trace?: never;
+    };
     "/segments": {
         parameters: {
             query?: never;
@@ -1591,8 +1653,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The project that the key belongs to
-         * @description The project that the key belongs to.
+         * The project that the key belongs to, and the key
+         * @description The project that the key belongs to, and the key.
          *
          *     Roles: full, send, marketing, support, read.
          */
@@ -1637,8 +1699,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace both keys of the project; the old ones stop working at once
-         * @description Replace both keys of the project; the old ones stop working at once.
+         * Replace the two keys that come with the project; the old ones stop working at once
+         * @description Keys of `POST /keys` stay as they are.
          *
          *     Roles: full.
          */
@@ -3195,6 +3257,47 @@ export interface components {
              */
             success: true;
         };
+        /** @description A new key */
+        CreatedKey: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description From when on it is refused; null means never */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether it made this request */
+            isCurrent: boolean;
+            /**
+             * @description The key itself, shown here only
+             * @example sk_…
+             */
+            key: string;
+            /** @description When it was last used, to the minute */
+            lastUsedAt: string | null;
+            /**
+             * @description The name
+             * @example Shop server
+             */
+            name: string;
+            /**
+             * @description What it may call
+             * @enum {string}
+             */
+            role: "full" | "send" | "marketing" | "support" | "read" | "track";
+            /** @description The only domains that it may send from */
+            senderDomains: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
         /** @description The body of createDomain */
         CreateDomainRequest: {
             /** @description The domain after the @ of sender addresses */
@@ -3204,6 +3307,23 @@ export interface components {
              * @description The project of the key, which is also the default
              */
             projectId?: string;
+        };
+        /** @description The body of createKey */
+        CreateKeyRequest: {
+            /** @description From when on the key is refused; null means never */
+            expiresAt?: string | null;
+            /**
+             * @description Where the key is used
+             * @example Shop server
+             */
+            name: string;
+            /**
+             * @description What it may call; it never changes
+             * @enum {string}
+             */
+            role: "full" | "send" | "marketing" | "support" | "read" | "track";
+            /** @description The only domains that a send key may send from; null means all of the project */
+            senderDomains?: string[] | null;
         };
         /** @description The body of createSegment */
         CreateSegmentRequest: {
@@ -4106,6 +4226,42 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description A key, without the key itself */
+        Key: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description From when on it is refused; null means never */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether it made this request */
+            isCurrent: boolean;
+            /** @description When it was last used, to the minute */
+            lastUsedAt: string | null;
+            /**
+             * @description The name
+             * @example Shop server
+             */
+            name: string;
+            /**
+             * @description What it may call
+             * @enum {string}
+             */
+            role: "full" | "send" | "marketing" | "support" | "read" | "track";
+            /** @description The only domains that it may send from */
+            senderDomains: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
         /** @description A page of activities */
         ListActivityResponse: {
             /** @description Where the next page begins; empty on the last one */
@@ -4577,6 +4733,66 @@ export interface components {
              * @description When it was answered
              */
             timestamp: string;
+        };
+        /** @description The key that made the request */
+        OwnKey: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * @description The name
+             * @example Shop server
+             */
+            name: string;
+            /**
+             * @description What it may call
+             * @enum {string}
+             */
+            role: "full" | "send" | "marketing" | "support" | "read" | "track";
+        };
+        /** @description The project of the key, and the key */
+        OwnProject: {
+            /**
+             * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
+             * @enum {string}
+             */
+            clientAddresses: "FULL" | "SHORTENED" | "NONE";
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description The name that recipients see; null for the name of the project */
+            displayName: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The key that made the request */
+            key: components["schemas"]["OwnKey"];
+            /** @description The language of recipients whose own is not known; null for English */
+            language: ("en" | "de" | "fr" | "es" | "it" | "nl" | "pt" | "ar" | "he" | "ja") | null;
+            /** @description A picture above the footer and the pages */
+            logoUrl: string | null;
+            /** @description The name */
+            name: string;
+            /** @description The address of the sender in the footer of MARKETING email */
+            postalAddress: string | null;
+            /**
+             * @description The public key
+             * @example pk_…
+             */
+            public: string;
+            /** @description What the public key may do; null means everything that it can do */
+            publicKeyRules: components["schemas"]["PublicKeyRules"] | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
         };
         /** @description What is wrong */
         PayloadTooLargeError: {
@@ -6096,6 +6312,18 @@ export interface components {
                 [key: string]: boolean | null;
             };
         };
+        /** @description The body of updateKey */
+        UpdateKeyRequest: {
+            /** @description From when on the key is refused; null means never */
+            expiresAt?: string | null;
+            /**
+             * @description Where the key is used
+             * @example Shop server
+             */
+            name?: string;
+            /** @description The only domains that a send key may send from; null means all of the project */
+            senderDomains?: string[] | null;
+        };
         /** @description The body of updateProject */
         UpdateProjectRequest: {
             /**
@@ -7027,7 +7255,9 @@ export type ContactTopic = components['schemas']['ContactTopic'];
 export type ContactTopics = components['schemas']['ContactTopics'];
 export type CreateCampaignRequest = components['schemas']['CreateCampaignRequest'];
 export type CreateCampaignResponse = components['schemas']['CreateCampaignResponse'];
+export type CreatedKey = components['schemas']['CreatedKey'];
 export type CreateDomainRequest = components['schemas']['CreateDomainRequest'];
+export type CreateKeyRequest = components['schemas']['CreateKeyRequest'];
 export type CreateSegmentRequest = components['schemas']['CreateSegmentRequest'];
 export type CreateTemplateRequest = components['schemas']['CreateTemplateRequest'];
 export type CreateTopicRequest = components['schemas']['CreateTopicRequest'];
@@ -7074,6 +7304,7 @@ export type ImportSuppressionsRequest = components['schemas']['ImportSuppression
 export type ImportSuppressionsResponse = components['schemas']['ImportSuppressionsResponse'];
 export type InternalError = components['schemas']['InternalError'];
 export type InternalResponse = components['schemas']['InternalResponse'];
+export type Key = components['schemas']['Key'];
 export type ListActivityResponse = components['schemas']['ListActivityResponse'];
 export type ListCampaignRecipientsResponse = components['schemas']['ListCampaignRecipientsResponse'];
 export type ListedEvent = components['schemas']['ListedEvent'];
@@ -7097,6 +7328,8 @@ export type NewWaitForEventStep = components['schemas']['NewWaitForEventStep'];
 export type NewWebhookStep = components['schemas']['NewWebhookStep'];
 export type NotFoundError = components['schemas']['NotFoundError'];
 export type NotFoundResponse = components['schemas']['NotFoundResponse'];
+export type OwnKey = components['schemas']['OwnKey'];
+export type OwnProject = components['schemas']['OwnProject'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PayloadTooLargeResponse = components['schemas']['PayloadTooLargeResponse'];
 export type Project = components['schemas']['Project'];
@@ -7177,6 +7410,7 @@ export type UnsupportedMediaTypeError = components['schemas']['UnsupportedMediaT
 export type UnsupportedMediaTypeResponse = components['schemas']['UnsupportedMediaTypeResponse'];
 export type UpdateContactConfig = components['schemas']['UpdateContactConfig'];
 export type UpdateContactRequest = components['schemas']['UpdateContactRequest'];
+export type UpdateKeyRequest = components['schemas']['UpdateKeyRequest'];
 export type UpdateProjectRequest = components['schemas']['UpdateProjectRequest'];
 export type UpdateSegmentRequest = components['schemas']['UpdateSegmentRequest'];
 export type UpdateTemplateRequest = components['schemas']['UpdateTemplateRequest'];
@@ -8606,6 +8840,121 @@ export interface operations {
             };
         };
     };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All keys, expired ones too */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"][];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The new key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedKey"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
+    endKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
     listSegments: {
         parameters: {
             query?: never;
@@ -9361,7 +9710,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Project"][];
+                    "application/json": components["schemas"]["OwnProject"][];
                 };
             };
         };

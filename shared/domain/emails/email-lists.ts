@@ -11,6 +11,8 @@ const EMAIL_CURSOR = { at: tables.email.createdAt, id: tables.email.id, seq: tab
 export type EmailCursor = RowOf<typeof EMAIL_CURSOR>;
 
 export interface EmailFilters {
+  /** Only those of POST /v1/send with this key. */
+  keyId?: string | undefined;
   address?: string | undefined;
   contactId?: string | undefined;
   campaignId?: string | undefined;
@@ -144,6 +146,7 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
   if (list.status !== undefined) conditions.push(hasStatus(list.status));
+  if (list.keyId !== undefined) conditions.push(sql`e.key_id = ${list.keyId}`);
   if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
   return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }

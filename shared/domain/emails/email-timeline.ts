@@ -204,9 +204,11 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
 
 /**
  * An email, what happened to it and why it waits.
+ * @param keyId only if it was sent with this key
  * @throws AppError RESOURCE_NOT_FOUND
  */
-export async function readEmailStory(em: Em, projectId: string, emailId: string): Promise<EmailStory> {
+export async function readEmailStory(em: Em, projectId: string, emailId: string, keyId?: string): Promise<EmailStory> {
+  const ofKey = keyId === undefined ? sql`` : sql`and e.key_id = ${keyId}`;
   const row = await queryOne(
     em,
     sql`
@@ -215,7 +217,7 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string)
         h.holds -> case when e.campaign_id is null then 'transactional' else 'campaign' end as "streamHold"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
         left join project_permit h on h.project_id = e.project_id
-      where e.id = ${emailId} and e.project_id = ${projectId}`,
+      where e.id = ${emailId} and e.project_id = ${projectId} ${ofKey}`,
     STORY,
   );
   if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Email not found' });

@@ -36,6 +36,8 @@ export interface EmailSender {
   templateId: string | null;
   /** What the emails are about. */
   topic: Pick<EmailTopic, 'id'> | null;
+  /** The key of the request, if one sent it. */
+  keyId?: string;
   from: Mailbox;
   replyTo?: string | undefined;
   /** The id that `storeAttachments` returns. */
@@ -80,7 +82,8 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
         ${text} as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
         ${sender.topic?.id ?? null}::uuid as topic_id,
         ${sender.from.address}::text as from_address, ${sender.from.name ?? null}::text as from_name,
-        ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id`;
+        ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id,
+        ${sender.keyId ?? null}::uuid as key_id`;
   }
   return sql`
     select * from unnest(
@@ -92,9 +95,10 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
       ${emails.map(({ sender }) => sender.topic?.id ?? null)}::uuid[], ${emails.map(({ sender }) => sender.from.address)}::text[],
       ${emails.map(({ sender }) => sender.from.name ?? null)}::text[],
       ${emails.map(({ sender }) => sender.replyTo ?? null)}::text[],
-      ${emails.map(({ sender }) => sender.attachmentSetId ?? null)}::uuid[]
+      ${emails.map(({ sender }) => sender.attachmentSetId ?? null)}::uuid[],
+      ${emails.map(({ sender }) => sender.keyId ?? null)}::uuid[]
     ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers, template_id, topic_id, from_address,
-      from_name, reply_to, attachment_set_id)`;
+      from_name, reply_to, attachment_set_id, key_id)`;
 }
 
 /** Stores rendered emails of one sender as PENDING and adds them to the outbox, in the caller's transaction. */
@@ -123,9 +127,9 @@ export async function storeEmails(
       record as (
         insert into email
           (id, project_id, contact_id, template_id, topic_id, automation_id, execution_id, to_address, subject, status, created_at,
-            delivery_due_at)
+            delivery_due_at, key_id)
         select id, ${projectId}, contact_id, template_id, topic_id, ${execution?.automationId ?? null}::uuid,
-          ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(), now()
+          ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(), now(), key_id
         from rendered
       ),
       queued as (${queued})

@@ -50,6 +50,7 @@ async function queueTogether(...requests: RequestInput[]): Promise<string[]> {
         project: { id: projectId, tracking: 'DISABLED', brand: TEST_BRAND },
         claim,
         request: {
+          key: { id: '01890000-0000-7000-8000-000000000000', senderDomains: null },
           ...{ ...to('a@x.test'), subject: 'S', html: 'B', from: { address: 'shop@example.com' } },
           ...{ headers: [], attachments: [], ...request },
         },

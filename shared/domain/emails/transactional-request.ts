@@ -1,5 +1,7 @@
-import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
+import { domainToASCII } from 'node:url';
+import { AppError, badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
+import { domainOf } from '../../pure/emails/email-address.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
@@ -15,6 +17,8 @@ import type { EmailAttachment, Mailbox } from './stored-email.ts';
 
 /** A checked request of POST /v1/send. */
 export interface TransactionalRequest {
+  /** The key that it came with, and the only domains that this key may send from; null means all of the project. */
+  key: { id: string; senderDomains: readonly string[] | null };
   to: Mailbox[];
   subject?: string;
   html?: string;
@@ -42,6 +46,8 @@ export interface ResolvedContent extends EmailSource {
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;
+  /** The key of the request. */
+  keyId: string;
 }
 
 export interface QueuedEmail {
@@ -86,7 +92,18 @@ export async function findTemplateAndTopic(em: Em, projectId: string, templateId
   return { template, topic: await findEmailTopic(em, projectId, template.topicId) };
 }
 
-/** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing */
+/** @throws AppError ROLE_REFUSED for a domain that is none of those the key may send from */
+function assertDomainOfKey(senderDomains: readonly string[] | null, address: string): void {
+  const domain = domainToASCII(domainOf(address)) || domainOf(address);
+  if (senderDomains === null || senderDomains.includes(domain)) return;
+  throw new AppError('ROLE_REFUSED', {
+    message: `This key may not send from ${domain}, only from ${senderDomains.join(', ')}`,
+    details: { domain, senderDomains },
+    suggestion: 'Send from one of these domains, or use a key that may send from all domains of the project',
+  });
+}
+
+/** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing, ROLE_REFUSED */
 export function resolveContent(
   request: TransactionalRequest,
   found: FoundTemplate = NO_TEMPLATE,
@@ -102,6 +119,7 @@ export function resolveContent(
     missing.push({ field, message: MISSING, code: 'invalid_type' });
   }
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
+  assertDomainOfKey(request.key.senderDomains, from.address);
   const type = template?.type ?? 'TRANSACTIONAL';
   return {
     subject,
@@ -114,6 +132,7 @@ export function resolveContent(
     isTracked: isEmailTracked(tracking, type),
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
+    keyId: request.key.id,
   };
 }
 

@@ -1,4 +1,3 @@
-import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
@@ -7,6 +6,7 @@ import type { ClientAddresses, TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
+import { generateKey, hashKey } from './keys.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
 
@@ -15,16 +15,8 @@ export interface ProjectKeys {
   secretKey: string;
 }
 
-/** SHA-256 of a key, hex: the form in which a secret key is stored and looked up. */
-export function hashKey(key: string): string {
-  return hash('sha256', key);
-}
-
-/** A new pair of keys: `pk_` and `sk_`, the mark if there is one, and 64 hex digits (32 random bytes). */
 function generateKeys(keyMark: string | undefined): ProjectKeys {
-  const mark = keyMark === undefined ? '' : `${keyMark}_`;
-  const randomHex = () => randomBytes(32).toString('hex');
-  return { publicKey: `pk_${mark}${randomHex()}`, secretKey: `sk_${mark}${randomHex()}` };
+  return { publicKey: generateKey('track', keyMark), secretKey: generateKey('full', keyMark) };
 }
 
 /**
@@ -59,7 +51,7 @@ export async function listProjects(em: Em): Promise<Project[]> {
 }
 
 /**
- * Replaces both keys at once; the old ones stop working with the commit.
+ * Replaces the two keys that come with the project; the old ones stop working with the commit. Further keys stay.
  * @param keyMark the mark in the new keys, if the installation has one
  * @throws AppError RESOURCE_NOT_FOUND
  */

@@ -5,6 +5,7 @@ import {
 } from '../automations/automation.entity.ts';
 import { CampaignEntity } from '../campaigns/campaign.entity.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
+import { KeyEntity } from '../projects/key.entity.ts';
 import { ProjectEntity } from '../projects/project.entity.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
@@ -18,6 +19,7 @@ export const entities = [
   AutomationTransitionEntity,
   CampaignEntity,
   ContactEntity,
+  KeyEntity,
   ProjectEntity,
   SegmentEntity,
   SenderDomainEntity,

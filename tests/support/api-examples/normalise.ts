@@ -5,7 +5,15 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const EXAMPLE_MOMENT = '2026-02-03T09:30:00.000Z';
 /** For times in the future, and the ends of periods. */
 const EXAMPLE_LATER = '2026-02-04T09:30:00.000Z';
-const LATER_KEYS = ['until', 'endDate', 'scheduledFor', 'nextAttemptAt', 'retryAt', 'previousSecretExpiresAt'];
+const LATER_KEYS = [
+  'until',
+  'endDate',
+  'scheduledFor',
+  'nextAttemptAt',
+  'retryAt',
+  'previousSecretExpiresAt',
+  'expiresAt',
+];
 const EXAMPLE_CURSOR = 'eyJpZCI6IjAxOThjMGRlIn0';
 
 /** Keys, signatures and addresses differ from run to run; real keys would also be secrets. */

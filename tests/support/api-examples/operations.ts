@@ -118,6 +118,12 @@ export async function recordProject(_stack: TestStack, { project, record }: Exam
   const publicKeyRules = { fields: ['plan'], subscribed: true, resubscribe: false, dataTargets: false };
   await record('updateProject', { params, body: { ...brand, publicKeyRules } });
   await record('listProjects');
+  const send = { name: 'Shop server', role: 'send', senderDomains: ['example.com'] };
+  const key = await record('createKey', { body: { ...send, expiresAt: '2099-01-01T00:00:00Z' } });
+  await record('listKeys');
+  await record('getKey', { params: { id: key.id } });
+  await record('updateKey', { params: { id: key.id }, body: { name: 'Till', senderDomains: null } });
+  await record('endKey', { params: { id: key.id } });
   await record('regenerateProjectKeys', { params });
 }
 

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { createKey, endKey, findKey, listKeys, updateKey } from '../../shared/domain/projects/keys.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+import { createdKeySchema, createKeyBody, keySchema, keyView, updateKeyBody } from './keys.schemas.ts';
+
+const oneKey = { tag: 'Keys', params: idParams, malformedIdCode: 'RESOURCE_NOT_FOUND' } as const;
+
+const list = endpoint({
+  operationId: 'listKeys',
+  roles: ['read'],
+  method: 'get',
+  path: '/keys',
+  tag: 'Keys',
+  summary: 'List the keys of the project, oldest first',
+  replies: { 200: { description: 'All keys, expired ones too', schema: z.array(keySchema) } },
+  async handle({ em, project, key }) {
+    return ok((await listKeys(em, project.id)).map((each) => keyView(each, key.id)));
+  },
+});
+
+const create = endpoint({
+  operationId: 'createKey',
+  roles: [],
+  method: 'post',
+  path: '/keys',
+  tag: 'Keys',
+  summary: 'Create a key',
+  description:
+    'The answer shows the key once; only its hash is stored. Several keys with the same role may work at a time, so a key can be replaced without an interruption.',
+  body: createKeyBody,
+  replies: { 201: { description: 'The new key', schema: createdKeySchema } },
+  async handle({ em, project, key, body, deps: { config } }) {
+    const { key: row, secret } = await createKey(em, project.id, body, config.KEY_MARK);
+    return created({ ...keyView(row, key.id), key: secret });
+  },
+});
+
+const get = endpoint({
+  ...oneKey,
+  operationId: 'getKey',
+  roles: ['read'],
+  method: 'get',
+  path: '/keys/:id',
+  summary: 'Get a key, without the key itself',
+  replies: { 200: { description: 'The key', schema: keySchema } },
+  async handle({ em, project, key, params }) {
+    return ok(keyView(await findKey(em, project.id, params.id), key.id));
+  },
+});
+
+const update = endpoint({
+  ...oneKey,
+  operationId: 'updateKey',
+  roles: [],
+  method: 'patch',
+  path: '/keys/:id',
+  summary: 'Change the name, the end or the sender domains of a key',
+  description: 'A full key gets an earlier end only when another full key works as long as it would.',
+  body: updateKeyBody,
+  replies: { 200: { description: 'The key after the change', schema: keySchema } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, key, params, body }) {
+    return ok(keyView(await updateKey(em, project.id, params.id, body), key.id));
+  },
+});
+
+const end = endpoint({
+  ...oneKey,
+  operationId: 'endKey',
+  roles: [],
+  method: 'delete',
+  path: '/keys/:id',
+  summary: 'End a key: it is refused from now on, everywhere',
+  description: 'A key may end itself. The last full key that works cannot be ended here.',
+  replies: { 204: { description: 'Ended' } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params }) {
+    await endKey(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+/** The endpoints of keys. */
+export const keyEndpoints: Endpoint[] = [list, create, get, update, end];

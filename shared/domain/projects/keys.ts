@@ -1,0 +1,133 @@
+import { randomBytes, hash } from 'node:crypto';
+import { AppError, validationError } from '../../pure/app-error.ts';
+import { isPublicRole, type KeyRole } from '../../pure/key-roles.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from '../../database/em.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { query, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { KeyEntity, type Key } from './key.entity.ts';
+
+/** What a caller chooses about a key. */
+export interface KeySettings {
+  name: string;
+  /** Only for the role `send`: the only domains that it may send from, in their stored form. */
+  senderDomains: string[] | null;
+  expiresAt: Date | null;
+}
+
+/** SHA-256 of a key, hex: the form in which keys are stored and looked up. */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
+}
+
+/**
+ * A new key: `pk_` for the public roles or `sk_`, the mark of the installation if it has one, and 64 hex digits (32
+ * random bytes).
+ */
+export function generateKey(role: KeyRole, keyMark: string | undefined): string {
+  const mark = keyMark === undefined ? '' : `${keyMark}_`;
+  return `${isPublicRole(role) ? 'pk' : 'sk'}_${mark}${randomBytes(32).toString('hex')}`;
+}
+
+/** Lets no other change of the project's keys happen until the transaction ends. */
+async function lockKeys(tx: Em, projectId: string): Promise<void> {
+  await query(tx, sql`select from project where id = ${projectId} for no key update`);
+}
+
+function assertSettings(role: KeyRole, { senderDomains, expiresAt }: Partial<KeySettings>): void {
+  if (senderDomains && role !== 'send') {
+    const message = 'Only a key with the role "send" can be limited to sender domains';
+    throw validationError([{ field: 'senderDomains', message, code: 'custom' }]);
+  }
+  if (expiresAt && expiresAt.getTime() <= Date.now()) {
+    throw validationError([{ field: 'expiresAt', message: 'Must be in the future', code: 'too_small' }]);
+  }
+}
+
+/** All keys of a project, oldest first, expired ones too. */
+export async function listKeys(em: Em, projectId: string): Promise<Key[]> {
+  return em.find(KeyEntity, { projectId }, { orderBy: { createdAt: 'asc', role: 'asc', id: 'asc' } });
+}
+
+/** Loads a key. @throws AppError RESOURCE_NOT_FOUND */
+export async function findKey(em: Em, projectId: string, keyId: string): Promise<Key> {
+  const key = await em.findOne(KeyEntity, { id: keyId, projectId });
+  if (!key) throw new AppError('RESOURCE_NOT_FOUND', { message: 'The project has no key with this id' });
+  return key;
+}
+
+/**
+ * Creates a key. Only the return value has the key itself.
+ * @param keyMark the mark in it, if the installation has one
+ * @throws AppError VALIDATION_ERROR that names the field, also beyond the limit
+ */
+export async function createKey(
+  em: Em,
+  projectId: string,
+  input: KeySettings & { role: KeyRole },
+  keyMark: string | undefined,
+): Promise<{ key: Key; secret: string }> {
+  assertSettings(input.role, input);
+  return inTransaction(em, async (tx) => {
+    await lockKeys(tx, projectId);
+    await assertBelowLimit(tx, {
+      rows: sql`from api_key where project_id = ${projectId}`,
+      limit: LIMITS.keysPerProject,
+      field: 'name',
+      what: 'keys in a project',
+    });
+    const secret = generateKey(input.role, keyMark);
+    const key = tx.create(KeyEntity, { ...input, projectId, keyHash: hashKey(secret) });
+    await tx.flush();
+    return { key, secret };
+  });
+}
+
+/**
+ * Refuses what would lock the owner out, because only full keys create keys.
+ * @param longest which other full keys suffice: those that work longer than a moment, or (null) those without an end
+ */
+async function assertOtherFullKey(tx: Em, { id, projectId, role }: Key, longest: Date | null): Promise<void> {
+  if (role !== 'full') return;
+  const suffices = longest ? [{ expiresAt: null }, { expiresAt: { $gte: longest } }] : [{ expiresAt: null }];
+  const others = await tx.count(KeyEntity, { projectId, role, id: { $ne: id }, $or: suffices });
+  if (others > 0) return;
+  throw new AppError('CONFLICT', {
+    message: 'No other key with the role "full" works as long as this one, and only full keys can create keys',
+    suggestion: 'Create another full key first',
+  });
+}
+
+/**
+ * Changes what is given of a key. The full key that works longest gets no earlier end.
+ * @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR, CONFLICT for that key
+ */
+export async function updateKey(em: Em, projectId: string, keyId: string, changes: Partial<KeySettings>): Promise<Key> {
+  return inTransaction(em, async (tx) => {
+    await lockKeys(tx, projectId);
+    const key = await findKey(tx, projectId, keyId);
+    assertSettings(key.role, changes);
+    const { expiresAt } = changes;
+    const isSooner = expiresAt && (!key.expiresAt || expiresAt < key.expiresAt);
+    if (isSooner) await assertOtherFullKey(tx, key, key.expiresAt ?? null);
+    tx.assign(key, changes);
+    await tx.flush();
+    return key;
+  });
+}
+
+/**
+ * Ends a key: every request from now on is refused.
+ * @param mayBeLast whether it may be the last full key that works: an operator can always create another
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT when it is the last full key
+ */
+export async function endKey(em: Em, projectId: string, keyId: string, mayBeLast = false): Promise<Key> {
+  return inTransaction(em, async (tx) => {
+    await lockKeys(tx, projectId);
+    const key = await findKey(tx, projectId, keyId);
+    if (!mayBeLast) await assertOtherFullKey(tx, key, new Date());
+    await tx.remove(key).flush();
+    return key;
+  });
+}
