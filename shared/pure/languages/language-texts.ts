@@ -1,10 +1,17 @@
+/** The reasons for leaving that readers can choose from. */
+export const LEAVING_REASONS = ['too_many', 'not_relevant', 'never_subscribed', 'other'] as const;
+export type LeavingReason = (typeof LEAVING_REASONS)[number];
+
 /**
  * The texts for recipients in one language. `{name}` stands for the name of the sender, `{email}` for the address of
  * the recipient. No sentence depends on the gender of either.
  */
 export interface LanguageTexts {
+  /** The name of the language, in the language. */
+  name: string;
   direction: 'ltr' | 'rtl';
   page: PageTexts;
+  choices: ChoiceTexts;
   footer: FooterTexts;
   archive: ArchiveTexts;
 }
@@ -28,6 +35,35 @@ export interface PageTexts {
   notFound: string;
   /** For a link of a project that is disabled or deleted, or to a target that is blocked. */
   linkClosed: string;
+}
+
+/** The texts of the pages about topics and other choices. `{topic}` stands for the name of a topic. */
+export interface ChoiceTexts {
+  askLeaveTopic: string;
+  askJoinTopic: string;
+  leftTopic: string;
+  joinedTopic: string;
+  /** `{date}` stands for the day on which the pause ends. */
+  isPaused: string;
+  /** A link to the preference page. */
+  more: string;
+  topics: string;
+  /** Beside the topics, for a contact who has left all marketing. */
+  rejoin: string;
+  pause: string;
+  pausedUntil: string;
+  language: string;
+  /** For a contact whose language shall be guessed. */
+  anyLanguage: string;
+  tracking: string;
+  save: string;
+  saved: string;
+  unsubscribeAll: string;
+  askReason: string;
+  noReason: string;
+  /** Above a field for the contact's own words. */
+  comment: string;
+  reasons: Record<LeavingReason, string>;
 }
 
 /** The texts at the end of a MARKETING email. */

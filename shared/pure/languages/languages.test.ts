@@ -49,9 +49,10 @@ describe('chooseLanguage', () => {
 describe('the texts', () => {
   it.each(LANGUAGES)('of %s have the same placeholders as the English texts', (language) => {
     const flat = (of: typeof language) => {
-      const { page, footer, archive } = textsOf(of);
+      const { page, choices, footer, archive } = textsOf(of);
       const { reason, topic } = footer;
-      return Object.entries({ ...page, reason, topicReason: topic.reason, archive: archive.title });
+      const others = { reasons: '', reason, topicReason: topic.reason, archive: archive.title };
+      return Object.entries({ ...page, ...choices, ...choices.reasons, ...others });
     };
     const placeholdersOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
     const expected = flat('en').map(([key, text]) => [key, placeholdersOf(text)]);

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const ar: LanguageTexts = {
+  name: 'العربية',
   direction: 'rtl',
   page: {
     unsubscribe: 'إلغاء الاشتراك',
@@ -17,6 +18,33 @@ export const ar: LanguageTexts = {
     notFoundTitle: 'هذا الرابط لا يعمل',
     notFound: 'قد يكون الرابط غير مكتمل. يرجى فتحه مرة أخرى من رسالة البريد الإلكتروني أو نسخه كاملًا.',
     linkClosed: 'لم يعد الرابط نشطًا.',
+  },
+  choices: {
+    askLeaveTopic: 'إيقاف «{topic}» من {name} إلى {email}؟',
+    askJoinTopic: 'الاشتراك في «{topic}» من {name} على {email}؟',
+    leftTopic: 'لن تصل «{topic}» من {name} إلى {email} بعد الآن.',
+    joinedTopic: 'تصل «{topic}» من {name} إلى {email}.',
+    isPaused: 'لن تصل النشرات البريدية من {name} إلى {email} حتى {date}.',
+    more: 'نشرات وإعدادات أخرى',
+    topics: 'ما النشرات المطلوبة؟',
+    rejoin: 'اختيار أي نشرة هنا يعيد الاشتراك فيها.',
+    pause: 'إيقاف جميع النشرات مؤقتًا لمدة {days} يومًا',
+    pausedUntil: 'إيقاف مؤقت حتى {date}',
+    language: 'اللغة',
+    anyLanguage: 'بلا تفضيل',
+    tracking: 'السماح لـ {name} بمعرفة فتح الرسائل واتباع روابطها',
+    save: 'حفظ',
+    saved: 'تم حفظ الاختيارات.',
+    unsubscribeAll: 'إلغاء الاشتراك في كل شيء',
+    askReason: 'ما سبب إلغاء الاشتراك؟ (اختياري)',
+    noReason: 'بلا إجابة',
+    comment: 'هل من ملاحظات أخرى؟ (اختياري)',
+    reasons: {
+      too_many: 'رسائل كثيرة جدًا',
+      not_relevant: 'المحتوى غير مهم بالنسبة إليّ',
+      never_subscribed: 'لم يكن هناك اشتراك من قبلي',
+      other: 'سبب آخر',
+    },
   },
   footer: {
     reason: 'وصلتك هذه الرسالة بسبب الاشتراك في النشرات البريدية من {name}.',

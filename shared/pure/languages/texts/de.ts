@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const de: LanguageTexts = {
+  name: 'Deutsch',
   direction: 'ltr',
   page: {
     unsubscribe: 'Abmelden',
@@ -17,6 +18,33 @@ export const de: LanguageTexts = {
     notFoundTitle: 'Dieser Link funktioniert nicht',
     notFound: 'Vielleicht ist er unvollständig. Bitte öffnen Sie ihn noch einmal aus der E-Mail.',
     linkClosed: 'Er ist nicht mehr aktiv.',
+  },
+  choices: {
+    askLeaveTopic: 'Möchten Sie an {email} „{topic}“ von {name} nicht mehr erhalten?',
+    askJoinTopic: 'Möchten Sie an {email} „{topic}“ von {name} erhalten?',
+    leftTopic: '{email} erhält „{topic}“ von {name} nicht mehr.',
+    joinedTopic: '{email} erhält „{topic}“ von {name}.',
+    isPaused: '{email} erhält bis zum {date} keine Newsletter von {name}.',
+    more: 'Andere Newsletter und Einstellungen',
+    topics: 'Was möchten Sie erhalten?',
+    rejoin: 'Wählen Sie hier Newsletter aus, um sich wieder dafür anzumelden.',
+    pause: 'Alle Newsletter {days} Tage lang pausieren',
+    pausedUntil: 'Pausiert bis zum {date}',
+    language: 'Sprache',
+    anyLanguage: 'Keine Vorgabe',
+    tracking: '{name} darf sehen, ob ich E-Mails öffne und ihren Links folge',
+    save: 'Speichern',
+    saved: 'Ihre Auswahl wurde gespeichert.',
+    unsubscribeAll: 'Von allem abmelden',
+    askReason: 'Warum haben Sie sich abgemeldet? (freiwillig)',
+    noReason: 'Keine Angabe',
+    comment: 'Möchten Sie noch etwas sagen? (freiwillig)',
+    reasons: {
+      too_many: 'Zu viele E-Mails',
+      not_relevant: 'Die Inhalte interessieren mich nicht',
+      never_subscribed: 'Ich habe mich nie angemeldet',
+      other: 'Ein anderer Grund',
+    },
   },
   footer: {
     reason: 'Sie erhalten diese E-Mail, weil Sie Newsletter von {name} abonniert haben.',

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const en: LanguageTexts = {
+  name: 'English',
   direction: 'ltr',
   page: {
     unsubscribe: 'Unsubscribe',
@@ -17,6 +18,33 @@ export const en: LanguageTexts = {
     notFoundTitle: 'This link does not work',
     notFound: 'It may be incomplete. Please open it again from the email, or copy all of it.',
     linkClosed: 'It is no longer active.',
+  },
+  choices: {
+    askLeaveTopic: 'Do you no longer want to receive “{topic}” from {name} at {email}?',
+    askJoinTopic: 'Do you want to receive “{topic}” from {name} at {email}?',
+    leftTopic: '{email} receives no more “{topic}” from {name}.',
+    joinedTopic: '{email} receives “{topic}” from {name}.',
+    isPaused: '{email} receives no newsletters from {name} until {date}.',
+    more: 'Other newsletters and settings',
+    topics: 'What would you like to receive?',
+    rejoin: 'Choose newsletters here to subscribe to them again.',
+    pause: 'Pause all newsletters for {days} days',
+    pausedUntil: 'Paused until {date}',
+    language: 'Language',
+    anyLanguage: 'No preference',
+    tracking: '{name} may see whether I open its emails and follow their links',
+    save: 'Save',
+    saved: 'Your choices have been saved.',
+    unsubscribeAll: 'Unsubscribe from everything',
+    askReason: 'Why did you unsubscribe? (optional)',
+    noReason: 'No answer',
+    comment: 'Is there anything else to say? (optional)',
+    reasons: {
+      too_many: 'Too many emails',
+      not_relevant: 'The content is of no interest to me',
+      never_subscribed: 'I never subscribed',
+      other: 'Another reason',
+    },
   },
   footer: {
     reason: 'You receive this email because you are subscribed to newsletters from {name}.',

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const es: LanguageTexts = {
+  name: 'Español',
   direction: 'ltr',
   page: {
     unsubscribe: 'Darse de baja',
@@ -17,6 +18,33 @@ export const es: LanguageTexts = {
     notFoundTitle: 'Este enlace no funciona',
     notFound: 'Puede que esté incompleto. Ábralo de nuevo desde el correo electrónico.',
     linkClosed: 'Ya no está activo.',
+  },
+  choices: {
+    askLeaveTopic: '¿Ya no desea recibir «{topic}» de {name} en {email}?',
+    askJoinTopic: '¿Desea recibir «{topic}» de {name} en {email}?',
+    leftTopic: '{email} ya no recibirá «{topic}» de {name}.',
+    joinedTopic: '{email} recibe «{topic}» de {name}.',
+    isPaused: '{email} no recibirá boletines de {name} hasta el {date}.',
+    more: 'Otros boletines y ajustes',
+    topics: '¿Qué desea recibir?',
+    rejoin: 'Elija aquí los boletines a los que desea suscribirse de nuevo.',
+    pause: 'Pausar todos los boletines durante {days} días',
+    pausedUntil: 'En pausa hasta el {date}',
+    language: 'Idioma',
+    anyLanguage: 'Sin preferencia',
+    tracking: '{name} puede ver si abro sus correos y sigo sus enlaces',
+    save: 'Guardar',
+    saved: 'Se ha guardado su selección.',
+    unsubscribeAll: 'Darse de baja de todo',
+    askReason: '¿Por qué se ha dado de baja? (opcional)',
+    noReason: 'Sin respuesta',
+    comment: '¿Desea añadir algo más? (opcional)',
+    reasons: {
+      too_many: 'Demasiados correos',
+      not_relevant: 'El contenido no me interesa',
+      never_subscribed: 'Nunca pedí la suscripción',
+      other: 'Otro motivo',
+    },
   },
   footer: {
     reason: 'Recibe este correo electrónico por su suscripción a los boletines de {name}.',

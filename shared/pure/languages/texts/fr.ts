@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const fr: LanguageTexts = {
+  name: 'Français',
   direction: 'ltr',
   page: {
     unsubscribe: 'Se désabonner',
@@ -17,6 +18,33 @@ export const fr: LanguageTexts = {
     notFoundTitle: 'Ce lien ne fonctionne pas',
     notFound: 'Il est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis l’e-mail.',
     linkClosed: 'Il n’est plus actif.',
+  },
+  choices: {
+    askLeaveTopic: 'Ne souhaitez-vous plus recevoir « {topic} » de {name} à l’adresse {email} ?',
+    askJoinTopic: 'Souhaitez-vous recevoir « {topic} » de {name} à l’adresse {email} ?',
+    leftTopic: '{email} ne recevra plus « {topic} » de {name}.',
+    joinedTopic: '{email} reçoit « {topic} » de {name}.',
+    isPaused: '{email} ne recevra aucune lettre d’information de {name} jusqu’au {date}.',
+    more: 'Autres lettres d’information et réglages',
+    topics: 'Que souhaitez-vous recevoir ?',
+    rejoin: 'Choisissez ici les lettres d’information auxquelles vous réabonner.',
+    pause: 'Suspendre toutes les lettres d’information pendant {days} jours',
+    pausedUntil: 'Suspendu jusqu’au {date}',
+    language: 'Langue',
+    anyLanguage: 'Sans préférence',
+    tracking: '{name} peut voir si j’ouvre ses e-mails et si je suis leurs liens',
+    save: 'Enregistrer',
+    saved: 'Vos choix ont été enregistrés.',
+    unsubscribeAll: 'Se désabonner de tout',
+    askReason: 'Pourquoi ce désabonnement ? (facultatif)',
+    noReason: 'Sans réponse',
+    comment: 'Souhaitez-vous ajouter quelque chose ? (facultatif)',
+    reasons: {
+      too_many: 'Trop d’e-mails',
+      not_relevant: 'Le contenu ne m’intéresse pas',
+      never_subscribed: 'Je n’ai jamais demandé cet abonnement',
+      other: 'Une autre raison',
+    },
   },
   footer: {
     reason: 'Vous recevez cet e-mail en raison de votre abonnement aux lettres d’information de {name}.',

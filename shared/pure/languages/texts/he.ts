@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const he: LanguageTexts = {
+  name: 'עברית',
   direction: 'rtl',
   page: {
     unsubscribe: 'ביטול הרישום',
@@ -17,6 +18,33 @@ export const he: LanguageTexts = {
     notFoundTitle: 'הקישור הזה אינו פועל',
     notFound: 'ייתכן שהוא אינו שלם. אפשר לפתוח אותו שוב מתוך הודעת הדוא״ל או להעתיק את כולו.',
     linkClosed: 'הוא אינו פעיל עוד.',
+  },
+  choices: {
+    askLeaveTopic: 'האם להפסיק את משלוח ״{topic}״ של {name} אל {email}?',
+    askJoinTopic: 'האם לשלוח את ״{topic}״ של {name} אל {email}?',
+    leftTopic: '״{topic}״ של {name} לא יישלח עוד אל {email}.',
+    joinedTopic: '״{topic}״ של {name} נשלח אל {email}.',
+    isPaused: 'הניוזלטרים של {name} לא יישלחו אל {email} עד {date}.',
+    more: 'ניוזלטרים והגדרות נוספים',
+    topics: 'מה לשלוח?',
+    rejoin: 'בחירה של ניוזלטר כאן מחדשת את הרישום אליו.',
+    pause: 'השהיית כל הניוזלטרים למשך {days} ימים',
+    pausedUntil: 'מושהה עד {date}',
+    language: 'שפה',
+    anyLanguage: 'ללא העדפה',
+    tracking: '{name} רשאי לראות אם הודעות נפתחות ואם הקישורים שבהן נלחצים',
+    save: 'שמירה',
+    saved: 'הבחירות נשמרו.',
+    unsubscribeAll: 'ביטול הרישום לכול',
+    askReason: 'מה הסיבה לביטול הרישום? (לא חובה)',
+    noReason: 'ללא תשובה',
+    comment: 'יש עוד משהו להוסיף? (לא חובה)',
+    reasons: {
+      too_many: 'יותר מדי הודעות',
+      not_relevant: 'התוכן אינו מעניין אותי',
+      never_subscribed: 'מעולם לא נרשמתי',
+      other: 'סיבה אחרת',
+    },
   },
   footer: {
     reason: 'הודעה זו נשלחה בעקבות הרשמה לניוזלטרים של {name}.',

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const it: LanguageTexts = {
+  name: 'Italiano',
   direction: 'ltr',
   page: {
     unsubscribe: 'Annulla iscrizione',
@@ -17,6 +18,33 @@ export const it: LanguageTexts = {
     notFoundTitle: 'Questo link non funziona',
     notFound: 'Forse è incompleto. Aprilo di nuovo dall’email.',
     linkClosed: 'Non è più attivo.',
+  },
+  choices: {
+    askLeaveTopic: 'Non vuoi più ricevere «{topic}» di {name} all’indirizzo {email}?',
+    askJoinTopic: 'Vuoi ricevere «{topic}» di {name} all’indirizzo {email}?',
+    leftTopic: '{email} non riceverà più «{topic}» di {name}.',
+    joinedTopic: '{email} riceve «{topic}» di {name}.',
+    isPaused: '{email} non riceverà newsletter di {name} fino al {date}.',
+    more: 'Altre newsletter e impostazioni',
+    topics: 'Che cosa vuoi ricevere?',
+    rejoin: 'Scegli qui le newsletter a cui vuoi iscriverti di nuovo.',
+    pause: 'Sospendi tutte le newsletter per {days} giorni',
+    pausedUntil: 'Sospensione fino al {date}',
+    language: 'Lingua',
+    anyLanguage: 'Nessuna preferenza',
+    tracking: '{name} può vedere se apro le sue email e ne seguo i link',
+    save: 'Salva',
+    saved: 'Le tue scelte sono state salvate.',
+    unsubscribeAll: 'Annulla tutte le iscrizioni',
+    askReason: 'Perché hai annullato l’iscrizione? (facoltativo)',
+    noReason: 'Nessuna risposta',
+    comment: 'Vuoi aggiungere qualcosa? (facoltativo)',
+    reasons: {
+      too_many: 'Troppe email',
+      not_relevant: 'I contenuti non mi interessano',
+      never_subscribed: 'Non ho mai chiesto l’iscrizione',
+      other: 'Un altro motivo',
+    },
   },
   footer: {
     reason: 'Ricevi questa email per la tua iscrizione alle newsletter di {name}.',

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const ja: LanguageTexts = {
+  name: '日本語',
   direction: 'ltr',
   page: {
     unsubscribe: '配信を停止する',
@@ -17,6 +18,33 @@ export const ja: LanguageTexts = {
     notFoundTitle: 'このリンクは無効です',
     notFound: 'リンクが途中で切れている可能性があります。メールからもう一度開くか、リンク全体をコピーしてください。',
     linkClosed: 'このリンクは現在使われていません。',
+  },
+  choices: {
+    askLeaveTopic: '{email} への {name} からの「{topic}」の配信を停止しますか？',
+    askJoinTopic: '{email} で {name} からの「{topic}」を受け取りますか？',
+    leftTopic: '{email} に {name} からの「{topic}」は今後届きません。',
+    joinedTopic: '{email} に {name} からの「{topic}」が届きます。',
+    isPaused: '{email} に {name} からのニュースレターは {date} まで届きません。',
+    more: 'ほかのニュースレターと設定',
+    topics: '受け取るものを選んでください',
+    rejoin: 'ここで選ぶと、そのニュースレターの配信が再開されます。',
+    pause: 'すべてのニュースレターを {days} 日間休止する',
+    pausedUntil: '{date} まで休止中',
+    language: '言語',
+    anyLanguage: '指定なし',
+    tracking: 'メールの開封とリンクのクリックを {name} が確認することに同意する',
+    save: '保存する',
+    saved: '設定を保存しました。',
+    unsubscribeAll: 'すべての配信を停止する',
+    askReason: '配信を停止した理由をお聞かせください（任意）',
+    noReason: '回答しない',
+    comment: 'ほかにご意見があればお書きください（任意）',
+    reasons: {
+      too_many: 'メールが多すぎる',
+      not_relevant: '内容に興味がない',
+      never_subscribed: '登録した覚えがない',
+      other: 'その他の理由',
+    },
   },
   footer: {
     reason: 'このメールは {name} のニュースレターにご登録いただいた方にお送りしています。',

@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const nl: LanguageTexts = {
+  name: 'Nederlands',
   direction: 'ltr',
   page: {
     unsubscribe: 'Afmelden',
@@ -17,6 +18,33 @@ export const nl: LanguageTexts = {
     notFoundTitle: 'Deze link werkt niet',
     notFound: 'Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail.',
     linkClosed: 'Hij is niet meer actief.',
+  },
+  choices: {
+    askLeaveTopic: 'Wilt u op {email} ‘{topic}’ van {name} niet meer ontvangen?',
+    askJoinTopic: 'Wilt u op {email} ‘{topic}’ van {name} ontvangen?',
+    leftTopic: '{email} ontvangt ‘{topic}’ van {name} niet meer.',
+    joinedTopic: '{email} ontvangt ‘{topic}’ van {name}.',
+    isPaused: '{email} ontvangt tot {date} geen nieuwsbrieven van {name}.',
+    more: 'Andere nieuwsbrieven en instellingen',
+    topics: 'Wat wilt u ontvangen?',
+    rejoin: 'Kies hier nieuwsbrieven om u er weer voor aan te melden.',
+    pause: 'Alle nieuwsbrieven {days} dagen pauzeren',
+    pausedUntil: 'Gepauzeerd tot {date}',
+    language: 'Taal',
+    anyLanguage: 'Geen voorkeur',
+    tracking: '{name} mag zien of ik e-mails open en hun links volg',
+    save: 'Opslaan',
+    saved: 'Uw keuzes zijn opgeslagen.',
+    unsubscribeAll: 'Voor alles afmelden',
+    askReason: 'Waarom hebt u zich afgemeld? (niet verplicht)',
+    noReason: 'Geen antwoord',
+    comment: 'Wilt u nog iets kwijt? (niet verplicht)',
+    reasons: {
+      too_many: 'Te veel e-mails',
+      not_relevant: 'De inhoud interesseert mij niet',
+      never_subscribed: 'Ik heb mij nooit aangemeld',
+      other: 'Een andere reden',
+    },
   },
   footer: {
     reason: 'U ontvangt deze e-mail omdat u bent aangemeld voor nieuwsbrieven van {name}.',

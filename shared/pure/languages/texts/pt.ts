@@ -1,6 +1,7 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
 export const pt: LanguageTexts = {
+  name: 'Português',
   direction: 'ltr',
   page: {
     unsubscribe: 'Cancelar a inscrição',
@@ -17,6 +18,33 @@ export const pt: LanguageTexts = {
     notFoundTitle: 'Este link não funciona',
     notFound: 'Talvez esteja incompleto. Abra-o novamente a partir do e-mail.',
     linkClosed: 'Já não está ativo.',
+  },
+  choices: {
+    askLeaveTopic: 'Já não deseja receber “{topic}” de {name} em {email}?',
+    askJoinTopic: 'Deseja receber “{topic}” de {name} em {email}?',
+    leftTopic: '{email} já não recebe “{topic}” de {name}.',
+    joinedTopic: '{email} recebe “{topic}” de {name}.',
+    isPaused: '{email} não recebe newsletters de {name} até {date}.',
+    more: 'Outras newsletters e definições',
+    topics: 'O que deseja receber?',
+    rejoin: 'Escolha aqui as newsletters em que deseja inscrever-se de novo.',
+    pause: 'Suspender todas as newsletters durante {days} dias',
+    pausedUntil: 'Em pausa até {date}',
+    language: 'Idioma',
+    anyLanguage: 'Sem preferência',
+    tracking: '{name} pode ver se abro os seus e-mails e sigo as suas ligações',
+    save: 'Guardar',
+    saved: 'As suas escolhas foram guardadas.',
+    unsubscribeAll: 'Cancelar todas as inscrições',
+    askReason: 'Porque cancelou a inscrição? (opcional)',
+    noReason: 'Sem resposta',
+    comment: 'Deseja acrescentar alguma coisa? (opcional)',
+    reasons: {
+      too_many: 'Demasiados e-mails',
+      not_relevant: 'O conteúdo não me interessa',
+      never_subscribed: 'Nunca pedi a inscrição',
+      other: 'Outro motivo',
+    },
   },
   footer: {
     reason: 'Recebe este e-mail por causa da sua inscrição nas newsletters de {name}.',
