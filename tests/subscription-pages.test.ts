@@ -158,7 +158,7 @@ describe('the subscription pages in a browser', () => {
     const { page } = browser;
     const { links, isSubscribed } = await contactWith('en');
     await page.goto(links.manageUrl);
-    await page.keyboard.press('Tab');
+    await page.focus('button[name=all]');
     await pressEnter(page);
     expect(await isSubscribed()).toBe(false);
     expect((await page.goto(links.manageUrl.slice(0, -1)))?.status()).toBe(404);

@@ -49,20 +49,22 @@ const job = () => ({ id: jobId, projectId: app.project.id, createdAt: new Date()
 const byEmail = ({ emailId, campaignId }: Reader) => ({ emailId, campaignId });
 const failure = { kind: 'hard', rule: 'test', diagnostic: '550 5.1.1 unknown', server: 'mx.test' } as const;
 
-async function press({ contactId, emailId }: Reader, body?: string): Promise<void> {
-  const { unsubscribeUrl } = linkSignerOf({ ...testConfig(), publicUrl: app.url }).recipientUrls({
+async function press(reader: Reader, body?: string, link: 'unsubscribeUrl' | 'manageUrl' = 'unsubscribeUrl') {
+  const { contactId, emailId } = reader;
+  const urls = linkSignerOf({ ...testConfig(), publicUrl: app.url }).recipientUrls({
     contactId,
     emailId,
     projectId: app.project.id,
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  expect((await fetch(unsubscribeUrl, { method: 'POST', headers, body: body ?? null })).status).toBe(200);
+  expect((await fetch(urls[link], { method: 'POST', headers, body: body ?? null })).status).toBe(200);
 }
 
 const paths: [string, (reader: Reader) => Promise<unknown>, (reader: Reader) => object][] = [
   ['hard_bounce', ({ emailId }) => recordHardBounce(app.em(), emailId, failure), byEmail],
   ['complaint', ({ emailId }) => recordComplaint(app.em(), emailId), byEmail],
   ['link', (reader) => press(reader), byEmail],
+  ['page', (reader) => press(reader, 'all=off', 'manageUrl'), byEmail],
   ['one_click', (reader) => press(reader, 'List-Unsubscribe=One-Click'), byEmail],
   ['email', ({ emailId }) => unsubscribeByEmail(app.em(), emailId), byEmail],
   [

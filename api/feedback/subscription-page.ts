@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Brand } from '../../shared/pure/brand.ts';
 import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
+import { htmlToTextQuickly } from '../../shared/sending/compose/html-to-text.ts';
 
 /** What every page for recipients has. */
 export interface PageFrame {
@@ -11,15 +12,22 @@ export interface PageFrame {
   brand?: Brand;
 }
 
-/** The content of a page: a sentence, and at most one action. */
+/** The content of a page: a sentence, at most one action, and what else there is to choose. */
 export interface SubscriptionPage extends PageFrame {
-  /** `{name}` and `{email}` stand for the sender and the address. */
+  /** `{name}` and `{email}` stand for the sender and the address, and a key of `values` in braces for its value. */
   text: string;
   email?: string;
+  values?: Readonly<Record<string, string>>;
+  /** A second sentence, which comes first: that something was done. */
+  status?: string;
   /** Whether the text confirms an action. */
   isResult?: boolean;
   /** A button that posts to a path relative to this page's. */
   action?: { path: string; label: string };
+  /** A link to a path relative to this page's. */
+  link?: { path: string; label: string };
+  /** A form below all of that, as HTML. */
+  form?: string;
 }
 
 const STYLE = `
@@ -36,13 +44,26 @@ footer { margin: 2rem 0 0; font-size: 0.85rem; color: #595959; }
 button { min-height: 48px; padding: 0.6rem 1.6rem; font: inherit; font-weight: 600; color: #fff; background: #1a56db;
   border: 2px solid transparent; border-radius: 8px; cursor: pointer; }
 button:hover { background: #1442ab; }
-button:focus-visible { outline: 3px solid #1a56db; outline-offset: 3px; }
+button.other, button.other:hover { color: #1a56db; background: transparent; border-color: currentColor; }
+:focus-visible { outline: 3px solid #1a56db; outline-offset: 3px; }
+a { color: #1a56db; }
+fieldset { margin: 0 0 1.5rem; padding: 0; border: 0; min-width: 0; }
+legend { margin: 0 0 0.75rem; padding: 0; font-weight: 600; }
+.choice { display: flex; gap: 0.75rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
+.choice div { min-width: 0; }
+.choice input { flex: none; width: 24px; height: 24px; margin: 0.1rem 0 0; accent-color: #1a56db; }
+small { display: block; font-size: 0.85rem; color: #595959; }
+select, textarea { display: block; width: 100%; min-height: 44px; margin: 0.25rem 0 0; padding: 0.5rem; font: inherit;
+  color: inherit; background: transparent; border: 1px solid #767676; border-radius: 8px; }
+option { color: #1c1c1e; background: #fff; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.75rem; }
 @media (max-width: 36rem) { main { margin: 0; min-height: 100vh; border-radius: 0; } button { width: 100%; } }
 @media (prefers-color-scheme: dark) {
   body { color: #f2f2f4; background: #111113; }
   main { background: #1d1d20; }
-  footer { color: #b4b4b8; }
-  button:focus-visible { outline-color: #8db0ff; }
+  footer, small { color: #b4b4b8; }
+  a, button.other, button.other:hover { color: #8db0ff; }
+  :focus-visible { outline-color: #8db0ff; }
 }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
@@ -65,6 +86,11 @@ export function pagePolicyOf({ brand }: PageFrame): string {
 /** Gives a name or an address a direction of its own, and keeps lines from breaking at its hyphens. */
 export function isolate(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
+}
+
+/** A text as HTML, with values for the names in braces. */
+export function fillText(text: string, values: Readonly<Record<string, string>>): string {
+  return escapeHtml(text).replace(/\{(\w+)\}/g, (_, name: string) => isolate(values[name] ?? ''));
 }
 
 function headerOf({ name, logoUrl }: Brand): string {
@@ -100,15 +126,25 @@ ${main}${brand ? footerOf(brand) : ''}</main>
 `;
 }
 
+function renderMain({ text, brand, email, values, status, isResult, action, link, form }: SubscriptionPage): string {
+  const role = isResult ? ' role="status"' : '';
+  const sentence = fillText(text, { name: brand?.name ?? '', email: email ?? '', ...values });
+  const parts = [
+    status === undefined ? `<p${role}>${sentence}</p>` : `<p${role}>${escapeHtml(status)}</p>\n<p>${sentence}</p>`,
+    action &&
+      `<form method="post" action="${escapeHtml(action.path)}"><button type="submit">${escapeHtml(action.label)}</button></form>`,
+    link && `<p><a href="${escapeHtml(link.path)}">${escapeHtml(link.label)}</a></p>`,
+    form,
+  ];
+  return parts.flatMap((part) => (part === undefined ? [] : `${part}\n`)).join('');
+}
+
 /** Renders the page as HTML and escapes its texts. */
 export function renderSubscriptionPage(page: SubscriptionPage): string {
-  const { text, brand, email, isResult, action } = page;
-  const form = action
-    ? `<form method="post" action="${escapeHtml(action.path)}"><button type="submit">${escapeHtml(action.label)}</button></form>\n`
-    : '';
-  const sentence = escapeHtml(text)
-    .replace('{name}', () => isolate(brand?.name ?? ''))
-    .replace('{email}', () => isolate(email ?? ''));
-  const noIndex = '<meta name="robots" content="noindex">\n';
-  return renderPage(page, `<p${isResult ? ' role="status"' : ''}>${sentence}</p>\n${form}`, noIndex);
+  return renderPage(page, renderMain(page), '<meta name="robots" content="noindex">\n');
+}
+
+/** The words that a page shows, with `{email}` instead of the address and without its link, for the record of consent. */
+export function wordingOf(page: SubscriptionPage): string {
+  return `${page.title}\n${htmlToTextQuickly(renderMain({ ...page, link: undefined, email: '{email}' }))}`;
 }

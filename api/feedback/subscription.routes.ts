@@ -1,20 +1,26 @@
 import type { Express, Request, Response } from 'express';
 import { chooseLanguage, textsOf, type Language } from '../../shared/pure/languages/languages.ts';
-import {
-  changeSubscription,
-  findLinkContact,
-  type LinkContact,
-} from '../../shared/domain/emails/subscription-links.ts';
+import { evidenceOf, wordingId } from '../../shared/domain/consent/records.ts';
+import { findLinkContact, readChoices, type LinkContact } from '../../shared/domain/emails/link-contact.ts';
+import { changeChoices, changeSubscription } from '../../shared/domain/emails/subscription-links.ts';
 import type { Em } from '../../shared/database/em.ts';
 import type { LinkSigner, RecipientRef } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
-import { pagePolicyOf, renderSubscriptionPage, type PageFrame, type SubscriptionPage } from './subscription-page.ts';
+import { addressOfRequest } from '../http/guests.ts';
+import { readFormBody } from './form-body.ts';
+import { readPreferenceForm } from './preference-form.ts';
+import { pageOf, type Reader, type Visit } from './reader-pages.ts';
+import {
+  pagePolicyOf,
+  renderSubscriptionPage,
+  wordingOf,
+  type PageFrame,
+  type SubscriptionPage,
+} from './subscription-page.ts';
 
 /** After an hour, one of the subscriptions of the last 24 hours may no longer count. */
 const RETRY_AFTER_SECONDS = 3_600;
-
-type PageName = 'unsubscribe' | 'subscribe' | 'manage';
 
 /** Sends a page for recipients. @param html the page as rendered */
 export function sendHtmlPage(res: Response, page: PageFrame, html: string): void {
@@ -63,37 +69,10 @@ function hasBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-/** The page for a contact, before or after an action. */
-function pageOf(
-  name: PageName,
-  token: string,
-  language: Language,
-  contact: LinkContact | undefined,
-  isResult: boolean,
-): SubscriptionPage {
-  const { page: texts } = textsOf(language);
-  if (!contact) return { language, title: texts.unsubscribedTitle, text: texts.isGone, isResult };
-  const { brand, email, subscribed } = contact;
-  const base = { language, brand, email };
-  const offers = {
-    unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
-    subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
-  };
-  const isAlreadySo = name === (subscribed ? 'subscribe' : 'unsubscribe');
-  if (isResult || name === 'manage' || isAlreadySo) {
-    const stateTitle = subscribed ? texts.subscribedTitle : texts.unsubscribedTitle;
-    const title = name === 'manage' ? texts.manage : stateTitle;
-    const text = subscribed ? texts.isSubscribed : texts.isUnsubscribed;
-    return { ...base, title, text, isResult, action: subscribed ? offers.unsubscribe : offers.subscribe };
-  }
-  const text = name === 'unsubscribe' ? texts.askUnsubscribe : texts.askSubscribe;
-  return { ...base, title: texts[name], text, action: offers[name] };
-}
-
 /**
  * Mounts the pages that the links of an email lead to. GET only shows a page, so that scanners that follow every link
- * change nothing; POST changes the subscription. The body of a POST is ignored, so one address serves the button of the
- * page and the one-click request of a mail program (RFC 8058).
+ * change nothing; POST changes what the contact has chosen. The body of a POST to the unsubscribe link is ignored, so one
+ * address serves the button of the page and the one-click request of a mail program (RFC 8058).
  */
 export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner, load: Load): void {
   /** Uses the database in a turn of the contact, because anybody with a link can call it without end. */
@@ -107,30 +86,58 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
     return owner;
   }
 
-  for (const name of ['unsubscribe', 'subscribe', 'manage'] as const) {
-    app.get(`/${name}/:token`, async (req, res) => {
-      const { token } = req.params;
-      const owner = ownerOf(token, req, res);
-      if (!owner) return;
-      const contact = await inTurn(owner.contactId, (em) => findLinkContact(em, owner));
-      sendPage(res, pageOf(name, token, languageFor(req, contact), contact, false));
-    });
+  async function findReader(em: Em, owner: RecipientRef, req: Request): Promise<Reader | undefined> {
+    const contact = await findLinkContact(em, owner);
+    const language = languageFor(req, contact);
+    const choices = contact && (await readChoices(em, contact, owner.emailId, language));
+    return choices && { contact, choices, language };
   }
 
-  for (const name of ['unsubscribe', 'subscribe'] as const) {
-    app.post(`/${name}/:token`, async (req, res) => {
+  function answer(req: Request, res: Response, reader: Reader | undefined, visit: Visit): void {
+    if (reader) {
+      sendPage(res, pageOf(reader, visit));
+      return;
+    }
+    const language = languageFor(req);
+    const { page: texts } = textsOf(language);
+    sendPage(res, { language, title: texts.unsubscribedTitle, text: texts.isGone, isResult: visit.isResult });
+  }
+
+  for (const name of ['unsubscribe', 'subscribe', 'manage'] as const) {
+    const path = `/${name}/:token`;
+    app.get(path, async (req: Request<{ token: string }>, res) => {
       const { token } = req.params;
       const owner = ownerOf(token, req, res);
       if (!owner) return;
-      const reason = name === 'unsubscribe' && hasBody(req) ? 'one_click' : 'link';
-      const contact = await inTurn(owner.contactId, (em) =>
-        changeSubscription(em, owner, name === 'subscribe', reason),
-      );
-      if (contact === 'too often') {
+      const reader = await inTurn(owner.contactId, (em) => findReader(em, owner, req));
+      answer(req, res, reader, { name, token, isResult: false, hasLeft: false });
+    });
+
+    app.post(path, async (req: Request<{ token: string }>, res) => {
+      const { token } = req.params;
+      const owner = ownerOf(token, req, res);
+      if (!owner) return;
+      const wishes = name === 'manage' ? readPreferenceForm(await readFormBody(req, res)) : undefined;
+      const isOneClick = name === 'unsubscribe' && hasBody(req);
+      const reader = await inTurn(owner.contactId, async (em) => {
+        const before = await findReader(em, owner, req);
+        if (!before) return undefined;
+        const shown = pageOf(before, { name, token, isResult: false, hasLeft: false });
+        const evidence = {
+          ...evidenceOf(addressOfRequest(req), before.contact.clientAddresses),
+          ...(!isOneClick && { wordingId: await wordingId(em, wordingOf(shown)) }),
+        };
+        const outcome = wishes
+          ? await changeChoices(em, owner, wishes, 'page', evidence)
+          : await changeSubscription(em, owner, name === 'subscribe', isOneClick ? 'one_click' : 'link', evidence);
+        return outcome === 'too often' ? outcome : findReader(em, owner, req);
+      });
+      if (reader === 'too often') {
         sendTooOften(req, res);
         return;
       }
-      sendPage(res, pageOf(name, token, languageFor(req, contact), contact, true));
+      const hasLeft = wishes ? wishes.hasLeft : name === 'unsubscribe';
+      answer(req, res, reader, { name, token, isResult: true, hasLeft });
     });
   }
 }

@@ -12,6 +12,8 @@ export const ACTIVITY_TYPES = [
   'email.failed',
   'contact.subscribed',
   'contact.unsubscribed',
+  'contact.paused',
+  'contact.resumed',
   'campaign.scheduled',
   'campaign.sent',
   'workflow.started',
@@ -33,6 +35,8 @@ export const EVENT_OF_ACTIVITY = {
   'email.failed': 'email.failed',
   'contact.subscribed': 'contact.subscribed',
   'contact.unsubscribed': 'contact.unsubscribed',
+  'contact.paused': 'contact.paused',
+  'contact.resumed': 'contact.resumed',
 } as const satisfies Partial<Record<ActivityType, string>>;
 
 /** Names of the events above. */

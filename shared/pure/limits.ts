@@ -8,6 +8,8 @@ export const LIMITS = {
   contactDataKeys: 500,
   contactDataBytes: 65_536,
   contactDataKeyLength: 200,
+  /** How far ahead a caller may pause the marketing of a contact. */
+  pauseDays: 366,
   /** `data` of one request, including values that are not stored and keys that it deletes. */
   requestDataKeys: 1_000,
   requestDataBytes: 1_048_576,
@@ -120,6 +122,8 @@ export const LIMITS = {
   postalAddressLength: 500,
   postalAddressLines: 8,
   logoUrlLength: 2_000,
+  /** What a reader says after leaving; more is cut off. */
+  feedbackLength: 500,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
   /** Addresses that one request suppresses. */

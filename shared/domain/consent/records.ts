@@ -32,6 +32,8 @@ export interface ConsentChange {
   emailId?: string | null;
   /** The campaign that led to it, where no email is known. */
   campaignId?: string | null;
+  /** What else there is to know of the change. */
+  details?: Readonly<Record<string, unknown>>;
   evidence?: Evidence | undefined;
 }
 
@@ -54,7 +56,8 @@ export function consentsInsert(projectId: string, changes: readonly ConsentChang
       coalesce(m.campaign_id, n.campaign_id), n.client_address, n.wording_id
     from unnest(
       ${changes.map(({ contactId }) => contactId)}::uuid[], ${changes.map(({ topicId }) => topicId ?? null)}::uuid[],
-      ${changes.map(({ state }) => state)}::text[],       ${changes.map(({ cause }) => json(causeData(cause)))}::jsonb[], ${changes.map(emailIdOf)}::uuid[],
+      ${changes.map(({ state }) => state)}::text[],
+      ${changes.map(({ cause, details }) => json({ ...causeData(cause), ...details }))}::jsonb[], ${changes.map(emailIdOf)}::uuid[],
       ${changes.map(({ campaignId }) => campaignId ?? null)}::uuid[],
       ${changes.map(({ evidence }) => evidence?.clientAddress ?? null)}::text[],
       ${changes.map(({ evidence }) => evidence?.wordingId ?? null)}::text[]
@@ -92,10 +95,29 @@ export function importedConsentsInsert(
 
 /**
  * Records changes of what contacts consent to, in one statement and in the caller's transaction, which must have made
- * the changes. Nothing changes a record later.
+ * the changes. Nothing but `addFeedbackToConsents` changes a record later.
  */
 export async function recordConsents(em: Em, projectId: string, changes: readonly ConsentChange[]): Promise<void> {
   if (changes.length > 0) await query(em, consentsInsert(projectId, changes));
+}
+
+/**
+ * Adds why a contact left to the records of what it left through an email within the last day, where nothing is known
+ * yet: a reader is asked after leaving.
+ */
+export async function addFeedbackToConsents(
+  em: Em,
+  contactId: string,
+  emailId: string,
+  feedback: object,
+): Promise<void> {
+  await query(
+    em,
+    sql`
+      update consent_record set details = details || ${json({ feedback })}::jsonb
+      where contact_id = ${contactId} and email_id = ${emailId} and state = 'unsubscribed'
+        and created_at > now() - interval '1 day' and details -> 'feedback' is null`,
+  );
 }
 
 /**

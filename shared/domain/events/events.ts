@@ -79,3 +79,14 @@ export async function recordSubscriptionEvents(
       select`,
   );
 }
+
+/** As `addFeedbackToConsents`, for the events. Automations that have started, and webhooks that were called, know nothing of it. */
+export async function addFeedbackToEvents(em: Em, contactId: string, emailId: string, feedback: object): Promise<void> {
+  await query(
+    em,
+    sql`
+      update event set data = data || ${json({ feedback })}::jsonb
+      where contact_id = ${contactId} and email_id = ${emailId} and name in ('contact.unsubscribed', 'topic.unsubscribed')
+        and created_at > now() - interval '1 day' and data -> 'feedback' is null`,
+  );
+}

@@ -8,6 +8,8 @@ describe('isReservedEventName', () => {
     'email.anything',
     'contact.subscribed',
     'contact.unsubscribed',
+    'contact.paused',
+    'contact.resumed',
     'topic.subscribed',
     'topic.unsubscribed',
     'segment.vip.entry',

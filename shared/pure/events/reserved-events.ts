@@ -1,6 +1,8 @@
 const SUBSCRIPTION_EVENTS: ReadonlySet<string> = new Set([
   'contact.subscribed',
   'contact.unsubscribed',
+  'contact.paused',
+  'contact.resumed',
   'topic.subscribed',
   'topic.unsubscribed',
 ]);

@@ -3,6 +3,7 @@ export const SUBSCRIPTION_REASONS = {
   hard_bounce: 'an email bounced hard',
   complaint: 'the recipient reported an email as spam',
   link: 'the recipient used the page that an email links to',
+  page: 'the recipient saved the preference page that an email links to',
   one_click: "the recipient used the mail program's button to unsubscribe",
   email: 'the recipient wrote to the address for unsubscribing of an email',
   bounce_undone: 'a hard bounce was undone, with `by` when the operator did it',
@@ -26,7 +27,7 @@ export interface ExecutionCause {
 /** What changed a subscription. */
 export type SubscriptionCause =
   | {
-      reason: Extract<SubscriptionReason, 'hard_bounce' | 'complaint' | 'link' | 'one_click' | 'email'>;
+      reason: Extract<SubscriptionReason, 'hard_bounce' | 'complaint' | 'link' | 'page' | 'one_click' | 'email'>;
       emailId: string;
     }
   | { reason: 'bounce_undone'; emailId: string; by?: 'operator' }

@@ -115,10 +115,11 @@ alter table project
   drop constraint project_tracking_check,
   add constraint project_tracking_check check (tracking in ('MARKETING_ONLY', 'ENABLED', 'DISABLED', 'CONSENTED'));
 
--- As before, with the events of topics.
+-- As before, with the events of topics and pauses.
 create or replace function everpost_is_own_event(name text) returns boolean language sql immutable parallel safe as $$
   select name like 'email.%'
-    or name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+    or name in ('contact.subscribed', 'contact.unsubscribed', 'contact.paused', 'contact.resumed',
+      'topic.subscribed', 'topic.unsubscribed')
     or name like 'segment.%.entry' or name like 'segment.%.exit'
 $$;
 
@@ -130,7 +131,8 @@ returns smallint language sql stable as $$
         select x.depth from email e join automation_execution x on x.id = e.execution_id
         where e.id = p_email and (
           p_name not in ('email.open', 'email.click', 'email.received',
-            'contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+            'contact.subscribed', 'contact.unsubscribed', 'contact.paused', 'contact.resumed',
+            'topic.subscribed', 'topic.unsubscribed')
           or coalesce(e.sent_at, e.created_at) > now() - interval '1 hour'
         ))
       when p_name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed') then (
