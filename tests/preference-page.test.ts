@@ -95,11 +95,11 @@ describe.each(['with', 'without'])('the preference page %s scripts', (scripts) =
     expect(await page.$('#reason')).not.toBeNull();
     const records = await query(
       app.em(),
-      sql`select details from consent_record where contact_id = ${(await choices()).contact?.['id']} and cause <> 'api' order by id`,
+      sql`select details -> 'feedback' as feedback from consent_record where contact_id = ${(await choices()).contact?.['id']} and cause <> 'api' order by id`,
     );
     expect(records).toEqual([
-      { details: { feedback: { reason: 'too_many', text: 'Less, please' } } },
-      { details: { feedback: { reason: 'too_many', text: 'Less, please' } } },
+      { feedback: { reason: 'too_many', text: 'Less, please' } },
+      { feedback: { reason: 'too_many', text: 'Less, please' } },
     ]);
 
     await page.click(`#choice-${second}`);

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import type { ListedConsent } from '../../shared/domain/consent/consent-list.ts';
 import { CONSENT_STATES } from '../../shared/domain/consent/records.ts';
-import { SUBSCRIPTION_REASONS, type SubscriptionReason } from '../../shared/pure/events/subscription-reasons.ts';
+import {
+  LEAVING_REASONS,
+  SUBSCRIPTION_REASONS,
+  type SubscriptionReason,
+} from '../../shared/pure/events/subscription-reasons.ts';
 
 const REASONS = Object.keys(SUBSCRIPTION_REASONS) as SubscriptionReason[];
 
@@ -28,6 +32,12 @@ export const consentSchema = z
       .catchall(z.string())
       .meta({ id: 'ConsentCause', description: 'What changed it, with everything that it names' })
       .describe('what changed it'),
+    pausedUntil: z.iso.datetime().optional().describe('of a pause: its end'),
+    feedback: z
+      .object({ reason: z.enum(LEAVING_REASONS).optional(), text: z.string().optional().describe('own words') })
+      .meta({ id: 'ConsentFeedback', description: 'Why a reader left, when a page asked' })
+      .optional()
+      .describe('why the reader left, where a page asked and got an answer'),
     clientAddress: z.string().nullable().describe("of the contact's device, as far as the project keeps it"),
     wording: z
       .object({ id: z.string().describe('the SHA-256 of the text'), text: z.string() })
@@ -43,7 +53,7 @@ const BY_SECRET_KEY = ['api', 'send'];
 
 /** A change of what a contact consents to, as callers see it. */
 export function consentView(consent: ListedConsent): z.infer<typeof consentSchema> {
-  const { topicKey, ...details } = consent.details;
+  const { topicKey, pausedUntil, feedback, ...details } = consent.details;
   const { topicId, emailId, campaignId, wordingId } = consent;
   return {
     id: consent.id,
@@ -56,6 +66,8 @@ export function consentView(consent: ListedConsent): z.infer<typeof consentSchem
       ...(emailId !== null && { emailId }),
       ...(campaignId !== null && { campaignId }),
     },
+    ...(pausedUntil !== undefined && { pausedUntil }),
+    ...(feedback && { feedback }),
     clientAddress: consent.clientAddress,
     wording: wordingId === null ? null : { id: wordingId, text: consent.wording ?? '' },
     at: consent.createdAt.toISOString(),

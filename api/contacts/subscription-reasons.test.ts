@@ -138,9 +138,10 @@ it.each(paths)('the record of consent has one entry of it: %s', async (reason, e
   await end(reader).catch(() => undefined);
   const { body } = await app.api('GET', `/contacts/${reader.contactId}/consents`);
   const byKey = ['api', 'send'].includes(reason) ? { key: 'secret' } : {};
+  const wording = ['link', 'page'].includes(reason) ? { text: expect.stringContaining('{email}') } : null;
   expect(body).toMatchObject({
     data: [
-      { topic: null, state: 'unsubscribed', cause: { reason, ...byKey, ...details(reader) }, wording: null },
+      { topic: null, state: 'unsubscribed', cause: { reason, ...byKey, ...details(reader) }, wording },
       { topic: null, state: 'subscribed', cause: { reason: 'api', endpoint: 'POST /contacts', key: 'secret' } },
     ],
     hasMore: false,

@@ -1,11 +1,11 @@
 import { validate as isUuid } from 'uuid';
 import type { Brand } from '../../shared/pure/brand.ts';
-import { LEAVING_REASONS } from '../../shared/pure/languages/language-texts.ts';
+import { LEAVING_REASONS, type Feedback } from '../../shared/pure/events/subscription-reasons.ts';
 import { languageOf, LANGUAGES, textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 import type { ReaderChoices } from '../../shared/domain/emails/link-contact.ts';
-import { PAUSE_DAYS, type Feedback, type Wishes } from '../../shared/domain/emails/subscription-links.ts';
+import { PAUSE_DAYS, type Wishes } from '../../shared/domain/emails/subscription-links.ts';
 import { fillText } from './subscription-page.ts';
 
 /** What a page lets its reader choose, in one form without a script. */

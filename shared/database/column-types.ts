@@ -1,4 +1,5 @@
 import type { AutomationGraph } from '../pure/automations/automation-graph.ts';
+import type { Feedback } from '../pure/events/subscription-reasons.ts';
 import type { ResendableState } from '../pure/campaigns/campaign-status.ts';
 import type { Hold, WaitingReason } from '../pure/emails/hold.ts';
 import type { FilterCondition } from '../pure/filters/filter-condition.ts';
@@ -17,6 +18,14 @@ export interface RecordedAttempt {
   nextAt?: string;
 }
 
+/** What a cause names (`causeData`), and what else there is to know of a change of consent. */
+interface ConsentDetails extends Partial<
+  Record<'endpoint' | 'jobId' | 'workflowId' | 'executionId' | 'by' | 'topicKey' | 'pausedUntil', string>
+> {
+  key?: 'public' | 'secret';
+  feedback?: Feedback;
+}
+
 /**
  * The types that the schema does not tell: what lies in JSON, and a few texts. A type of a higher floor is added by
  * its owner: `declare module '…/database/column-types.ts' { interface ColumnTypes { … } }`.
@@ -28,7 +37,7 @@ export interface ColumnTypes {
   'campaign.audienceCondition': FilterCondition;
   'campaign.resendStates': ResendableState[];
   'campaign.waiting': Hold;
-  'consentRecord.details': Record<string, string>;
+  'consentRecord.details': ConsentDetails;
   'contact.data': JsonObject;
   'email.attempts': RecordedAttempt[];
   'email.refusal': { rule?: string; server?: string };

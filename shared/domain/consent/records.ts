@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { keptAddress } from '../../platform/client-address.ts';
-import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { ClientAddresses } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
@@ -109,7 +109,7 @@ export async function addFeedbackToConsents(
   em: Em,
   contactId: string,
   emailId: string,
-  feedback: object,
+  feedback: Feedback,
 ): Promise<void> {
   await query(
     em,

@@ -1,7 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { Language } from '../../pure/languages/languages.ts';
-import type { LeavingReason } from '../../pure/languages/language-texts.ts';
-import type { SubscriptionCause, SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
+import type { Feedback, SubscriptionCause, SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
 import { addFeedbackToConsents, type Evidence } from '../consent/records.ts';
 import { setPause, setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
@@ -20,12 +19,6 @@ const DAY_MS = 86_400_000;
 
 /** How recipients use the links of an email. */
 type LinkReason = Extract<SubscriptionReason, 'link' | 'page' | 'one_click' | 'email'>;
-
-/** Why a contact left, in its own words and choice. */
-export interface Feedback {
-  reason?: LeavingReason;
-  text?: string;
-}
 
 /** What a contact changes on a page. What is left out stays as it is. */
 export interface Wishes {

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge } from '../../pure/app-error.ts';
-import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
@@ -81,7 +81,12 @@ export async function recordSubscriptionEvents(
 }
 
 /** As `addFeedbackToConsents`, for the events. Automations that have started, and webhooks that were called, know nothing of it. */
-export async function addFeedbackToEvents(em: Em, contactId: string, emailId: string, feedback: object): Promise<void> {
+export async function addFeedbackToEvents(
+  em: Em,
+  contactId: string,
+  emailId: string,
+  feedback: Feedback,
+): Promise<void> {
   await query(
     em,
     sql`

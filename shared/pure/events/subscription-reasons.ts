@@ -42,3 +42,13 @@ export function causeData(cause: SubscriptionCause): Record<string, string> {
   if (cause.reason !== 'workflow') return cause;
   return { reason: cause.reason, workflowId: cause.automationId, executionId: cause.executionId };
 }
+
+/** What readers can choose as their reason, when a page asks why they left. */
+export const LEAVING_REASONS = ['too_many', 'not_relevant', 'never_subscribed', 'other'] as const;
+export type LeavingReason = (typeof LEAVING_REASONS)[number];
+
+/** Why a reader left: by its choice, in its own words, or both. */
+export interface Feedback {
+  reason?: LeavingReason;
+  text?: string;
+}

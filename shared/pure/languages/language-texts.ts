@@ -1,6 +1,4 @@
-/** The reasons for leaving that readers can choose from. */
-export const LEAVING_REASONS = ['too_many', 'not_relevant', 'never_subscribed', 'other'] as const;
-export type LeavingReason = (typeof LEAVING_REASONS)[number];
+import type { LeavingReason } from '../events/subscription-reasons.ts';
 
 /**
  * The texts for recipients in one language. `{name}` stands for the name of the sender, `{email}` for the address of
