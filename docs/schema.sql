@@ -1049,7 +1049,8 @@ AS $function$
         select x.depth from email e join automation_execution x on x.id = e.execution_id
         where e.id = p_email and (
           p_name not in ('email.open', 'email.click', 'email.received',
-            'contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+            'contact.subscribed', 'contact.unsubscribed', 'contact.paused', 'contact.resumed',
+            'topic.subscribed', 'topic.unsubscribed')
           or coalesce(e.sent_at, e.created_at) > now() - interval '1 hour'
         ))
       when p_name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed') then (
@@ -1259,7 +1260,8 @@ CREATE OR REPLACE FUNCTION everpost_is_own_event(name text)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select name like 'email.%'
-    or name in ('contact.subscribed', 'contact.unsubscribed', 'topic.subscribed', 'topic.unsubscribed')
+    or name in ('contact.subscribed', 'contact.unsubscribed', 'contact.paused', 'contact.resumed',
+      'topic.subscribed', 'topic.unsubscribed')
     or name like 'segment.%.entry' or name like 'segment.%.exit'
 $function$;
 

@@ -2262,7 +2262,7 @@ export interface components {
              * @description The kind
              * @enum {string}
              */
-            type: "event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "email.received" | "email.suppressed" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed" | "workflow.refused";
+            type: "event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "email.received" | "email.suppressed" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "contact.paused" | "contact.resumed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed" | "workflow.refused";
         };
         /** @description The counters of a day in UTC */
         ActivityDay: {
@@ -3004,11 +3004,18 @@ export interface components {
             cause: components["schemas"]["ConsentCause"];
             /** @description of the contact's device, as far as the project keeps it */
             clientAddress: string | null;
+            /** @description why the reader left, where a page asked and got an answer */
+            feedback?: components["schemas"]["ConsentFeedback"];
             /**
              * Format: uuid
              * @description The id of the record
              */
             id: string;
+            /**
+             * Format: date-time
+             * @description of a pause: its end
+             */
+            pausedUntil?: string;
             /**
              * @description What has become of it
              * @enum {string}
@@ -3052,7 +3059,7 @@ export interface components {
              * @description Why
              * @enum {string}
              */
-            reason: "hard_bounce" | "complaint" | "link" | "one_click" | "email" | "bounce_undone" | "api" | "send" | "track" | "import" | "bulk" | "workflow";
+            reason: "hard_bounce" | "complaint" | "link" | "page" | "one_click" | "email" | "bounce_undone" | "api" | "send" | "track" | "import" | "bulk" | "workflow";
             /**
              * Format: uuid
              * @description The workflow
@@ -3060,6 +3067,16 @@ export interface components {
             workflowId?: string;
         } & {
             [key: string]: string;
+        };
+        /** @description Why a reader left, when a page asked */
+        ConsentFeedback: {
+            /**
+             * @description Why
+             * @enum {string}
+             */
+            reason?: "too_many" | "not_relevant" | "never_subscribed" | "other";
+            /** @description own words */
+            text?: string;
         };
         /** @description A page of the record of consent of a contact */
         ConsentPage: {
@@ -7243,6 +7260,7 @@ export type ConflictResponse = components['schemas']['ConflictResponse'];
 export type ConnectedStep = components['schemas']['ConnectedStep'];
 export type Consent = components['schemas']['Consent'];
 export type ConsentCause = components['schemas']['ConsentCause'];
+export type ConsentFeedback = components['schemas']['ConsentFeedback'];
 export type ConsentPage = components['schemas']['ConsentPage'];
 export type ConsentTopic = components['schemas']['ConsentTopic'];
 export type ConsentWording = components['schemas']['ConsentWording'];
