@@ -20,7 +20,7 @@ import { unsignedWarning } from '../shared/domain/domains/domain-health.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/database/session-limits.ts';
 import { query, sql } from '../shared/database/sql.ts';
-import { projectsOfEmails, recordEngagements } from '../shared/domain/engagement/engagement.ts';
+import { readEngagedEmails, recordEngagements, reviseEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAuthenticatorOrm } from './http/authenticator.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
@@ -84,8 +84,9 @@ await runProcess('api', async ({ onStop, fail }) => {
   );
   const engagements = createEngagementRecorder({
     logger,
-    projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
+    emailsOf: (emailIds) => readEngagedEmails(orm.em.fork(), emailIds),
     record: (batch, lockMs) => recordEngagements(orm.em.fork(), batch, lockMs),
+    revise: (batch, lockMs) => reviseEngagements(orm.em.fork(), batch, lockMs),
   });
   const servingApp = createApp(
     { config, orm, authenticatorOrm, logger, engagements },

@@ -189,7 +189,14 @@ async function answerMails(): Promise<void> {
   );
   await recordReply(stack.em(), first, { id: 'r', from: ADDRESS, to: 'a@example.com', subject: 'Re: contentmark' });
   await recordEngagements(stack.em(), [
-    { id: crypto.randomUUID(), emailId: second!, url: `https://x.test/?who=${ADDRESS}`, ageMs: 0, repeats: 0 },
+    {
+      id: crypto.randomUUID(),
+      emailId: second!,
+      url: `https://x.test/?who=${ADDRESS}`,
+      ageMs: 0,
+      repeats: 0,
+      machineReason: null,
+    },
   ]);
   await recordComplaint(stack.em(), second);
 }

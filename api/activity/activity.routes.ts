@@ -78,7 +78,7 @@ const stats = endpoint({
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
-    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.',
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once; `humanOpened` and `humanClicked` leave machines out. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
   errors: ['BAD_REQUEST'],

@@ -179,6 +179,8 @@ describe('GET /activity/stats', () => {
       delivered: 0,
       opened: 0,
       clicked: 0,
+      humanOpened: 0,
+      humanClicked: 0,
       bounced: 0,
       complaints: 0,
       workflowsStarted: 0,
@@ -191,14 +193,22 @@ describe('GET /activity/stats', () => {
         delivered: 1,
         opened: 1,
         clicked: 1,
+        humanOpened: 1,
+        humanClicked: 1,
         bounced: 1,
         complaints: 1,
         workflowsStarted: 1,
       },
-      rates: { deliveryRate: 50, openRate: 50, clickRate: 50, bounceRate: 50, complaintRate: 50 },
+      rates: {
+        ...{ deliveryRate: 50, openRate: 50, clickRate: 50, bounceRate: 50, complaintRate: 50 },
+        ...{ humanOpenRate: 50, humanClickRate: 50 },
+      },
       series: [
         { ...none, date: '2026-02-28' },
-        { ...none, date: '2026-03-01', sent: 2, delivered: 1, opened: 1, clicked: 1, bounced: 1 },
+        {
+          ...{ ...none, date: '2026-03-01', sent: 2, delivered: 1, opened: 1, clicked: 1, bounced: 1 },
+          ...{ humanOpened: 1, humanClicked: 1 },
+        },
         { ...none, date: '2026-03-02', events: 2, complaints: 1, workflowsStarted: 1 },
       ],
     });

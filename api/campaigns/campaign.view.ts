@@ -28,6 +28,13 @@ function countersView(campaign: Campaign): z.infer<typeof countersSchema> {
   };
 }
 
+/** Opens and clicks of people, beside those of all. */
+const humanCountersSchema = z.object({ humanOpenedCount: z.int(), humanClickedCount: z.int() });
+
+function humanCountersView({ humanOpenedCount, humanClickedCount }: Campaign): z.infer<typeof humanCountersSchema> {
+  return { humanOpenedCount, humanClickedCount };
+}
+
 export const campaignSchema = z
   .object({
     id: z.uuid(),
@@ -38,6 +45,7 @@ export const campaignSchema = z
     segmentId: z.uuid().nullable(),
     scheduledFor: z.iso.datetime().nullable(),
     ...countersSchema.shape,
+    ...humanCountersSchema.shape,
     projectId: z.uuid(),
     sentAt: z.iso.datetime().nullable(),
     error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
@@ -79,6 +87,7 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
     segmentId: campaign.segmentId ?? null,
     scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
     ...countersView(campaign),
+    ...humanCountersView(campaign),
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
     error: campaign.error ?? null,
@@ -94,6 +103,7 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
 export const campaignStatsSchema = z
   .object({
     ...countersSchema.shape,
+    ...humanCountersSchema.shape,
     complainedCount: z.int(),
     unsubscribedCount: z.int(),
     failedCount: z.int(),
@@ -101,6 +111,8 @@ export const campaignStatsSchema = z
     suppressedCount: z.int(),
     openRate: z.number(),
     clickRate: z.number(),
+    humanOpenRate: z.number(),
+    humanClickRate: z.number(),
     bounceRate: z.number(),
     deliveryRate: z.number(),
   })
@@ -111,6 +123,7 @@ export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignSt
   const rateOf = (counted: number): number => percent(counted, campaign.sentCount);
   return {
     ...countersView(campaign),
+    ...humanCountersView(campaign),
     complainedCount: campaign.complainedCount,
     unsubscribedCount: campaign.unsubscribedCount,
     failedCount: campaign.failedCount,
@@ -118,6 +131,8 @@ export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignSt
     suppressedCount: campaign.suppressedCount,
     openRate: rateOf(campaign.openedCount),
     clickRate: rateOf(campaign.clickedCount),
+    humanOpenRate: rateOf(campaign.humanOpenedCount),
+    humanClickRate: rateOf(campaign.humanClickedCount),
     bounceRate: rateOf(campaign.bouncedCount),
     deliveryRate: rateOf(campaign.deliveredCount),
   };

@@ -48,6 +48,8 @@ describe('POST /campaigns', () => {
         openedCount: 0,
         clickedCount: 0,
         bouncedCount: 0,
+        humanOpenedCount: 0,
+        humanClickedCount: 0,
         projectId: app.project.id,
         sentAt: null,
         error: null,

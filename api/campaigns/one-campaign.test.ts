@@ -151,6 +151,8 @@ describe('one campaign', () => {
       openedCount: 0,
       clickedCount: 0,
       bouncedCount: 0,
+      humanOpenedCount: 0,
+      humanClickedCount: 0,
       complainedCount: 0,
       unsubscribedCount: 0,
       failedCount: 0,
@@ -158,6 +160,8 @@ describe('one campaign', () => {
       suppressedCount: 0,
       openRate: 0,
       clickRate: 0,
+      humanOpenRate: 0,
+      humanClickRate: 0,
       bounceRate: 0,
       deliveryRate: 0,
     };

@@ -29,6 +29,7 @@ type Recipient = z.infer<typeof recipientSchema>;
 function recipientView(email: ListedEmail): Recipient {
   const { id: emailId, status: state, to, contactId, error: words, deferrals, ...rest } = emailView(email);
   const { nextAttemptAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt } = rest;
+  const { humanOpenedAt, humanClickedAt } = rest;
   return {
     emailId,
     number: email.seq ?? 0,
@@ -45,6 +46,8 @@ function recipientView(email: ListedEmail): Recipient {
     bouncedAt,
     complainedAt,
     unsubscribedAt,
+    humanOpenedAt,
+    humanClickedAt,
   };
 }
 

@@ -3,6 +3,7 @@ import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
 import { TIMELINE_TYPES, type EmailStory, type TimelineEntry } from '../../shared/domain/emails/email-timeline.ts';
 import { WAITING_REASONS } from '../../shared/pure/emails/hold.ts';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
+import { MACHINE_REASONS } from '../../shared/pure/engagement/machine-judge.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
 const moment = z.iso.datetime().nullable();
@@ -16,6 +17,8 @@ export const emailMoments = {
   bouncedAt: moment,
   complainedAt: moment,
   unsubscribedAt: moment,
+  humanOpenedAt: moment,
+  humanClickedAt: moment,
 };
 
 export const emailSchema = z
@@ -74,6 +77,8 @@ export const emailStorySchema = emailSchema
             .string()
             .optional()
             .meta({ examples: ['https://example.com/news'] }),
+          isMachine: z.boolean().optional().describe('of an open or a click: whether a machine made it'),
+          machineReason: z.enum(MACHINE_REASONS).optional(),
         })
         .meta({ id: 'TimelineEntry', description: 'Something that happened to an email' }),
     ),
@@ -106,6 +111,8 @@ export function emailView(email: ListedEmail): z.infer<typeof emailSchema> {
     bouncedAt: isoOf(email.bouncedAt),
     complainedAt: isoOf(email.complainedAt),
     unsubscribedAt: isoOf(email.unsubscribedAt),
+    humanOpenedAt: isoOf(email.humanOpenedAt),
+    humanClickedAt: isoOf(email.humanClickedAt),
     opens: email.opens,
     clicks: email.clicks,
   };

@@ -60,7 +60,7 @@ async function eventsOf(contactId: string): Promise<Record<string, number>> {
 const countsOf = (emailId: string) => queryOne(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
 const engagement = (emailId: string, url: string | null, repeats = 0): Engagement => ({
-  ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats },
+  ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats, machineReason: null },
 });
 
 describe('engagements of one email', () => {
@@ -105,7 +105,9 @@ describe('engagements of one email', () => {
     const recorder = createEngagementRecorder({
       logger: createLogger({ level: 'silent', name: 'test' }),
       capacity: 200,
-      projectsOf: (emailIds) => Promise.resolve(new Map(emailIds.map((id) => [id, 'a project']))),
+      emailsOf: (emailIds) =>
+        Promise.resolve(new Map(emailIds.map((id) => [id, { projectId: 'a project', sentAgoMs: null }]))),
+      revise: () => Promise.resolve(),
       async record(engagements) {
         await held;
         recorded.push(...engagements);

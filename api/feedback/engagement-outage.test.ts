@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { findFreePort } from '../../local/processes/free-port.ts';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
-import { projectsOfEmails, recordEngagements, type Engagement } from '../../shared/domain/engagement/engagement.ts';
+import { readEngagedEmails, recordEngagements, type Engagement } from '../../shared/domain/engagement/engagement.ts';
 import { EventEntity } from '../../tests/support/entities/event.entity.ts';
 import { createProject } from '../../shared/domain/projects/projects.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
@@ -176,11 +176,12 @@ describe('opens and clicks of a project with a locked email', () => {
 describe('createEngagementRecorder without PostgreSQL', () => {
   const logger = createLogger({ level: 'silent', name: 'test' });
   const record = (engagements: Engagement[], lockMs?: number) => recordEngagements(orm.em.fork(), engagements, lockMs);
-  const projectsOf = (emailIds: string[]) => projectsOfEmails(orm.em.fork(), emailIds);
+  const emailsOf = (emailIds: string[]) => readEngagedEmails(orm.em.fork(), emailIds);
+  const revise = () => Promise.resolve();
 
   it('keeps only the latest engagements, as many as its capacity', async () => {
     const [attempted, oldest, ...latest] = [await sentEmail(), await sentEmail(), await sentEmail(), await sentEmail()];
-    const engagements = createEngagementRecorder({ record, projectsOf, logger, capacity: 2 });
+    const engagements = createEngagementRecorder({ record, revise, emailsOf, logger, capacity: 2 });
     await proxy.cut();
     await engagements.add({ emailId: attempted.emailId, url: null });
     for (const { emailId } of [oldest, ...latest]) await engagements.add({ emailId, url: null });
@@ -193,7 +194,7 @@ describe('createEngagementRecorder without PostgreSQL', () => {
 
   it('records the waiting engagements before the process ends, within the time it has', async () => {
     const mail = await sentEmail();
-    const engagements = createEngagementRecorder({ record, projectsOf, logger });
+    const engagements = createEngagementRecorder({ record, revise, emailsOf, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });
     const draining = engagements.drain(30_000);
@@ -204,7 +205,7 @@ describe('createEngagementRecorder without PostgreSQL', () => {
 
   it('ends although the database stays unavailable', async () => {
     const mail = await sentEmail();
-    const engagements = createEngagementRecorder({ record, projectsOf, logger });
+    const engagements = createEngagementRecorder({ record, revise, emailsOf, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });
     await engagements.drain(50);

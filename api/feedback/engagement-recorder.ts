@@ -1,13 +1,23 @@
 import { v7 as uuidV7 } from 'uuid';
 import { isDatabaseFault } from '../../shared/database/database-errors.ts';
 import { GROUP_LOCK_MS } from '../../shared/database/project-writer.ts';
-import { ENGAGEMENT_EVENTS_MAX, type Engagement } from '../../shared/domain/engagement/engagement.ts';
+import {
+  ENGAGEMENT_EVENTS_MAX,
+  type EngagedEmail,
+  type Engagement,
+  type Revision,
+} from '../../shared/domain/engagement/engagement.ts';
 import { DroppedError, Gather, gatherByOwner } from '../../shared/platform/gather.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createReminder } from '../../shared/platform/reminder.ts';
 import { Share } from '../../shared/platform/share.ts';
+import { judge, judgeRequest, type RequestFacts } from '../../shared/pure/engagement/machine-judge.ts';
+import type { Visit } from './visits.ts';
 
-export type NewEngagement = Pick<Engagement, 'emailId' | 'url'>;
+export interface NewEngagement extends Pick<Engagement, 'emailId' | 'url'> {
+  /** What is known of who did it. When left out, a person did. */
+  by?: { request: RequestFacts; visit: Visit };
+}
 
 /** Records opens and clicks, each once, even those that come while PostgreSQL is unavailable. */
 export interface EngagementRecorder {
@@ -16,6 +26,8 @@ export interface EngagementRecorder {
    * Never rejects.
    */
   add: (engagement: NewEngagement) => Promise<void>;
+  /** Turns what a visitor did before into a machine's, because it has shown to be one. Resolves as above. */
+  revise: (visit: Visit) => Promise<void>;
   /**
    * Records the waiting engagements before the process ends. Those that take longer than `withinMs` are lost and
    * logged.
@@ -26,8 +38,10 @@ export interface EngagementRecorder {
 export interface EngagementRecorderOptions {
   /** @param lockMs the longest wait for a lock; that of the session when undefined */
   record: (engagements: Engagement[], lockMs?: number) => Promise<void>;
-  /** The projects of emails, by the id of the email. Emails that are gone are missing. */
-  projectsOf: (emailIds: string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Turns recorded engagements into those of machines. */
+  revise: (revisions: Revision[], lockMs?: number) => Promise<void>;
+  /** What is known of emails, by their id. Emails that are gone are missing. */
+  emailsOf: (emailIds: string[]) => Promise<ReadonlyMap<string, EngagedEmail>>;
   logger: Logger;
   /** The most engagements that may wait; then the oldest is dropped. */
   capacity?: number;
@@ -38,45 +52,75 @@ const BATCH_MAX = 200;
 /** The connections for groups, and for groups that may wait for the locks of their project. */
 const CONNECTIONS = 2;
 
-/** An engagement that is not recorded yet. */
+/** An engagement that is not recorded yet, or only the news that its visitor is a machine. */
 interface WaitingEngagement {
-  engagement: Pick<Engagement, 'id' | 'emailId' | 'url' | 'repeats'>;
+  emailId: string;
+  engagement: Omit<Engagement, 'ageMs'> | undefined;
+  request: RequestFacts | undefined;
+  visit: Visit | undefined;
+  /** Those of its email, kind and verdict so far; see `createRepeats`. */
+  group?: string;
+  /** Whether it has its verdict, which stays when the group is written again. */
+  isJudged?: boolean;
   /** When it happened, in milliseconds of the monotonic clock. */
   atMs: number;
   projectId?: string;
+  /** When the email was handed over, by the same clock; undefined while that is unknown. */
+  handedOverAtMs?: number | undefined;
   /** Resolves when `settle` is called: nobody needs to wait for it any longer. */
   settled: Promise<void>;
   settle: () => void;
 }
 
-function toEngagement({ engagement, atMs }: WaitingEngagement): Engagement {
-  return { ...engagement, ageMs: performance.now() - atMs };
+/** Judges an engagement as late as possible, when most is known of its client. */
+function toEngagement(entry: WaitingEngagement): Engagement[] {
+  const { engagement, request, visit, atMs, handedOverAtMs } = entry;
+  if (!engagement) return [];
+  if (request && visit && !entry.isJudged) {
+    const afterMs = handedOverAtMs === undefined ? undefined : atMs - handedOverAtMs;
+    const reason = judge(request, { ...visit, afterMs })?.reason ?? null;
+    if (reason === 'many_links') visit.machine ??= reason;
+    engagement.machineReason = reason;
+  }
+  entry.isJudged = true;
+  return [{ ...engagement, ageMs: performance.now() - atMs }];
+}
+
+/** What has been recorded as a person's of visitors that are machines. */
+function revisionsOf(visits: Iterable<Visit>): Revision[] {
+  return [...visits].flatMap(({ emailId, machine, recorded }) =>
+    machine === undefined ? [] : [...recorded].map((id) => ({ id, emailId, machineReason: machine })),
+  );
 }
 
 /**
- * The engagements that wait, by their email and kind. When there are as many as an email may have, a further one is
+ * The engagements that wait, by their email, their kind, and whether a machine's. When there are as many as an email may have, a further one is
  * counted as a repeat of the latest. So an email that is opened again and again fills little of the memory.
  */
 function createRepeats() {
   const groups = new Map<string, WaitingEngagement[]>();
-  const keyOf = ({ emailId, url }: NewEngagement) => `${url === null ? 'open' : 'click'} ${emailId}`;
+  const keyOf = ({ emailId, url, by }: NewEngagement) => {
+    const isMachine = by !== undefined && (by.visit.machine ?? judgeRequest(by.request)) !== undefined;
+    return `${url === null ? 'open' : 'click'} ${isMachine} ${emailId}`;
+  };
   return {
     /** @returns the latest one, if the engagement has been counted with it */
     count: (engagement: NewEngagement): WaitingEngagement | undefined => {
       const group = groups.get(keyOf(engagement)) ?? [];
       const latest = group.length < ENGAGEMENT_EVENTS_MAX ? undefined : group.at(-1);
-      if (latest) latest.engagement.repeats += 1;
+      if (latest?.engagement) latest.engagement.repeats += 1;
       return latest;
     },
-    enter: (entry: WaitingEngagement): void => {
-      const key = keyOf(entry.engagement);
+    enter: (engagement: NewEngagement, entry: WaitingEngagement): void => {
+      const key = keyOf(engagement);
+      entry.group = key;
       groups.set(key, [...(groups.get(key) ?? []), entry]);
     },
     leave: (entry: WaitingEngagement): void => {
-      const key = keyOf(entry.engagement);
-      const left = groups.get(key)?.filter((each) => each !== entry) ?? [];
-      if (left.length > 0) groups.set(key, left);
-      else groups.delete(key);
+      if (entry.group === undefined) return;
+      const left = groups.get(entry.group)?.filter((each) => each !== entry) ?? [];
+      if (left.length > 0) groups.set(entry.group, left);
+      else groups.delete(entry.group);
     },
   };
 }
@@ -120,7 +164,7 @@ function createLossReport(logger: Logger, capacity: number) {
  * counted twice. Projects do not share transactions, so only the engagements of a project whose rows are locked wait.
  */
 export function createEngagementRecorder(options: EngagementRecorderOptions): EngagementRecorder {
-  const { record, projectsOf, logger, capacity = CAPACITY } = options;
+  const { record, revise, emailsOf, logger, capacity = CAPACITY } = options;
   const givenUp = new AbortController();
   const { signal } = givenUp;
   const repeats = createRepeats();
@@ -139,12 +183,31 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
 
   const projects = new Gather<WaitingEngagement, string | undefined>({
     async write(entries) {
-      const found = await projectsOf(entries.map(({ engagement }) => engagement.emailId));
+      const found = await emailsOf(entries.map(({ emailId }) => emailId));
       absences.end();
-      return entries.map(({ engagement }) => found.get(engagement.emailId));
+      return entries.map((entry) => {
+        const { projectId, sentAgoMs = null } = found.get(entry.emailId) ?? {};
+        entry.handedOverAtMs = sentAgoMs === null ? undefined : performance.now() - sentAgoMs;
+        return projectId;
+      });
     },
     ...{ itemsMax: BATCH_MAX, waitingMax: capacity, afterFault: afterFault(), signal },
   });
+
+  /** Writes entries of a project, and what they say of earlier ones. */
+  async function write(entries: WaitingEngagement[], lockMs: number | undefined): Promise<void> {
+    const engagements = entries.flatMap(toEngagement);
+    if (engagements.length > 0) await record(engagements, lockMs);
+    for (const { engagement, visit } of entries) {
+      const isPerson = engagement?.machineReason === null;
+      if (isPerson && visit && visit.recorded.size < ENGAGEMENT_EVENTS_MAX) visit.recorded.add(engagement.id);
+    }
+    const visits = new Set(entries.flatMap(({ visit }) => visit ?? []));
+    const revisions = revisionsOf(visits);
+    if (revisions.length === 0) return;
+    await revise(revisions, lockMs);
+    for (const { id } of revisions) for (const { recorded } of visits) recorded.delete(id);
+  }
 
   const recordInGroup = gatherByOwner<WaitingEngagement, undefined>(
     ({ projectId = '' }) => projectId,
@@ -153,7 +216,7 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
         async write(entries, isFirst) {
           entries.forEach(repeats.leave);
           const share = isFirst ? connections.first : connections.again;
-          await share.run(projectId, () => record(entries.map(toEngagement), isFirst ? GROUP_LOCK_MS : undefined));
+          await share.run(projectId, () => write(entries, isFirst ? GROUP_LOCK_MS : undefined));
           absences.end(projectId);
           return entries.map(() => undefined);
         },
@@ -171,26 +234,40 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
     await recordInGroup(entry).finally(() => (inProjects -= 1));
   }
 
+  function take(emailId: string, news: Pick<WaitingEngagement, 'engagement' | 'request' | 'visit'>): WaitingEngagement {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const waiting = { atMs: performance.now(), settled: promise, settle: () => resolve(undefined) };
+    if (absences.has()) waiting.settle();
+    return { emailId, ...news, ...waiting };
+  }
+
+  function start(entry: WaitingEngagement): Promise<void> {
+    const ended = keep(entry)
+      .catch((error: unknown) => signal.aborted || reportLoss(error))
+      .then(() => {
+        open.delete(entry);
+        repeats.leave(entry);
+        entry.settle();
+      });
+    open.set(entry, ended);
+    return entry.settled;
+  }
+
   return {
     add(engagement) {
       const repeated = repeats.count(engagement);
       if (repeated) return repeated.settled;
-      const { promise, resolve } = Promise.withResolvers<undefined>();
-      const entry: WaitingEngagement = {
-        engagement: { id: uuidV7(), repeats: 0, ...engagement },
-        ...{ atMs: performance.now(), settled: promise, settle: () => resolve(undefined) },
-      };
-      repeats.enter(entry);
-      if (absences.has()) entry.settle();
-      const ended = keep(entry)
-        .catch((error: unknown) => signal.aborted || reportLoss(error))
-        .then(() => {
-          open.delete(entry);
-          repeats.leave(entry);
-          entry.settle();
-        });
-      open.set(entry, ended);
-      return entry.settled;
+      const { emailId, url, by } = engagement;
+      const entry = take(emailId, {
+        engagement: { id: uuidV7(), repeats: 0, emailId, url, machineReason: null },
+        ...{ request: by?.request, visit: by?.visit },
+      });
+      repeats.enter(engagement, entry);
+      return start(entry);
+    },
+    async revise(visit) {
+      const news = { engagement: undefined, request: undefined, visit };
+      if (visit.recorded.size > 0) await start(take(visit.emailId, news));
     },
     async drain(withinMs) {
       let lost = 0;

@@ -102,7 +102,14 @@ describe('GET /t/o/:token.gif', () => {
     expect(numbered.sort()).toEqual(['1 true', '2 false', '3 false', '4 false', '5 false', '6 false']);
     expect(state.data.find((data) => data['opens'] === 1)).toEqual({
       ...{ emailId: mail.emailId, subject: 'News', from: 'news@example.com', to: `${mail.emailId}@mail.test` },
-      ...{ campaignId: mail.campaignId, templateId: null, workflowId: null, opens: 1, isFirstOpen: true },
+      ...{
+        campaignId: mail.campaignId,
+        templateId: null,
+        workflowId: null,
+        opens: 1,
+        isFirstOpen: true,
+        isMachine: false,
+      },
       openedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
   });

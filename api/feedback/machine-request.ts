@@ -1,23 +1,62 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { agentOf, type RequestFacts } from '../../shared/pure/engagement/machine-judge.ts';
+import {
+  HOSTING_NETWORKS,
+  SCANNER_NETWORKS,
+  type EngagementKind,
+  type MachineNetwork,
+} from '../../shared/pure/engagement/machine-tables.ts';
+import { addressOfClient, createNetworkTest } from '../../shared/platform/client-address.ts';
 
-/**
- * Names that security gateways, link previews and indexers give themselves. Image proxies that fetch when a person
- * reads (Gmail's and Yahoo's) are not among them, nor are general HTTP libraries, which scripts of recipients use.
- */
-const MACHINES =
-  /barracuda|mimecast|proofpoint|ironport|messagelabs|symantec|fireeye|trendmicro|sophos|bitdefender|forcepoint|zscaler|safelinks|bingpreview|googlebot|bingbot|yandexbot|slackbot|slack-imgproxy|twitterbot|linkedinbot|facebookexternalhit|discordbot|telegrambot|whatsapp|skypeuripreview|microsoftpreview|urlscan|virustotal|crawler|spider/i;
-/** The user agent of Apple's Mail Privacy Protection, which fetches images when an email arrives, read or not. */
-const APPLE_PREFETCH = 'Mozilla/5.0';
+/** User agents and clients whose place in the tables is remembered. */
+const REMEMBERED_MAX = 10_000;
+/** Longer user agents are cut. */
+const AGENT_LENGTH_MAX = 400;
 
-/**
- * Whether a request shows that no person made it: it only checks that the address exists (HEAD), says that it
- * prefetches, or comes from a known scanner. A client that looks like a browser counts as one.
- * @param kind whether an image or a link is requested: Apple fetches only images ahead
- */
-export function isMachineRequest(req: Request, kind: 'open' | 'click'): boolean {
-  if (req.method !== 'GET') return true;
-  const purpose = [req.get('sec-purpose'), req.get('purpose'), req.get('x-purpose'), req.get('x-moz')].join(' ');
-  if (/prefetch|preview|prerender/i.test(purpose)) return true;
-  const agent = req.get('user-agent') ?? '';
-  return MACHINES.test(agent) || (kind === 'open' && agent === APPLE_PREFETCH);
+/** The headers in which a browser says that it loads something ahead. */
+const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'] as const;
+
+type Remembered<Key extends keyof RequestFacts> = Record<EngagementKind, RequestFacts[Key]>;
+
+const agents = new LRUCache<string, Remembered<'agent'>>({ max: REMEMBERED_MAX });
+const networks = new LRUCache<string, Remembered<'network'>>({ max: REMEMBERED_MAX });
+
+const testOf = (kind: EngagementKind, table: readonly MachineNetwork[]) =>
+  createNetworkTest(table.flatMap(({ only = kind, ranges }) => (only === kind ? ranges.split(' ') : [])));
+const isScanner = { open: testOf('open', SCANNER_NETWORKS), click: testOf('click', SCANNER_NETWORKS) };
+const isHosting = testOf('click', HOSTING_NETWORKS);
+
+function remember<Key extends keyof RequestFacts>(
+  cache: LRUCache<string, Remembered<Key>>,
+  text: string,
+  find: (kind: EngagementKind) => RequestFacts[Key],
+): Remembered<Key> {
+  let found = cache.get(text);
+  if (!found) cache.set(text, (found = { open: find('open'), click: find('click') }));
+  return found;
+}
+
+/** The user agent of a request, cut to what the tables read. */
+export function userAgentOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  return (headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX);
+}
+
+/** What a request for an image or a link shows of its client. @param client the key of its address (`clientOf`) */
+export function factsOf(
+  { headers, method = '' }: Pick<IncomingMessage, 'headers' | 'method'>,
+  client: string,
+  kind: EngagementKind,
+): RequestFacts {
+  const userAgent = userAgentOf({ headers });
+  return {
+    ...{ kind, method, hasLanguage: headers['accept-language'] !== undefined },
+    purpose: PURPOSES.map((name) => headers[name] ?? '').join(' '),
+    agent: remember(agents, userAgent, (of) => agentOf(userAgent, of))[kind],
+    network: remember(networks, client, (of) => {
+      const address = addressOfClient(client);
+      if (isScanner[of](address)) return 'scanner';
+      return isHosting(address) ? 'hosting' : undefined;
+    })[kind],
+  };
 }

@@ -37,6 +37,12 @@ export function keptAddress(address: string | undefined, kept: ClientAddresses):
   return `${network}/${NETWORK_BITS[kind]}`;
 }
 
+/** An address of a client, by its key (`clientOf`). */
+export function addressOfClient(client: string): string {
+  const groups = client.split(':');
+  return groups.length === 1 ? client : `${groups.map((group) => Number(group).toString(16)).join(':')}::`;
+}
+
 /** Creates the check whether an address is in one of some networks, given in CIDR notation. */
 export function createNetworkTest(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((network) => ipaddr.parseCIDR(network));

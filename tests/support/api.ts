@@ -11,7 +11,7 @@ import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
-import { projectsOfEmails, recordEngagements } from '../../shared/domain/engagement/engagement.ts';
+import { readEngagedEmails, recordEngagements, reviseEngagements } from '../../shared/domain/engagement/engagement.ts';
 import { requestLimits } from '../../shared/database/session-limits.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
@@ -137,8 +137,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const engagements = createEngagementRecorder({
     logger,
-    projectsOf: (emailIds) => projectsOfEmails(orm.em.fork(), emailIds),
+    emailsOf: (emailIds) => readEngagedEmails(orm.em.fork(), emailIds),
     record: (batch, lockMs) => recordEngagements(orm.em.fork(), batch, lockMs),
+    revise: (batch, lockMs) => reviseEngagements(orm.em.fork(), batch, lockMs),
   });
   const authenticatorOrm = await createAuthenticatorOrm({
     databaseUrl: config.DATABASE_URL,

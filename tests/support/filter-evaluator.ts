@@ -8,7 +8,19 @@ export interface EvaluatedContact {
   createdAt: Date;
   updatedAt: Date;
   events: { name: string; createdAt: Date }[];
-  emails: Partial<Record<'sentAt' | 'deliveredAt' | 'openedAt' | 'clickedAt' | 'bouncedAt' | 'complainedAt', Date>>[];
+  emails: Partial<
+    Record<
+      | 'sentAt'
+      | 'deliveredAt'
+      | 'openedAt'
+      | 'clickedAt'
+      | 'bouncedAt'
+      | 'complainedAt'
+      | 'humanOpenedAt'
+      | 'humanClickedAt',
+      Date
+    >
+  >[];
   /** Ids of segments whose member table lists the contact. */
   memberOf: string[];
   /** Choices about topics, by their keys. */
@@ -86,7 +98,9 @@ function isMember(filter: Filter, contact: EvaluatedContact, world: EvaluationWo
 
 function moments(filter: Filter, contact: EvaluatedContact): number[] {
   const name = filter.field.replace(/^event\./, '');
-  const activity = /^email\.(sent|delivered|opened|clicked|bounced|complained)$/.exec(name)?.[1];
+  const activity = /^email\.(sent|delivered|opened|clicked|bounced|complained|humanOpened|humanClicked)$/.exec(
+    name,
+  )?.[1];
   if (activity === undefined) {
     return contact.events.filter((event) => event.name === name).map((event) => event.createdAt.getTime());
   }

@@ -67,17 +67,19 @@ export async function storeContacts(em: Em, projectId: string, contacts: StoredC
       clicked_at: email.clickedAt,
       bounced_at: email.bouncedAt,
       complained_at: email.complainedAt,
+      human_opened_at: email.humanOpenedAt,
+      human_clicked_at: email.humanClickedAt,
     })),
   );
   await query(
     em,
     sql`insert into email (id, project_id, contact_id, to_address, status, created_at, sent_at, delivered_at, opened_at,
-        clicked_at, bounced_at, complained_at)
+        clicked_at, bounced_at, complained_at, human_opened_at, human_clicked_at)
       select gen_random_uuid(), ${projectId}::uuid, contact_id, 'someone@example.com', 'SENT', now(), sent_at,
-        delivered_at, opened_at, clicked_at, bounced_at, complained_at
+        delivered_at, opened_at, clicked_at, bounced_at, complained_at, human_opened_at, human_clicked_at
       from jsonb_to_recordset(${json(emails)}::jsonb) as row_of(contact_id uuid, sent_at timestamptz,
         delivered_at timestamptz, opened_at timestamptz, clicked_at timestamptz, bounced_at timestamptz,
-        complained_at timestamptz)`,
+        complained_at timestamptz, human_opened_at timestamptz, human_clicked_at timestamptz)`,
   );
   const members = contacts.flatMap((contact) =>
     contact.memberOf.map((segmentId) => ({ segment_id: segmentId, contact_id: contact.id })),

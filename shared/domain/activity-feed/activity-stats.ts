@@ -3,9 +3,12 @@ import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, oneOf, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
-import { FIRST_OF_EMAIL } from './first-of-email.ts';
+import { FIRST_OF_EMAIL, FIRST_OF_HUMAN } from './first-of-email.ts';
 
-/** Opened, clicked and bounced count each email once, whatever the number of its events. */
+/**
+ * Opened, clicked and bounced count each email once, whatever the number of its events. Those of people leave machines
+ * out.
+ */
 export interface ActivityCounts {
   /** Tracked events, and segment entries and exits. */
   events: number;
@@ -13,6 +16,8 @@ export interface ActivityCounts {
   delivered: number;
   opened: number;
   clicked: number;
+  humanOpened: number;
+  humanClicked: number;
   /** Hard bounces. */
   bounced: number;
   complaints: number;
@@ -32,6 +37,8 @@ const NONE: ActivityCounts = {
   delivered: 0,
   opened: 0,
   clicked: 0,
+  humanOpened: 0,
+  humanClicked: 0,
   bounced: 0,
   complaints: 0,
   workflowsStarted: 0,
@@ -71,10 +78,18 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
         and ${within(sql`created_at`)} and ${FIRST_OF_EMAIL}
       group by 1, 2
       union all
+      select k.counted, ${dayOf(sql`created_at`)}::text, sum(case k.is_first when 'true' then 1 else -1 end)::bigint
+      from event cross join lateral (values
+        ('humanOpened', data->>'isFirstHumanOpen'), ('humanClicked', data->>'isFirstHumanClick')
+      ) k (counted, is_first)
+      where project_id = ${projectId} and name in ('email.open', 'email.click') and ${within(sql`created_at`)}
+        and ${FIRST_OF_HUMAN} and k.is_first is not null
+      group by 1, 2
+      union all
       select 'workflowsStarted', ${dayOf(sql`started_at`)}::text, count(*) from automation_execution
       where project_id = ${projectId} and ${within(sql`started_at`)} group by 2`,
     {
-      counted: oneOf('events', 'sent', 'delivered', 'opened', 'clicked', 'bounced', 'complaints', 'workflowsStarted'),
+      counted: oneOf(...(Object.keys(NONE) as [Counted, ...Counted[]])),
       date: text,
       count: number,
     },
@@ -86,7 +101,11 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
   }
   for (const { counted, date, count } of rows) {
     const day = days.get(date);
-    if (day) day[counted] = count;
+    if (!day) continue;
+    day[counted] += count;
+    // The rows of people say by how much they differ from all.
+    if (counted === 'opened') day.humanOpened += count;
+    if (counted === 'clicked') day.humanClicked += count;
   }
   return [...days.values()];
 }

@@ -7,3 +7,9 @@ export const HARD_BOUNCE = sql`(name = 'email.bounce' and data->>'bounceType' = 
 
 /** Any of them: exactly the predicate of the index `event_first_of_mail`. */
 export const FIRST_OF_EMAIL = sql`(${joinSql([FIRST_OPEN, FIRST_CLICK, HARD_BOUNCE], ' or ')})`;
+
+/**
+ * Events that are the first of a person or the first of all, but not both: exactly the predicate of the index
+ * `event_first_of_human`.
+ */
+export const FIRST_OF_HUMAN = sql`(data->>'isFirstHumanOpen' is not null or data->>'isFirstHumanClick' is not null)`;

@@ -38,7 +38,7 @@ const OF_EMAIL = {
   error: tables.email.error,
   ...pick(tables.email, 'id', 'status', 'contactId', 'campaignId', 'templateId', 'executionId', 'deferrals'),
   ...pick(tables.email, 'createdAt', 'sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'),
-  ...pick(tables.email, 'unsubscribedAt', 'opens', 'clicks'),
+  ...pick(tables.email, 'unsubscribedAt', 'opens', 'clicks', 'humanOpenedAt', 'humanClickedAt'),
 };
 
 /** An email as lists show it. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
+import { MACHINE_REASONS, type MachineReason } from '../../pure/engagement/machine-judge.ts';
 import { isHoldCurrent, type Hold, type WaitingReason } from '../../pure/emails/hold.ts';
 import type { RecordedAttempt } from '../../database/column-types.ts';
 import type { Em } from '../../database/em.ts';
@@ -35,6 +36,9 @@ export interface TimelineEntry {
   bounceType?: 'hard' | 'soft';
   nextAttemptAt?: Date;
   link?: string;
+  /** Of an open or a click: whether a machine made it, and how that shows. */
+  isMachine?: boolean;
+  machineReason?: MachineReason;
 }
 
 /** Why an email is not sent yet, and until when, if that is known. */
@@ -118,6 +122,12 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+function machineOf({ isMachine, machineReason }: EventRow['data']): Pick<TimelineEntry, 'isMachine' | 'machineReason'> {
+  if (typeof isMachine !== 'boolean') return {};
+  const reason = MACHINE_REASONS.find((each) => each === machineReason);
+  return { isMachine, ...(reason && { machineReason: reason }) };
+}
+
 function bounceTypeOf({ name, data }: EventRow): TimelineEntry['bounceType'] {
   if (name !== 'email.bounce') return undefined;
   return data['bounceType'] === 'soft' ? 'soft' : 'hard';
@@ -142,6 +152,7 @@ function entryOfEvent(event: EventRow): TimelineEntry[] {
       ...(rule !== undefined && { rule }),
       ...(bounceType && { bounceType }),
       ...(link !== undefined && { link }),
+      ...machineOf(data),
     },
   ];
 }

@@ -100,7 +100,14 @@ function resultOf(emailId: string, verdict: (typeof VERDICTS)[number]): Delivery
 }
 
 const failure = { kind: 'hard', rule: 'r', diagnostic: 'no such user' } as const;
-const engagement = (emailId: string, url: string | null) => ({ id: randomUUID(), emailId, url, ageMs: 0, repeats: 0 });
+const engagement = (emailId: string, url: string | null) => ({
+  id: randomUUID(),
+  emailId,
+  url,
+  ageMs: 0,
+  repeats: 0,
+  machineReason: null,
+});
 
 /**
  * Everything that may change the status of an email. Each function adds an email with the given status and changes it.

@@ -292,7 +292,7 @@ export function eventOccurrences(alias: SqlFragment, projectId: string, name: st
 
 /** The emails of a contact that have an activity. The moment is that of the first time. */
 export function emailOccurrences(alias: SqlFragment, activity: EmailActivity): Occurrences {
-  const moment = trusted(`filter_email.${activity}_at`);
+  const moment = trusted(`filter_email.${activity.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_at`);
   return {
     rows: sql`select 1 from email filter_email where filter_email.contact_id = ${alias}.id and ${moment} is not null`,
     moment,

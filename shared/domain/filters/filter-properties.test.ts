@@ -65,7 +65,10 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 const anyData = fc.array(fc.tuple(anyKey, anyValue), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
 
 const EVENT_NAMES = ['a', 'contact.subscribed', "b'?"];
-const ACTIVITIES = ['sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'] as const;
+const ACTIVITIES = [
+  ...(['sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'] as const),
+  ...(['humanOpenedAt', 'humanClickedAt'] as const),
+];
 const MEMBER_SEGMENTS = [testId(), testId()];
 const LIVE_SEGMENTS = [testId(), testId()];
 const TOPICS = { news: true, offers: false };
@@ -89,7 +92,16 @@ const anyField = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('email', 'subscribed', 'createdAt', 'updatedAt', 'contact.data.a') },
   { weight: 2, arbitrary: fc.constantFrom('topic.news', 'topic.offers', 'contact.topic.news', 'topic.') },
   { weight: 2, arbitrary: fc.constantFrom('event.a', 'event.a.b', 'event.b', 'contact.subscribed', "b'?") },
-  { weight: 1, arbitrary: fc.constantFrom('email.opened', 'email.clicked', 'email.sent', 'email.complained') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'email.opened',
+      'email.clicked',
+      'email.sent',
+      'email.humanOpened',
+      'email.humanClicked',
+    ),
+  },
 );
 
 function filtersOver(segmentIds: string[]): fc.Arbitrary<Filter> {

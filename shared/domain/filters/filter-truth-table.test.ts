@@ -349,6 +349,16 @@ const HAPPENINGS: [string, string, (moments: Date[]) => Partial<StoredContact>][
   ['a delivered email', 'email.delivered', (moments) => ({ emails: moments.map((deliveredAt) => ({ deliveredAt })) })],
   ['an opened email', 'email.opened', (moments) => ({ emails: moments.map((openedAt) => ({ openedAt })) })],
   ['a clicked email', 'email.clicked', (moments) => ({ emails: moments.map((clickedAt) => ({ clickedAt })) })],
+  [
+    'one that a person opened',
+    'email.humanOpened',
+    (moments) => ({ emails: moments.map((humanOpenedAt) => ({ humanOpenedAt })) }),
+  ],
+  [
+    'one that a person clicked',
+    'email.humanClicked',
+    (moments) => ({ emails: moments.map((humanClickedAt) => ({ humanClickedAt })) }),
+  ],
   ['a bounced email', 'email.bounced', (moments) => ({ emails: moments.map((bouncedAt) => ({ bouncedAt })) })],
   ['a complaint', 'email.complained', (moments) => ({ emails: moments.map((complainedAt) => ({ complainedAt })) })],
 ];

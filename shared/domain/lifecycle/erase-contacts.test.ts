@@ -237,7 +237,7 @@ it('late results and reports for an erased contact are counted, and none of thei
   const results = [{ emailId, verdict: 'sent' as const, subject: 'Hello Ada', error: 'for late@mail.test' }];
   await recordCampaignResults(em(), { ...page, heading, projectId }, results, [60]);
   await recordEngagements(em(), [
-    { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
+    { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0, machineReason: null },
   ]);
   await recordSoftBounce(
     em(),

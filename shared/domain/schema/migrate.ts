@@ -71,8 +71,7 @@ async function runMigrations(databaseUrl: string, migrations: readonly SchemaMig
   const orm = await createOrm({ databaseUrl, poolSize: 3, applicationName: 'everpost-migrate', migrations });
   try {
     if ((await pendingMigrations(orm.em.fork(), migrations)).length === 0) return { applied: [], olderProcesses: [] };
-    return await inTransaction(orm.em.fork(), async (em) => {
-      await takeMigrationLock(em);
+    return await withMigrationLock(orm, async (em) => {
       const pending = await pendingMigrations(em, migrations);
       const olderProcesses = await findProcesses(em);
       for (const name of pending) await apply(orm, name);
@@ -83,11 +82,17 @@ async function runMigrations(databaseUrl: string, migrations: readonly SchemaMig
   }
 }
 
-/** The lock is asked for again and again: an index that is built concurrently would wait for a statement that waits. */
-async function takeMigrationLock(em: Em): Promise<void> {
+/**
+ * Does something while this process holds the lock of migrations. The lock is asked for again and again, each time in a
+ * new transaction: an index that is built concurrently waits for transactions that have read something.
+ */
+async function withMigrationLock<T>(orm: MikroORM, work: (em: Em) => Promise<T>): Promise<T> {
   for (;;) {
-    const row = await queryOne(em, sql`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as has`, { has: boolean });
-    if (row?.has) return;
+    const done = await inTransaction(orm.em.fork(), async (em) => {
+      const row = await queryOne(em, sql`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as has`, { has: boolean });
+      return row?.has ? { result: await work(em) } : undefined;
+    });
+    if (done) return done.result;
     await delay(LOCK_POLL_MS);
   }
 }

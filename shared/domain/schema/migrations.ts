@@ -2,6 +2,7 @@ import type { Migration } from '@mikro-orm/migrations';
 import { InitialMigration } from './migrations/20261125000000-initial.ts';
 import { ReaderChoicesMigration } from './migrations/20261126000000-reader-choices.ts';
 import { KeysMigration } from './migrations/20261126000001-keys.ts';
+import { HumanEngagementsMigration } from './migrations/20261126000002-human-engagements.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261125000000-initial', class: InitialMigration },
   { name: '20261126000000-reader-choices', class: ReaderChoicesMigration },
   { name: '20261126000001-keys', class: KeysMigration },
+  { name: '20261126000002-human-engagements', class: HumanEngagementsMigration },
 ];

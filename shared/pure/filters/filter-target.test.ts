@@ -25,6 +25,7 @@ describe('filterTarget', () => {
     [filter('contact.subscribed', 'triggered'), { kind: 'event', name: 'contact.subscribed' }],
     [filter('segment.vip.entry', 'notTriggered'), { kind: 'event', name: 'segment.vip.entry' }],
     [filter('email.opened', 'triggered'), { kind: 'emailActivity', activity: 'opened' }],
+    [filter('email.humanClicked', 'triggeredWithin'), { kind: 'emailActivity', activity: 'humanClicked' }],
     [filter('event.email.opened', 'triggered'), { kind: 'emailActivity', activity: 'opened' }],
     [filter('email.bounce', 'triggered'), { kind: 'event', name: 'email.bounce' }],
     [filter(`segment.${SEGMENT}`, 'memberOfSegment'), { kind: 'segment', segmentId: SEGMENT.toLowerCase() }],

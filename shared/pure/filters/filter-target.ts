@@ -2,7 +2,16 @@ import { LIMITS } from '../limits.ts';
 import { TOPIC_KEY } from '../topics.ts';
 import { walkFilters, type Filter, type FilterCondition, type FilterOperator } from './filter-condition.ts';
 
-const EMAIL_ACTIVITIES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained'] as const;
+const EMAIL_ACTIVITIES = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'humanOpened',
+  'humanClicked',
+] as const;
 export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
 
 const STANDARD_FIELDS = ['email', 'subscribed', 'createdAt', 'updatedAt'] as const;

@@ -25,10 +25,11 @@ async function render(html: string, data: Record<string, unknown> = {}, source: 
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
-/** The URLs of the links in HTML as a mail program reads them; tracked ones are marked. */
+/** The URLs of the links in HTML as a mail program reads them, without the hidden one; tracked ones are marked. */
 function hrefsOf(html: string): string[] {
   const hrefs = [...html.matchAll(/href\s*=\s*"([^"]*)"/gi)].map((match) => (match[1] ?? '').replaceAll('&amp;', '&'));
-  return hrefs.map((href) => {
+  const seen = hrefs.filter((href) => href !== urls.hiddenUrl);
+  return seen.map((href) => {
     const click = href.startsWith('https://e.test/t/c/') ? signer.readClickToken(href.slice(19)) : undefined;
     if (!click) return href;
     expect(click.emailId).toBe(EMAIL);
@@ -127,9 +128,26 @@ describe('the image of a tracked email', () => {
   it('occurs once, at the end of the body', async () => {
     const { html } = await render('<html><body><p>Hi</p></body></html>');
     expect(html).toMatch(
-      /<p>Hi<\/p><img src="https:\/\/e\.test\/t\/o\/[\w-]{40}\.gif" width="1" height="1" alt=""[^>]*><\/body><\/html>$/,
+      /<p>Hi<\/p><img src="https:\/\/e\.test\/t\/o\/[\w-]{40}\.gif" width="1" height="1" alt=""[^>]*><a [^>]*><\/a><\/body><\/html>$/,
     );
     expect((await render('<p>Hi</p>')).html.match(/\/t\/o\//g)).toHaveLength(1);
+  });
+});
+
+describe('the hidden link of a tracked email', () => {
+  const hidden = /<a href="([^"]*\/t\/h\/[^"]*)" aria-hidden="true" tabindex="-1" style="display:none"><\/a>/g;
+
+  it('occurs once, where nobody sees, hears or reaches it, and is short', async () => {
+    const { html, text } = await render('<p>Hi <a href="https://a.test/">there</a></p>');
+    const [link, ...others] = [...html.matchAll(hidden)];
+    expect([link?.[1], others]).toEqual([urls.hiddenUrl, []]);
+    expect(link![0].length).toBeLessThan(160);
+    expect(signer.readHiddenToken(urls.hiddenUrl.split('/').at(-1)!)).toBe(EMAIL);
+    expect(text).not.toContain('/t/');
+  });
+
+  it('is in no email that is not tracked', async () => {
+    expect((await render('<p>Hi</p>', {}, { isTracked: false })).html).not.toContain('/t/h/');
   });
 });
 

@@ -14,6 +14,8 @@ const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
 /** The mark of a project in a click token, before the target: the last 6 bytes of its id. */
 const PROJECT_MARK_LENGTH = 8;
+/** The target of the link that no person sees; those of other links begin with the mark of a project. */
+const HIDDEN = '-';
 /** The last part of Feedback-ID: Gmail accepts 5 to 15 characters. */
 const INSTANCE_ID_LENGTH = 12;
 
@@ -32,6 +34,8 @@ interface SentTo extends RecipientRef {
 export interface EmailLinks extends RecipientUrls {
   /** The URL of the image whose request records an open. */
   readonly openUrl: string;
+  /** The link that no person sees: who follows it is a machine. */
+  readonly hiddenUrl: string;
   /** The address to which a mail program may write to unsubscribe its user; undefined without INBOUND_DOMAIN. */
   readonly unsubscribeAddress: string | undefined;
   /** Names this installation to mailbox providers, which count complaints by it; the same for all its email. */
@@ -64,6 +68,8 @@ export interface LinkSigner {
   readViewToken: (token: string) => RecipientRef | undefined;
   /** The email of an image URL; undefined as above. */
   readOpenToken: (token: string) => string | undefined;
+  /** The email of the link that no person sees; undefined as above. */
+  readHiddenToken: (token: string) => string | undefined;
   /** The content of a click token; undefined as above. */
   readClickToken: (token: string) => Click | undefined;
 }
@@ -174,6 +180,9 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         get openUrl() {
           return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
         },
+        get hiddenUrl() {
+          return `${publicUrl}/t/h/${trackingToken(emailBytes, HIDDEN)}`;
+        },
         get unsubscribeAddress() {
           return verp?.unsubscribeAddress(emailId);
         },
@@ -188,6 +197,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
     readRecipientToken: (token) => readToken(token, recipientMacs),
     readViewToken: (token) => readToken(token, viewMacs),
     readOpenToken: (token) => readTrackingToken(token, ''),
+    readHiddenToken: (token) => readTrackingToken(token, HIDDEN),
     readClickToken(token) {
       const target = token.slice(TRACKING_TOKEN_LENGTH);
       if (target.length <= PROJECT_MARK_LENGTH) return undefined;

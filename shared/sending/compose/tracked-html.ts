@@ -131,11 +131,16 @@ function replaceLinks(html: string, nonce: string): TrackedLinks {
   return { html: tracked + html.slice(copied), targets, marks };
 }
 
-function withOpenImage(html: string, openName: string): string {
+/**
+ * Adds the image that records an open, and the link that only machines follow: nobody sees it, hears it from a screen
+ * reader or reaches it by keyboard. Both are at the end, where a preview of the email does not read them.
+ */
+function withOpenImage(html: string, openName: string, hiddenName: string): string {
   const style = 'display:block;width:1px;height:1px;border:0';
   const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="${style}">`;
+  const link = `<a href="{{{${hiddenName}}}}" aria-hidden="true" tabindex="-1" style="display:none"></a>`;
   const bodyEnd = html.toLowerCase().lastIndexOf('</body>');
-  return bodyEnd === -1 ? html + image : html.slice(0, bodyEnd) + image + html.slice(bodyEnd);
+  return bodyEnd === -1 ? html + image + link : html.slice(0, bodyEnd) + image + link + html.slice(bodyEnd);
 }
 
 /**
@@ -147,9 +152,10 @@ function withOpenImage(html: string, openName: string): string {
 export function trackHtml(html: string): TrackedHtml {
   const nonce = randomBytes(6).toString('hex');
   const openName = `@open-${nonce}`;
+  const hiddenName = `@hidden-${nonce}`;
   const { html: tracked, targets, marks } = replaceLinks(html, nonce);
   return {
-    html: withOpenImage(tracked, openName),
+    html: withOpenImage(tracked, openName, hiddenName),
     signerFor(links) {
       const signed = new Map<string, string | undefined>();
       /** The URL stays unchanged if clicks on it cannot be recorded, or if the email has enough tracked links. */
@@ -162,9 +168,11 @@ export function trackHtml(html: string): TrackedHtml {
       };
       const readTarget = (value: string) => (links.isOwnLink(value) ? undefined : clickTargetOf(decodeEntities(value)));
       let openUrl: string | undefined;
+      let hiddenUrl: string | undefined;
       return {
         valueOf(name) {
           if (name === openName) return (openUrl ??= links.openUrl);
+          if (name === hiddenName) return (hiddenUrl ??= links.hiddenUrl);
           const target = targets.get(name);
           return target === undefined ? undefined : sign(name, () => target);
         },

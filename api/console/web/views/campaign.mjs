@@ -22,6 +22,8 @@ const figures = (stats) => [
   ['Delivered', `${count(stats.deliveredCount)} (${percent(stats.deliveryRate)})`],
   ['Opened', `${count(stats.openedCount)} (${percent(stats.openRate)})`],
   ['Clicked', `${count(stats.clickedCount)} (${percent(stats.clickRate)})`],
+  ['Opened by people', `${count(stats.humanOpenedCount)} (${percent(stats.humanOpenRate)})`],
+  ['Clicked by people', `${count(stats.humanClickedCount)} (${percent(stats.humanClickRate)})`],
   ['Bounced', `${count(stats.bouncedCount)} (${percent(stats.bounceRate)})`],
   ['Complaints', count(stats.complainedCount)],
   ['Unsubscribed', count(stats.unsubscribedCount)],

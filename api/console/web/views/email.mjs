@@ -29,17 +29,26 @@ function Now({ status, waiting, error }) {
 }
 
 /** @param {EmailStory['timeline'][number]} entry */
-function Entry({ at, type, server, words, rule, bounceType, nextAttemptAt, link }) {
+function Entry({ at, type, server, words, rule, bounceType, nextAttemptAt, link, isMachine, machineReason }) {
   return html`<li>
-    <strong>${bounceType ? `${bounceType} bounce` : type}</strong> <${Time} at=${at} />
+    <strong>${bounceType ? `${bounceType} bounce` : type}${isMachine && ' by a machine'}</strong> <${Time} at=${at} />
+    ${machineReason && html`<p class="quiet">Told by: ${machineReason.replaceAll('_', ' ')}</p>`}
     ${server && html`<p>Server: ${server}</p>`} ${words && html`<p><q>${words}</q></p>`}
     ${rule && html`<p class="quiet">Judged by the rule ${rule}</p>`}
     ${nextAttemptAt && html`<p>Next attempt: <${Time} at=${nextAttemptAt} /></p>`} ${link && html`<p>Link: ${link}</p>`}
   </li>`;
 }
 
+/** What a person did first. @param {EmailStory} email */
+function byPerson({ humanOpenedAt, humanClickedAt }) {
+  if (!humanOpenedAt) return 'nothing';
+  return html`opened
+    <${Time} at=${humanOpenedAt} />${humanClickedAt && html`, clicked <${Time} at=${humanClickedAt} />`}`;
+}
+
 /** @param {EmailStory} email */
-function facts({ to, type, campaignId, workflowId, executionId, templateId, opens, clicks, deferrals, createdAt, id }) {
+function facts(email) {
+  const { to, type, campaignId, workflowId, executionId, templateId, opens, clicks, deferrals, createdAt, id } = email;
   /** @type {[string, any][]} */
   const rows = [
     ['To', to === null ? 'erased' : html`<a href=${linkTo('address', to)}>${to}</a>`],
@@ -47,6 +56,7 @@ function facts({ to, type, campaignId, workflowId, executionId, templateId, open
     ['Queued', html`<${Time} at=${createdAt} />`],
     ['Attempts put off', deferrals],
     ['Opens, clicks', `${opens}, ${clicks}`],
+    ['By a person', byPerson(email)],
     ['Id', html`<code>${id}</code>`],
   ];
   if (campaignId) rows.push(['Campaign', html`<a href=${linkTo('campaigns', campaignId)}>its campaign</a>`]);
