@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createAutomation } from './support/automations.ts';
 import { INBOUND_DOMAIN, startStackInbound, type StackInbound } from './support/inbound.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -135,6 +136,57 @@ describe('the feedback of a campaign', () => {
     expect(outcomes.sort()).toEqual(['email.sent quiet@mail.test', 'email.suppressed bouncer@mail.test']);
     expect(stack.sink.recipientCounts().has('bouncer@mail.test')).toBe(false);
     expect(stack.sink.recipientCounts().get('quiet@mail.test')).toBe(2);
+  });
+
+  it('starts automations for people only, when a condition asks for them', async () => {
+    const project = await stack.createProject();
+    await createAutomation(
+      project,
+      'email.click',
+      {
+        ask: {
+          type: 'CONDITION',
+          config: { condition: { field: 'event.isMachine', operator: 'equals', value: false } },
+          branches: { yes: 'note', no: 'end' },
+        },
+        note: { type: 'UPDATE_CONTACT', config: { data: { follows: true } } },
+        end: { type: 'EXIT', config: { reason: 'machine' } },
+      },
+      { allowReentry: true },
+    );
+    const { body: contact } = await project.api('POST', '/contacts', { body: { email: 'scanned@mail.test' } });
+    const body = { body: '<a href="https://shop.test/">shop</a>', subject: 'News', from: 'news@example.com' };
+    const { body: created } = await project.api('POST', '/campaigns', {
+      body: { name: 'News', audienceType: 'ALL', ...body },
+    });
+    await project.api('POST', `/campaigns/${created.data.id}/send`, { body: {} });
+    const message = await eventually(async () => stack.sink.messages().find(({ to }) => to[0] === 'scanned@mail.test'));
+    const html = await htmlOf(message);
+    const link = here(/href="([^"]+)">shop/.exec(html)![1]!);
+    const [, hidden = ''] = /<a href="([^"]+)" aria-hidden="true" tabindex="-1" style="display:none"><\/a>/.exec(html)!;
+    expect((await message.parsed()).text).not.toContain('/t/');
+    await stack
+      .em()
+      .getConnection()
+      .execute(`update email set sent_at = sent_at - interval '1 minute' where contact_id = '${contact.id}'`);
+
+    const scanner = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:115.0) Gecko/20100101 Firefox/115.0' };
+    expect((await fetch(here(hidden), { headers: scanner })).status).toBe(204);
+    await fetch(link, { redirect: 'manual', headers: scanner });
+    const { body: list } = await project.api('GET', '/workflows');
+    const reasons = async () => {
+      const { body: page } = await project.api('GET', `/workflows/${list.data[0].id}/executions`);
+      return page.data.map(({ status, exitReason }: any) => exitReason ?? status);
+    };
+    await eventually(async () => (await reasons()).includes('machine'));
+    expect((await project.api('GET', `/contacts/${contact.id}`)).body.data).toEqual({});
+
+    const person = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+    await fetch(link, { redirect: 'manual', headers: person });
+    await eventually(async () => (await project.api('GET', `/contacts/${contact.id}`)).body.data.follows === true);
+    expect((await reasons()).sort()).toEqual(['COMPLETED', 'machine']);
+    const { body: stats } = await project.api('GET', `/campaigns/${created.data.id}/stats`);
+    expect(stats).toMatchObject({ openedCount: 1, clickedCount: 1, humanOpenedCount: 1, humanClickedCount: 1 });
   });
 
   it('suppresses an address that RCPT refuses as unknown, but not one that is refused because of the sender', async () => {

@@ -161,7 +161,7 @@ async function renderForEverybody(
   const { instanceId, isOwnLink } = deps.links.recipientUrls({ contactId: NIL, emailId: NIL, projectId: NIL });
   const urls = {
     ...{ unsubscribeUrl: archiveUrl, subscribeUrl: archiveUrl, manageUrl: archiveUrl, viewUrl: archiveUrl },
-    ...{ openUrl: '', clickUrl: () => archiveUrl, unsubscribeAddress: undefined, instanceId, isOwnLink },
+    ...{ openUrl: '', hiddenUrl: '', clickUrl: () => archiveUrl, unsubscribeAddress: undefined, instanceId, isOwnLink },
   };
   const contact = { id: NIL, email: '', subscribed: true, data: {} };
   return render(deps, { ...content, type: 'HEADLESS', topic: null, isTracked: false }, { contact, urls });
