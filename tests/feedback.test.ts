@@ -146,7 +146,7 @@ describe('the feedback of a campaign', () => {
       {
         ask: {
           type: 'CONDITION',
-          config: { condition: { field: 'event.isMachine', operator: 'equals', value: false } },
+          config: { field: 'event.isMachine', operator: 'equals', value: false },
           branches: { yes: 'note', no: 'end' },
         },
         note: { type: 'UPDATE_CONTACT', config: { data: { follows: true } } },

@@ -93,6 +93,39 @@ function revisionsOf(visits: Iterable<Visit>): Revision[] {
   );
 }
 
+type News = Pick<WaitingEngagement, 'emailId' | 'engagement' | 'request' | 'visit'>;
+
+function entryOf(news: News): WaitingEngagement {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return { ...news, atMs: performance.now(), settled: promise, settle: () => resolve(undefined) };
+}
+
+/** Notes when the email of an entry was handed over. @returns its project; undefined when it is gone */
+function noteEmail(entry: WaitingEngagement, emails: ReadonlyMap<string, EngagedEmail>): string | undefined {
+  const { projectId, sentAgoMs = null } = emails.get(entry.emailId) ?? {};
+  entry.handedOverAtMs = sentAgoMs === null ? undefined : performance.now() - sentAgoMs;
+  return projectId;
+}
+
+/** Writes entries of a project, and what they say of earlier ones. */
+async function writeEntries(
+  { record, revise }: Pick<EngagementRecorderOptions, 'record' | 'revise'>,
+  entries: WaitingEngagement[],
+  lockMs: number | undefined,
+): Promise<void> {
+  const engagements = entries.flatMap(toEngagement);
+  if (engagements.length > 0) await record(engagements, lockMs);
+  for (const { engagement, visit } of entries) {
+    const isPerson = engagement?.machineReason === null;
+    if (isPerson && visit && visit.recorded.size < ENGAGEMENT_EVENTS_MAX) visit.recorded.add(engagement.id);
+  }
+  const visits = new Set(entries.flatMap(({ visit }) => visit ?? []));
+  const revisions = revisionsOf(visits);
+  if (revisions.length === 0) return;
+  await revise(revisions, lockMs);
+  for (const { id } of revisions) for (const { recorded } of visits) recorded.delete(id);
+}
+
 /**
  * The engagements that wait, by their email, their kind, and whether a machine's. When there are as many as an email may have, a further one is
  * counted as a repeat of the latest. So an email that is opened again and again fills little of the memory.
@@ -157,6 +190,18 @@ function createLossReport(logger: Logger, capacity: number) {
   };
 }
 
+/** Waits until nothing is open, and gives up after a time. @returns how many were given up */
+async function giveUpAfter(ms: number, open: Map<unknown, Promise<void>>, givenUp: AbortController): Promise<number> {
+  let lost = 0;
+  const timer = setTimeout(() => {
+    lost = open.size;
+    givenUp.abort();
+  }, ms);
+  while (open.size > 0) await Promise.all(open.values());
+  clearTimeout(timer);
+  return lost;
+}
+
 /**
  * Creates a recorder. A single engagement waits for nothing; under load, many of a project share a commit and the lock
  * on the campaign's counters. While the database is unavailable, engagements wait in memory and keep their time. A group
@@ -164,7 +209,7 @@ function createLossReport(logger: Logger, capacity: number) {
  * counted twice. Projects do not share transactions, so only the engagements of a project whose rows are locked wait.
  */
 export function createEngagementRecorder(options: EngagementRecorderOptions): EngagementRecorder {
-  const { record, revise, emailsOf, logger, capacity = CAPACITY } = options;
+  const { emailsOf, logger, capacity = CAPACITY } = options;
   const givenUp = new AbortController();
   const { signal } = givenUp;
   const repeats = createRepeats();
@@ -185,29 +230,10 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
     async write(entries) {
       const found = await emailsOf(entries.map(({ emailId }) => emailId));
       absences.end();
-      return entries.map((entry) => {
-        const { projectId, sentAgoMs = null } = found.get(entry.emailId) ?? {};
-        entry.handedOverAtMs = sentAgoMs === null ? undefined : performance.now() - sentAgoMs;
-        return projectId;
-      });
+      return entries.map((entry) => noteEmail(entry, found));
     },
     ...{ itemsMax: BATCH_MAX, waitingMax: capacity, afterFault: afterFault(), signal },
   });
-
-  /** Writes entries of a project, and what they say of earlier ones. */
-  async function write(entries: WaitingEngagement[], lockMs: number | undefined): Promise<void> {
-    const engagements = entries.flatMap(toEngagement);
-    if (engagements.length > 0) await record(engagements, lockMs);
-    for (const { engagement, visit } of entries) {
-      const isPerson = engagement?.machineReason === null;
-      if (isPerson && visit && visit.recorded.size < ENGAGEMENT_EVENTS_MAX) visit.recorded.add(engagement.id);
-    }
-    const visits = new Set(entries.flatMap(({ visit }) => visit ?? []));
-    const revisions = revisionsOf(visits);
-    if (revisions.length === 0) return;
-    await revise(revisions, lockMs);
-    for (const { id } of revisions) for (const { recorded } of visits) recorded.delete(id);
-  }
 
   const recordInGroup = gatherByOwner<WaitingEngagement, undefined>(
     ({ projectId = '' }) => projectId,
@@ -216,7 +242,7 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
         async write(entries, isFirst) {
           entries.forEach(repeats.leave);
           const share = isFirst ? connections.first : connections.again;
-          await share.run(projectId, () => write(entries, isFirst ? GROUP_LOCK_MS : undefined));
+          await share.run(projectId, () => writeEntries(options, entries, isFirst ? GROUP_LOCK_MS : undefined));
           absences.end(projectId);
           return entries.map(() => undefined);
         },
@@ -234,14 +260,8 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
     await recordInGroup(entry).finally(() => (inProjects -= 1));
   }
 
-  function take(emailId: string, news: Pick<WaitingEngagement, 'engagement' | 'request' | 'visit'>): WaitingEngagement {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const waiting = { atMs: performance.now(), settled: promise, settle: () => resolve(undefined) };
-    if (absences.has()) waiting.settle();
-    return { emailId, ...news, ...waiting };
-  }
-
   function start(entry: WaitingEngagement): Promise<void> {
+    if (absences.has()) entry.settle();
     const ended = keep(entry)
       .catch((error: unknown) => signal.aborted || reportLoss(error))
       .then(() => {
@@ -258,25 +278,19 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
       const repeated = repeats.count(engagement);
       if (repeated) return repeated.settled;
       const { emailId, url, by } = engagement;
-      const entry = take(emailId, {
+      const entry = entryOf({
         engagement: { id: uuidV7(), repeats: 0, emailId, url, machineReason: null },
-        ...{ request: by?.request, visit: by?.visit },
+        ...{ emailId, request: by?.request, visit: by?.visit },
       });
       repeats.enter(engagement, entry);
       return start(entry);
     },
     async revise(visit) {
-      const news = { engagement: undefined, request: undefined, visit };
-      if (visit.recorded.size > 0) await start(take(visit.emailId, news));
+      const news = { emailId: visit.emailId, engagement: undefined, request: undefined, visit };
+      if (visit.recorded.size > 0) await start(entryOf(news));
     },
     async drain(withinMs) {
-      let lost = 0;
-      const timer = setTimeout(() => {
-        lost = open.size;
-        givenUp.abort();
-      }, withinMs);
-      while (open.size > 0) await Promise.all(open.values());
-      clearTimeout(timer);
+      const lost = await giveUpAfter(withinMs, open, givenUp);
       if (lost > 0) logger.error({ count: lost }, 'opens and clicks are lost: the database was not back in time');
     },
   };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { judge } from '../../shared/pure/engagement/machine-judge.ts';
 import { clientOf } from '../../shared/platform/client-address.ts';
-import { CORPUS, HELD_OUT, type CorpusCase } from '../../tests/support/machine-corpus.ts';
+import { CORPUS, type CorpusCase } from '../../tests/support/machine-corpus.ts';
+import { HELD_OUT } from '../../tests/support/machine-corpus-apart.ts';
 import { factsOf } from './machine-request.ts';
 import { createVisits } from './visits.ts';
 

@@ -282,7 +282,7 @@ describe('opens and clicks of people', () => {
 
     const { body: figures } = await api('GET', '/activity/stats');
     expect(figures.totals).toMatchObject({ opened: 2, clicked: 2, humanOpened: 1, humanClicked: 1 });
-    const ofDays = (key: string) => figures.series.reduce((sum: number, day: any) => sum + day[key], 0);
+    const ofDays = (key: string) => figures.series.reduce((sum: number, day: any) => sum + Number(day[key]), 0);
     expect([ofDays('humanOpened'), ofDays('humanClicked')]).toEqual([1, 1]);
   });
 

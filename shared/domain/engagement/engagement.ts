@@ -108,6 +108,15 @@ function verdictOf({ isClick, isFirst, machine, isHumanOpen, isHumanClick }: Ver
     ))`;
 }
 
+/** What the data of an event says of a row of `numbered`. */
+const ENGAGEMENT_DETAILS = sql`case
+          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
+          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end
+          || ${verdictOf({
+            ...{ isClick: sql`(m.url is not null)`, isFirst: sql`(m.nth = 1)`, machine: sql`m.machine` },
+            ...{ isHumanOpen: sql`m.is_human_open`, isHumanClick: sql`m.is_human_click` },
+          })}`;
+
 /** Adds what `updated` says of emails to the counters of their campaigns, which are locked in the order of their ids. */
 const countedInCampaigns = sql`
   counts as (
@@ -189,13 +198,7 @@ async function insertEngagements(em: Em, engagements: Engagement[], lockMs: numb
         emails: sql`numbered`,
         id: sql`m.event_id`,
         name: sql`case when m.url is null then 'email.open' else 'email.click' end`,
-        details: sql`case
-          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
-          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end
-          || ${verdictOf({
-            ...{ isClick: sql`(m.url is not null)`, isFirst: sql`(m.nth = 1)`, machine: sql`m.machine` },
-            ...{ isHumanOpen: sql`m.is_human_open`, isHumanClick: sql`m.is_human_click` },
-          })}`,
+        details: ENGAGEMENT_DETAILS,
         at: sql`m.at`,
         where: sql`
           m.nth <= ${ENGAGEMENT_EVENTS_MAX} * (1 + (m.is_human_open or m.is_human_click)::int) order by m.n`,

@@ -174,7 +174,7 @@ export const MACHINE_AGENTS: readonly MachineAgent[] = [
   // HTTP libraries. Apps for mail load images with some of them, when a person reads.
   {
     name: 'libraries of apps',
-    patterns: [/okhttp|cfnetwork|dalvik|alamofire|volley\/|dart[:\/]|urlsession|libcurl|winhttp|wininet/i],
+    patterns: [/okhttp|cfnetwork|dalvik|alamofire|volley\/|dart[:/]|urlsession|libcurl|winhttp|wininet/i],
     only: 'click',
     source: LIBRARY,
   },
@@ -183,7 +183,7 @@ export const MACHINE_AGENTS: readonly MachineAgent[] = [
     patterns: [
       /^curl\/|^wget|^aria2|powershell|postmanruntime|insomnia|httpie/i,
       /python|aiohttp|httpx\/|urllib|scrapy/i,
-      /go-http-client|^go[ \/]|fasthttp|colly/i,
+      /go-http-client|^go[ /]|fasthttp|colly/i,
       /^java\/|java-http-client|apache-?httpclient|^jakarta|jetty|reactornetty|vert\.x|^jsoup/i,
       /axios|node-fetch|^undici|^node\b|^got\b|superagent|^request\b|needle\/|^deno\/|^bun\//i,
       /^ruby|faraday|typhoeus|httparty|mechanize|rest-client|http_request/i,

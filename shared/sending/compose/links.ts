@@ -131,11 +131,10 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
   const recipientMacs = deriveMacs(secrets, 'everpost recipient links');
   const viewMacs = deriveMacs(secrets, 'everpost view links');
-  const trackingMacs = deriveMacs(secrets, 'everpost tracking links');
   const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 'view', 't'].map((page) => `${publicUrl}/${page}/`);
   const instanceId = instanceIdOf(publicUrl);
   const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
-  const { trackingToken, readTrackingToken } = createTrackingTokens(trackingMacs);
+  const { trackingToken, readTrackingToken } = createTrackingTokens(deriveMacs(secrets, 'everpost tracking links'));
 
   function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
     return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
