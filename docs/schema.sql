@@ -424,6 +424,7 @@ create table event (
 CREATE INDEX event_by_contact ON event USING btree (contact_id, name, created_at);
 CREATE INDEX event_by_creation ON event USING btree (project_id, created_at, id);
 CREATE INDEX event_by_name ON event USING btree (project_id, name, created_at);
+CREATE INDEX event_first_of_human ON event USING btree (project_id, name, created_at) WHERE (((data ->> 'isFirstHumanOpen'::text) IS NOT NULL) OR ((data ->> 'isFirstHumanClick'::text) IS NOT NULL));
 CREATE INDEX event_first_of_mail ON event USING btree (project_id, name, created_at) WHERE (((name = 'email.open'::text) AND ((data ->> 'isFirstOpen'::text) = 'true'::text)) OR ((name = 'email.click'::text) AND ((data ->> 'isFirstClick'::text) = 'true'::text)) OR ((name = 'email.bounce'::text) AND ((data ->> 'bounceType'::text) = 'hard'::text)));
 CREATE INDEX event_of_email_without_contact ON event USING btree (email_id) WHERE ((contact_id IS NULL) AND (email_id IS NOT NULL));
 CREATE TRIGGER event_names AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_note_event_names();

@@ -54,7 +54,7 @@ export interface paths {
         };
         /**
          * Totals, rates and a series of UTC days
-         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once; `humanOpened` and `humanClicked` leave machines out. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.
          *
          *     Roles: full, marketing, support, read.
          */
@@ -2281,6 +2281,10 @@ export interface components {
             delivered: number;
             /** @description Events that were recorded */
             events: number;
+            /** @description Emails in which a person clicked a link; machines are left out */
+            humanClicked: number;
+            /** @description Emails that a person opened; machines are left out */
+            humanOpened: number;
             /** @description Emails that were opened */
             opened: number;
             /** @description Emails that were sent */
@@ -2298,6 +2302,10 @@ export interface components {
             complaintRate: number;
             /** @description Percent that a server accepted */
             deliveryRate: number;
+            /** @description Percent in which a person clicked a link */
+            humanClickRate: number;
+            /** @description Percent that a person opened */
+            humanOpenRate: number;
             /** @description Percent that were opened */
             openRate: number;
         };
@@ -2324,6 +2332,10 @@ export interface components {
             delivered: number;
             /** @description Events that were recorded */
             events: number;
+            /** @description Emails in which a person clicked a link; machines are left out */
+            humanClicked: number;
+            /** @description Emails that a person opened; machines are left out */
+            humanOpened: number;
             /** @description Emails that were opened */
             opened: number;
             /** @description Emails that were sent */
@@ -2624,6 +2636,10 @@ export interface components {
             from: string;
             /** @description The name of the sender; without one, the display name of the project */
             fromName: string | null;
+            /** @description Emails in which a person clicked a link; machines are left out */
+            humanClickedCount: number;
+            /** @description Emails that a person opened; machines are left out */
+            humanOpenedCount: number;
             /**
              * Format: uuid
              * @description The id of the record
@@ -2864,6 +2880,14 @@ export interface components {
             deliveryRate: number;
             /** @description Emails that could not be sent */
             failedCount: number;
+            /** @description Emails in which a person clicked a link; machines are left out */
+            humanClickedCount: number;
+            /** @description Percent in which a person clicked a link */
+            humanClickRate: number;
+            /** @description Emails that a person opened; machines are left out */
+            humanOpenedCount: number;
+            /** @description Percent that a person opened */
+            humanOpenRate: number;
             /** @description Emails that were opened */
             openedCount: number;
             /** @description Percent that were opened */
@@ -3645,6 +3669,10 @@ export interface components {
             error: string | null;
             /** @description The execution */
             executionId: string | null;
+            /** @description When a person first clicked a link in it */
+            humanClickedAt: string | null;
+            /** @description When a person first opened it, or clicked a link in it */
+            humanOpenedAt: string | null;
             /**
              * Format: uuid
              * @description The id of the record
@@ -3706,6 +3734,10 @@ export interface components {
             error: string | null;
             /** @description The execution */
             executionId: string | null;
+            /** @description When a person first clicked a link in it */
+            humanClickedAt: string | null;
+            /** @description When a person first opened it, or clicked a link in it */
+            humanOpenedAt: string | null;
             /**
              * Format: uuid
              * @description The id of the record
@@ -5040,6 +5072,10 @@ export interface components {
              * @description The email
              */
             emailId: string;
+            /** @description When a person first clicked a link in it */
+            humanClickedAt: string | null;
+            /** @description When a person first opened it, or clicked a link in it */
+            humanOpenedAt: string | null;
             /** @description When the next attempt is made; null when there is none */
             nextAttemptAt: string | null;
             /** @description its number in the audience, from 1 */
@@ -5868,11 +5904,18 @@ export interface components {
              * @enum {string}
              */
             bounceType?: "hard" | "soft";
+            /** @description of an open or a click: whether a machine made it */
+            isMachine?: boolean;
             /**
              * @description The link that was clicked
              * @example https://example.com/news
              */
             link?: string;
+            /**
+             * @description How it shows that a machine made the open or the click
+             * @enum {string}
+             */
+            machineReason?: "method" | "prefetch" | "user_agent" | "mail_proxy" | "network" | "too_soon" | "many_links" | "hidden_link";
             /**
              * Format: date-time
              * @description When the next attempt is made; null when there is none
