@@ -7,6 +7,7 @@ import { createCampaign } from './harness/bench-mail.ts';
 import { createContacts, readCampaign } from './harness/campaign-audience.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import { measureFarRelay } from './far-relay.ts';
+import { measureTopicCost } from './topic-cost.ts';
 import type { Sink, SinkKind } from './harness/sink.ts';
 import type { BenchStack } from './harness/stack.ts';
 
@@ -191,13 +192,15 @@ async function startWorkers(stack: BenchStack, count: number): Promise<number[]>
 
 export const bench: Bench = {
   description:
-    'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA; with --domains, spread; with --latency, to a relay far away by 1, 2 and 4 workers.',
+    'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA; with --domains, spread; with --latency, to a relay far away by 1, 2 and 4 workers; with --topic, what a topic costs.',
   options: {
     recipients: { type: 'string', default: '20000' },
     domains: { type: 'string', default: '1' },
     sink: { type: 'string', default: 'own' },
     workers: { type: 'string', default: '1' },
     latency: { type: 'string', default: '0' },
+    topic: { type: 'boolean' },
+    turns: { type: 'string', default: '5' },
     dkim: { type: 'boolean' },
     kill: { type: 'boolean' },
     lock: { type: 'boolean' },
@@ -206,6 +209,7 @@ export const bench: Bench = {
   },
   async run(context) {
     if (context.number('latency') > 0) return measureFarRelay(context);
+    if (context.flag('topic')) return measureTopicCost(context);
     const recipients = context.number('recipients');
     const sink = await context.startSink(context.text('sink') as SinkKind);
     const stack = await context.startStack({ smtpUrl: sink.url });

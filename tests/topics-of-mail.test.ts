@@ -96,7 +96,8 @@ async function outcomesOf(id: string): Promise<Record<string, string>> {
 
 describe.each(DEFAULTS)('mail about a topic with the default %s', (by) => {
   it('of a campaign goes to those who may get it, as the check has counted', async () => {
-    const id = await createCampaign({ topicId: await addTopic(by) });
+    const topicId = await addTopic(by);
+    const id = await createCampaign({ topicId });
     const { recipients } = (await stack.api('POST', `/campaigns/${id}/check`)).body;
     const receiving = receiversOf(by).length;
     const outside = by === 'opt_in' ? 1 : 3;
@@ -107,6 +108,8 @@ describe.each(DEFAULTS)('mail about a topic with the default %s', (by) => {
     await stack.api('POST', `/campaigns/${id}/send`, { body: {} });
     expect(await untilSent(id)).toMatchObject({ totalRecipients: receiving, sentCount: receiving });
     expect(reached()).toEqual(addressesOf(receiversOf(by)));
+    const { emails } = (await stack.api('GET', `/emails?campaignId=${id}`)).body;
+    expect(new Set(emails.map((email: { topicId: string }) => email.topicId))).toEqual(new Set([topicId]));
   });
 
   it('of a campaign that is sent again goes to those who may get it now', async () => {
@@ -290,7 +293,7 @@ describe('the topic of a SEND_EMAIL step', () => {
     expect(reached()).toEqual([address('none'), stranger].sort());
     const [message] = stack.sink.messages();
     const mail = await message!.parsed();
-    expect(mail.text).toContain('“Weekly”');
+    expect(mail.text).toContain('"Weekly"');
     expect(JSON.stringify(mail.headers.get('list'))).toContain(`${topicId}.example.com`);
     const topics = await query(stack.em(), sql`select distinct topic_id from email where template_id = ${templateId}`);
     expect(topics).toEqual([{ topic_id: topicId }]);

@@ -16,6 +16,8 @@ export interface Side {
   history: FilledHistory;
   segmentId: string;
   automationId: string;
+  /** The topic of its campaigns. */
+  topicId?: string;
   /** Each request has a number of its own. */
   nextNumber: number;
 }
@@ -135,7 +137,8 @@ const measureSend: Measure = async (context, side) => {
 };
 
 const measureCampaign: Measure = async (context, side) => {
-  const id = await createCampaign(side.stack, { audienceType: 'SEGMENT', segmentId: side.segmentId });
+  const { segmentId, topicId } = side;
+  const id = await createCampaign(side.stack, { audienceType: 'SEGMENT', segmentId, topicId });
   return costOf(context, side, async () => {
     await side.stack.call('POST', `/campaigns/${id}/send`, {});
     await waitUntilNone(side.stack, 'campaigns', sql`campaign where id = ${id} and status <> 'SENT'`);

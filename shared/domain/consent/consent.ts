@@ -132,7 +132,11 @@ function rulesOf(purpose: Purpose, topic: TopicRef | null, about: readonly About
 const NO_TOPIC: TopicRef = { id: NIL, defaultSubscription: 'opt_in' };
 
 function noneOf(purpose: Purpose, topic: TopicRef | null, about: readonly About[]): SqlFragment {
-  const refusals = rulesOf(purpose, topic, about).map((rule) => rule.sql(topic ?? NO_TOPIC));
+  const rules = rulesOf(purpose, topic, about);
+  // Who is not in a topic includes who left it, so one look-up for each contact is enough.
+  const mustJoin = topic?.defaultSubscription === 'opt_out' && rules.some((rule) => rule.refusal === 'not in topic');
+  const asked = mustJoin ? rules.filter((rule) => rule.refusal !== 'left topic') : rules;
+  const refusals = asked.map((rule) => rule.sql(topic ?? NO_TOPIC));
   return refusals.length === 0 ? sql`true` : sql`not (${joinSql(refusals, ' or ')})`;
 }
 

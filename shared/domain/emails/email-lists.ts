@@ -45,6 +45,7 @@ const OF_EMAIL = {
 export const LISTED_EMAIL = {
   ...OF_EMAIL,
   type: tables.template.type,
+  topicId: tables.email.topicId,
   subject: nullable(text),
   retryAt: tables.email.retryAt,
 };
@@ -69,7 +70,8 @@ const TYPE = sql`coalesce(c.type, t.type, ${emailType.TRANSACTIONAL})`;
 
 /** The columns of a `ListedEmail`, to be selected from `emailTables`. */
 export const EMAIL_COLUMNS = sql`
-  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, case when e.status = ${emailStatus.PENDING} then e.retry_at end as "retryAt",
+  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, coalesce(e.topic_id, c.topic_id) as "topicId",
+  case when e.status = ${emailStatus.PENDING} then e.retry_at end as "retryAt",
   case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject`;
 
 /** Emails `e` joined with the tables that `EMAIL_COLUMNS` reads. */

@@ -51,7 +51,7 @@ export const en: LanguageTexts = {
     unsubscribe: 'Unsubscribe',
     manage: 'Manage subscription',
     topic: {
-      reason: 'You receive this email because you follow “{topic}” from {name}.',
+      reason: 'You receive this email because you follow "{topic}" from {name}.',
       unsubscribe: 'Leave this topic',
       manage: 'Choose what you get',
     },

@@ -51,7 +51,7 @@ export const nl: LanguageTexts = {
     unsubscribe: 'Afmelden',
     manage: 'Abonnement beheren',
     topic: {
-      reason: 'U ontvangt deze e-mail omdat u “{topic}” van {name} volgt.',
+      reason: 'U ontvangt deze e-mail omdat u "{topic}" van {name} volgt.',
       unsubscribe: 'Dit onderwerp verlaten',
       manage: 'Kiezen wat u ontvangt',
     },
