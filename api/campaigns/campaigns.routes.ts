@@ -177,7 +177,7 @@ const send = endpoint({
   body: sendCampaignBody,
   hasEnvelope: true,
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, body }) {
     const campaign = await sendCampaign(em, project.id, params.id, readScheduledFor(body.scheduledFor));
@@ -231,7 +231,7 @@ function testSend(config: Config): Endpoint {
     summary: 'Send a test email of a campaign to one address',
     body: testCampaignBody,
     replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
+    errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
     subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
     async handle({ em, project, params, body }) {
       const emailId = await queueTestEmail(em, project, params.id, body.email, links);

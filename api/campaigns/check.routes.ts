@@ -21,7 +21,7 @@ export function createCheckEndpoint(config: Config): Endpoint {
     description:
       'Counts its recipients as a send at this moment would, renders it for the first of them, and checks sender, size, links, placeholders and text. Changes nothing.',
     replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'TOPIC_NOT_FOUND'],
     async handle({ em, project, params }) {
       const check = await checkCampaign(em, project, params.id, { links, publicUrl, ratePerSecond });
       return ok(campaignCheckView(check));

@@ -80,11 +80,11 @@ const resend = endpoint({
   path: '/campaigns/:id/resend',
   summary: 'Send an ended campaign once more, to the recipients in some states',
   description:
-    'Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.',
+    'Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted, have unsubscribed, paused or left the topic, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.',
   isIdempotent: true,
   body: resendCampaignBody,
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, body }) {
     const campaign = await resendCampaign(em, project.id, params.id, body.states);

@@ -31,7 +31,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     hasEnvelope: true,
     hasWarnings: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
-    errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
+    errors: ['TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
     async handle({ project, key, body, claim, deps }) {
       const from = body.from && { ...body.from, name: body.from.name ?? body.name };
       const request: TransactionalRequest = {

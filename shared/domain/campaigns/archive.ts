@@ -62,7 +62,7 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
   const found = await queryOne(
     em,
     sql`
-      select ${columnsOf(CONTENT, 'm')}, m.topic_id as "topicId", p.tracking, ${BRAND} as brand, e.project_id as "projectId",
+      select ${columnsOf(CONTENT, 'm')}, (select t.id from topic t where t.id = m.topic_id) as "topicId", p.tracking, ${BRAND} as brand, e.project_id as "projectId",
         json_build_object('id', c.id, 'email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact
       from email e join campaign m on m.id = e.campaign_id join project p on p.id = e.project_id
         join contact c on c.id = e.contact_id

@@ -192,14 +192,14 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
 }
 
 /**
- * Copies content and audience into a new draft. @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for one too many
+ * Copies content and audience into a new draft, also from a campaign whose topic was deleted; the copy cannot be sent
+ * before it has another one. @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for one too many
  */
 export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   return inTransaction(em, async (tx) => {
     const original = await findCampaign(tx, projectId, campaignId);
     const { audienceType, audienceCondition, segmentId } = original;
     await assertCampaignLimit(tx, projectId);
-    await assertEmailTopic(tx, projectId, original);
     const copy = tx.create(CampaignEntity, {
       projectId,
       ...contentOf(original),

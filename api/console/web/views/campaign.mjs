@@ -42,6 +42,13 @@ function Troubles({ error, waiting, scheduledFor, status, pausedAt }) {
   ${status === 'SCHEDULED' && scheduledFor && html`<p class="now">Goes out <${Time} at=${scheduledFor} />.</p>`}`;
 }
 
+/** What it is about: only those who have this topic get it. @param {{ id: string }} props */
+function Topic({ id }) {
+  return html`<${Load} path=${`/topics/${id}`}>
+    ${(/** @type {{ name: string }} */ { name }) => html`<p class="now">Only to those who have the topic “${name}”.</p>`}
+  <//>`;
+}
+
 /**
  * One campaign: its progress, its speed, and the recipients it did not reach.
  * @param {import('../main.mjs').ViewProps} props
@@ -56,6 +63,7 @@ export function CampaignView({ route, settings }) {
       return html`
         <h1>${campaign.name}</h1>
         <p class="now"><${State} state=${stateOf(campaign)} /> ${campaign.subject}</p>
+        ${campaign.topicId && html`<${Topic} id=${campaign.topicId} />`}
         <${Troubles} ...${campaign} />
         <${CampaignActions} campaign=${campaign} onChange=${reload} />
         ${(campaign.status === 'DRAFT' || campaign.status === 'SCHEDULED') && html`<${Check} id=${campaign.id} />`}
