@@ -294,7 +294,7 @@ export interface paths {
         put?: never;
         /**
          * Send an ended campaign once more, to the recipients in some states
-         * @description Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.
+         * @description Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted, have unsubscribed, paused or left the topic, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.
          *
          *     Roles: full, marketing.
          */
@@ -3697,6 +3697,8 @@ export interface components {
             templateId: string | null;
             /** @description null once its contact was erased */
             to: string | null;
+            /** @description what it is about */
+            topicId: string | null;
             /**
              * @description the current type of its campaign or template
              * @enum {string}
@@ -3764,6 +3766,8 @@ export interface components {
             timeline: components["schemas"]["TimelineEntry"][];
             /** @description null once its contact was erased */
             to: string | null;
+            /** @description what it is about */
+            topicId: string | null;
             /**
              * @description the current type of its campaign or template
              * @enum {string}
