@@ -355,6 +355,8 @@ END,
   human_opened_at timestamp(3) with time zone,
   human_clicked_at timestamp(3) with time zone,
   key_id uuid,
+  tags jsonb,
+  scheduled_at timestamp(3) with time zone,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
@@ -368,6 +370,7 @@ CREATE INDEX email_of_automation ON email USING btree (automation_id, created_at
 CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
 CREATE INDEX email_of_delivery ON email USING btree (delivery_id) WHERE ((delivery_id IS NOT NULL) AND (delivery_due_at IS NOT NULL));
 CREATE INDEX email_of_template ON email USING btree (template_id, created_at, id) WHERE (template_id IS NOT NULL);
+CREATE INDEX email_scheduled ON email USING btree (project_id, scheduled_at) WHERE ((scheduled_at IS NOT NULL) AND (status = 'PENDING'::text));
 CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
 CREATE INDEX email_without_contact ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at, id) WHERE ((contact_id IS NULL) AND (to_address IS NOT NULL));
 
@@ -382,6 +385,7 @@ create table email_content (
   headers jsonb not null default '[]'::jsonb,
   attachment_set_id uuid,
   created_at timestamp(3) with time zone not null,
+  addressed jsonb,
   constraint email_content_pkey PRIMARY KEY (email_id),
   constraint email_content_email_id_fkey FOREIGN KEY (email_id) REFERENCES email(id) ON DELETE CASCADE
 );

@@ -1,9 +1,12 @@
+import { z } from 'zod';
+import { cancelScheduledEmail, rescheduleEmail } from '../../shared/domain/emails/scheduled-emails.ts';
 import { isListedByNumber, listEmails } from '../../shared/domain/emails/email-lists.ts';
 import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import type { RequestKey } from '../http/context.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
+import { scheduledAtSchema } from '../send/send.schemas.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
 import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from './emails.schemas.ts';
@@ -58,5 +61,40 @@ const read = endpoint({
   },
 });
 
+const scheduled = {
+  tag: 'Emails',
+  roles: ['send'],
+  params: idParams,
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
+  replies: { 200: { description: 'The email', schema: emailStorySchema } },
+  errors: ['CONFLICT'],
+} as const;
+
+const reschedule = endpoint({
+  ...scheduled,
+  operationId: 'rescheduleEmail',
+  method: 'patch',
+  path: '/emails/:id',
+  summary: 'Give a scheduled email another moment',
+  description: 'A moment in the past sends it at once.',
+  body: z.object({ scheduledAt: scheduledAtSchema }),
+  async handle({ em, project, params, body }) {
+    await rescheduleEmail(em, project.id, params.id, body.scheduledAt);
+    return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
+  },
+});
+
+const cancel = endpoint({
+  ...scheduled,
+  operationId: 'cancelEmail',
+  method: 'post',
+  path: '/emails/:id/cancel',
+  summary: 'Cancel a scheduled email for good',
+  async handle({ em, project, params }) {
+    await cancelScheduledEmail(em, project.id, params.id);
+    return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
+  },
+});
+
 /** The email endpoints. */
-export const emailEndpoints: Endpoint[] = [list, search, read];
+export const emailEndpoints: Endpoint[] = [list, search, read, reschedule, cancel];

@@ -3,6 +3,7 @@ import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-type
 import type { EmailPage, EmailCursor } from '../../shared/domain/emails/email-lists.ts';
 import { instantSchema, momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 
 export const emailListQuery = z.strictObject({
@@ -20,6 +21,7 @@ export const emailListQuery = z.strictObject({
   workflowId: z.uuid().optional(),
   status: z.enum(EMAIL_STATUSES).optional(),
   type: z.enum(EMAIL_TYPES).optional(),
+  tag: textQuery(LIMITS.emailTagLength).meta({ description: 'One of its tags', examples: ['receipt'] }),
   since: instantSchema.optional().meta({ description: 'Queued on this day or moment, or later' }),
   until: instantSchema.optional().meta({ description: 'Queued on this day or moment, or earlier' }),
 });

@@ -3,6 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
+import type { BatchQueue } from '../../shared/domain/emails/batch-queue.ts';
 import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
@@ -27,6 +28,7 @@ export interface ApiDeps {
 export interface HandlerDeps extends ApiDeps {
   track: Tracker;
   queueTransactional: TransactionalQueue;
+  queueBatch: BatchQueue;
 }
 
 /** The project of a request, found by its key. */

@@ -59,18 +59,23 @@ function boundedError({ message, errors, details, suggestion }: AppError) {
   };
 }
 
-/** The error envelope of the interface document. */
-export function errorEnvelope(error: AppError, requestId: string) {
+/** An error as callers see it, without the request that it is about. */
+export function errorView(error: AppError) {
   const { suggestion, ...bounded } = boundedError(error);
   return {
+    code: wireCodeOf(error),
+    statusCode: error.statusCode,
+    ...bounded,
+    suggestion: suggestionOf(suggestion, error.code),
+  };
+}
+
+/** The error envelope of the interface document. */
+export function errorEnvelope(error: AppError, requestId: string) {
+  const { code, statusCode, ...rest } = errorView(error);
+  return {
     success: false,
-    error: {
-      code: wireCodeOf(error),
-      statusCode: error.statusCode,
-      requestId,
-      ...bounded,
-      suggestion: suggestionOf(suggestion, error.code),
-    },
+    error: { code, statusCode, requestId, ...rest },
     timestamp: new Date().toISOString(),
   };
 }

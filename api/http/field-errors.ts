@@ -66,7 +66,7 @@ function perKey(issue: Issue): Issue[] {
 }
 
 /** Translates zod's issues into the field errors of the error envelope, the first thousand at most. */
-export function fieldErrorsOf(error: z.ZodError): FieldError[] {
+export function fieldErrorsOf(error: Pick<z.ZodError, 'issues'>): FieldError[] {
   const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).flatMap(perKey).slice(0, ISSUES_MAX);
   return issues.map((issue) => ({
     field: issue.path.map(String).join('.'),

@@ -1,3 +1,4 @@
+import { createBatchQueue } from '../../shared/domain/emails/batch-queue.ts';
 import { createTransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import { createTracker } from '../../shared/domain/tracking/tracker.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
@@ -13,17 +14,19 @@ const LARGE_REQUESTS_AT_A_TIME = 2;
 export function createGroupedWork(
   { config, orm }: ApiDeps,
   load: Load,
-): Pick<HandlerDeps, 'track' | 'queueTransactional'> {
+): Pick<HandlerDeps, 'track' | 'queueTransactional' | 'queueBatch'> {
   const writes = { em: () => orm.em.fork(), slots: load.slots };
+  const sending = {
+    ...writes,
+    links: linkSignerOf(config),
+    compileEmail: createEmailCompiler(),
+    messageBytesMax: config.MESSAGE_MAX_BYTES,
+    largeWork: new Share({ total: LARGE_REQUESTS_AT_A_TIME }),
+    inboundDomain: config.INBOUND_DOMAIN,
+  };
   return {
     track: createTracker(writes),
-    queueTransactional: createTransactionalQueue({
-      ...writes,
-      links: linkSignerOf(config),
-      compileEmail: createEmailCompiler(),
-      messageBytesMax: config.MESSAGE_MAX_BYTES,
-      largeWork: new Share({ total: LARGE_REQUESTS_AT_A_TIME }),
-      inboundDomain: config.INBOUND_DOMAIN,
-    }),
+    queueTransactional: createTransactionalQueue(sending),
+    queueBatch: createBatchQueue(sending),
   };
 }

@@ -13,7 +13,7 @@ it('the header names unknown keys of a body, a bounded number and in safe charac
   const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
   const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).headers;
   expect((await send({})).get(HEADER)).toBeNull();
-  expect((await send({ cc: 'a@b.test', replyTo: 'Hi', 'x\r\ny': 1, é: 2 })).get(HEADER)).toBe('cc, replyTo');
+  expect((await send({ ccs: 'a@b.test', replyTo: 'Hi', 'x\r\ny': 1, é: 2 })).get(HEADER)).toBe('ccs, replyTo');
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 1]));
   expect((await send(many)).get(HEADER)?.split(', ')).toHaveLength(20);
   const created = await app.api('POST', '/contacts', { body: { email: 'ada@mail.test', name: 'Ada' } });
@@ -24,11 +24,11 @@ it('an answer of /v1/send names ignored fields in its body as well, and only the
   const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
   const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).body;
   expect(await send({})).not.toHaveProperty('warnings');
-  expect(await send({ scheduledAt: '2030-01-01T00:00:00Z', cc: 'bo@mail.test' })).toMatchObject({
+  expect(await send({ scheduled_at: '2030-01-01T00:00:00Z', ccs: 'bo@mail.test' })).toMatchObject({
     success: true,
     warnings: [
-      { field: 'scheduledAt', message: 'scheduledAt does not exist here and had no effect' },
-      { field: 'cc', message: 'cc does not exist here and had no effect' },
+      { field: 'scheduled_at', message: 'scheduled_at does not exist here and had no effect' },
+      { field: 'ccs', message: 'ccs does not exist here and had no effect' },
     ],
   });
 });

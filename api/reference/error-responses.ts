@@ -4,7 +4,7 @@ import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { headersOf } from './response-headers.ts';
 
-const fieldErrorSchema = z
+export const fieldErrorSchema = z
   .object({
     field: z.string().meta({ description: 'The path of the field, with dots', examples: ['attachments.0.filename'] }),
     message: z.string().meta({ description: 'What is wrong with it', examples: ['Invalid email address'] }),

@@ -1,15 +1,51 @@
-import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
+import type { z } from 'zod';
+import { AppError, validationError } from '../../shared/pure/app-error.ts';
+import type { QueuedEmail, TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { sendBodySchema, sentSchema } from './send.schemas.ts';
+import { errorView } from '../http/error-envelope.ts';
+import { fieldErrorsOf } from '../http/field-errors.ts';
+import { batchBodySchema, batchSentSchema, documentedBatch, sendBodySchema, sentSchema } from './send.schemas.ts';
 
 /** Largest body of a request: base64 takes 4/3 of the message, and a megabyte is for everything around it. */
 function bodyBytesMax(messageBytesMax: number): number {
   return Math.ceil(messageBytesMax * 1.4) + 1024 * 1024;
 }
 
-/** Creates the endpoint that sends transactional emails. */
+type SendBody = z.infer<ReturnType<typeof sendBodySchema>>;
+
+function requestOf(body: SendBody, key: TransactionalRequest['key']): TransactionalRequest {
+  return {
+    key,
+    to: body.to,
+    cc: body.cc,
+    bcc: body.bcc,
+    tags: body.tags,
+    scheduledAt: body.scheduledAt,
+    subject: body.subject,
+    html: body.body,
+    text: body.text,
+    preheader: body.preheader,
+    templateId: body.template,
+    from: body.from && { ...body.from, name: body.from.name ?? body.name },
+    replyTo: body.reply,
+    subscribed: body.subscribed,
+    data: body.data,
+    headers: Object.entries(body.headers ?? {}),
+    attachments: body.attachments ?? [],
+  };
+}
+
+const acceptedView = (queued: QueuedEmail[]) =>
+  queued.map((email) => ({ contact: email.contact, email: email.emailId }));
+
+/** Creates the endpoints that send transactional emails. */
 export function createSendEndpoints(config: Config): Endpoint[] {
+  const emailBody = sendBodySchema({
+    attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES,
+    headersAllowed: config.EMAIL_HEADERS_ALLOWED,
+  });
   const send = endpoint({
     operationId: 'sendEmail',
     roles: ['send'],
@@ -22,10 +58,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
       'Creates or updates the contact of each recipient. The email is stored for delivery before the answer.',
     isIdempotent: true,
     isGrouped: true,
-    body: sendBodySchema({
-      attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES,
-      headersAllowed: config.EMAIL_HEADERS_ALLOWED,
-    }),
+    body: emailBody,
     bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
     base64At: ['attachments', '*', 'content'],
     hasEnvelope: true,
@@ -33,28 +66,41 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
     async handle({ project, key, body, claim, deps }) {
-      const from = body.from && { ...body.from, name: body.from.name ?? body.name };
-      const request: TransactionalRequest = {
-        key,
-        to: body.to,
-        subject: body.subject,
-        html: body.body,
-        text: body.text,
-        preheader: body.preheader,
-        templateId: body.template,
-        from,
-        replyTo: body.reply,
-        subscribed: body.subscribed,
-        data: body.data,
-        headers: Object.entries(body.headers ?? {}),
-        attachments: body.attachments ?? [],
-      };
-      const queued = await deps.queueTransactional({ project, request, claim });
-      return ok({
-        emails: queued.map((email) => ({ contact: email.contact, email: email.emailId })),
-        timestamp: new Date().toISOString(),
-      });
+      const queued = await deps.queueTransactional({ project, request: requestOf(body, key), claim });
+      return ok({ emails: acceptedView(queued), timestamp: new Date().toISOString() });
     },
   });
-  return [send];
+  const batch = endpoint({
+    operationId: 'sendBatch',
+    method: 'post',
+    path: '/v1/send/batch',
+    tag: 'Public API',
+    summary: 'Send up to 100 different emails in one request',
+    description:
+      'Each email has the fields of POST /v1/send and an outcome of its own. Those that are accepted are stored together, so a repetition with the same Idempotency-Key sends none of them again. Emails with attachments go by themselves.',
+    roles: ['send'],
+    effect: 'data',
+    isIdempotent: true,
+    isGrouped: true,
+    body: batchBodySchema,
+    documentedBody: documentedBatch(emailBody),
+    bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
+    hasEnvelope: true,
+    hasWarnings: true,
+    replies: { 200: { description: 'The outcome of each email', schema: batchSentSchema } },
+    async handle({ project, key, body, claim, deps }) {
+      const requests = body.emails.map((email) => {
+        const read = emailBody.safeParse(email, CHECKS);
+        return read.success ? requestOf(read.data, key) : validationError(fieldErrorsOf(read.error));
+      });
+      const outcomes = await deps.queueBatch({ project, requests, claim });
+      const results = outcomes.map((outcome) =>
+        outcome instanceof AppError
+          ? { success: false, error: errorView(outcome) }
+          : { success: true, emails: acceptedView(outcome) },
+      );
+      return ok({ results, timestamp: new Date().toISOString() });
+    },
+  });
+  return [send, batch];
 }

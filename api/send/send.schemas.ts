@@ -13,6 +13,7 @@ import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';
+import { fieldErrorSchema } from '../reference/error-responses.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
 function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
@@ -131,40 +132,123 @@ function attachmentsSchema(bytesMax: number) {
   );
 }
 
-/** The body of POST /v1/send. */
-export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAllowed: readonly string[] }) {
-  return z.object({
-    to: atMost(
-      LIMITS.recipients,
-      z.union([mailboxSchema, z.array(mailboxSchema).min(1).max(LIMITS.recipients)]),
-    ).transform((to) => (Array.isArray(to) ? to : [to])),
-    subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
-    body: z.string().min(1).optional(),
-    text: z.string().min(1).max(LIMITS.templateLength).optional(),
-    preheader: oneLine(LIMITS.preheaderLength).optional(),
-    template: z.uuid({ error: 'Must be the id of a template (a UUID)' }).optional(),
-    from: senderSchema.optional(),
-    name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
-    subscribed: z.boolean().optional(),
-    data: customDataSchema.optional(),
-    headers: headersSchema(limits.headersAllowed).optional(),
-    reply: senderAddressSchema.optional(),
-    attachments: attachmentsSchema(limits.attachmentsBytesMax).optional(),
+const copiesSchema = atMost(
+  LIMITS.copies,
+  z.union([mailboxSchema, z.array(mailboxSchema).max(LIMITS.copies)]),
+).transform((copies) => (Array.isArray(copies) ? copies : [copies]));
+
+const DAY_MS = 86_400_000;
+
+/** A moment in the past means now. */
+export const scheduledAtSchema = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() <= Date.now() + LIMITS.scheduledDays * DAY_MS, {
+    error: `Must be within the next ${LIMITS.scheduledDays} days`,
+    params: { code: 'too_big' },
   });
+
+interface Addressed {
+  to: { address: string }[];
+  cc?: { address: string }[] | undefined;
+  bcc?: { address: string }[] | undefined;
 }
 
+/** Copies are of one message, so it has one recipient in `to`, and nobody gets it twice. */
+function checkCopies({ to, cc = [], bcc = [] }: Addressed, context: z.RefinementCtx): void {
+  const copies = [...cc.map((each) => ['cc', each] as const), ...bcc.map((each) => ['bcc', each] as const)];
+  const fault = (field: string, message: string, code: string) =>
+    context.addIssue({ code: 'custom', path: [field], message, params: { code } });
+  const [first] = copies;
+  if (!first) return;
+  if (to.length > 1) fault('to', 'Only one recipient may be in to beside cc and bcc', 'too_big');
+  if (copies.length > LIMITS.copies) {
+    fault(first[0], `There may be at most ${LIMITS.copies} recipients in cc and bcc together`, 'too_big');
+  }
+  const seen = new Set(to.map(({ address }) => address));
+  for (const [field, { address }] of copies) {
+    if (seen.has(address)) fault(field, 'A recipient may be in to, cc and bcc only once', 'custom');
+    seen.add(address);
+  }
+}
+
+/** The body of POST /v1/send. */
+export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAllowed: readonly string[] }) {
+  return z
+    .object({
+      to: atMost(
+        LIMITS.recipients,
+        z.union([mailboxSchema, z.array(mailboxSchema).min(1).max(LIMITS.recipients)]),
+      ).transform((to) => (Array.isArray(to) ? to : [to])),
+      cc: copiesSchema.optional(),
+      bcc: copiesSchema.optional(),
+      tags: boundedArray(z.string().min(1).max(LIMITS.emailTagLength), LIMITS.emailTags).optional(),
+      scheduledAt: scheduledAtSchema.optional(),
+      subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
+      body: z.string().min(1).optional(),
+      text: z.string().min(1).max(LIMITS.templateLength).optional(),
+      preheader: oneLine(LIMITS.preheaderLength).optional(),
+      template: z.uuid({ error: 'Must be the id of a template (a UUID)' }).optional(),
+      from: senderSchema.optional(),
+      name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
+      subscribed: z.boolean().optional(),
+      data: customDataSchema.optional(),
+      headers: headersSchema(limits.headersAllowed).optional(),
+      reply: senderAddressSchema.optional(),
+      attachments: attachmentsSchema(limits.attachmentsBytesMax).optional(),
+    })
+    .superRefine(checkCopies);
+}
+
+/** The body of POST /v1/send/batch. Each email is read alone, so a faulty one keeps no other from being sent. */
+export const batchBodySchema = z.object({ emails: atMost(LIMITS.batchEmails, z.array(z.unknown()).min(1)) });
+
+export function documentedBatch(email: ReturnType<typeof sendBodySchema>) {
+  const item = email.meta({ id: 'BatchEmail', description: 'An email of a batch, as in POST /v1/send' });
+  return z.object({ emails: z.array(item).min(1).max(LIMITS.batchEmails) });
+}
+
+const acceptedSchema = z
+  .array(
+    z
+      .object({
+        contact: z
+          .object({ id: z.uuid(), email: answeredAddress })
+          .meta({ id: 'ContactReference', description: 'A contact by id and address' }),
+        email: z.uuid().meta({ description: 'The id of the email; its events have it as `emailId`' }),
+      })
+      .meta({ id: 'AcceptedEmail', description: 'An email that was accepted, and its recipient' }),
+  )
+  .meta({ description: 'One for each recipient, in their order: those of `to`, `cc`, then `bcc`' });
+
+/** The outcome of one email of a batch. */
+const outcomeSchema = z
+  .object({
+    success: z.boolean(),
+    emails: acceptedSchema.optional(),
+    error: z
+      .object({
+        code: z.string().meta({ description: 'As in the error envelope', examples: ['VALIDATION_ERROR'] }),
+        statusCode: z.int().meta({ description: 'What the request would have answered alone', examples: [422] }),
+        message: z.string().meta({ examples: ['Request validation failed'] }),
+        errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faults by field' }),
+        details: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .meta({ examples: [{ recipients: ['ada@example.com'] }] }),
+        suggestion: z.string().meta({ description: 'What to do', examples: ['See /docs/errors/VALIDATION_ERROR'] }),
+      })
+      .optional()
+      .meta({ id: 'RefusedEmail', description: 'Why an email was refused, as in the error envelope' }),
+  })
+  .meta({ id: 'BatchOutcome', description: 'Whether an email of a batch was accepted' });
+
+export const batchSentSchema = z.object({
+  results: z.array(outcomeSchema).meta({ description: 'One for each email, in their order' }),
+  timestamp: z.iso.datetime(),
+});
+
 export const sentSchema = z.object({
-  emails: z
-    .array(
-      z
-        .object({
-          contact: z
-            .object({ id: z.uuid(), email: answeredAddress })
-            .meta({ id: 'ContactReference', description: 'A contact by id and address' }),
-          email: z.uuid().meta({ description: 'The id of the email; its events have it as `emailId`' }),
-        })
-        .meta({ id: 'AcceptedEmail', description: 'An email that was accepted, and its recipient' }),
-    )
-    .meta({ description: 'One for each recipient, in their order' }),
+  emails: acceptedSchema,
   timestamp: z.iso.datetime(),
 });

@@ -26,6 +26,13 @@ interface ConsentDetails extends Partial<
   feedback?: Feedback;
 }
 
+/** Whom a message is addressed to that several recipients get, and the email whose Message-ID it has. */
+export interface AddressedMessage {
+  emailId: string;
+  to: { address: string; name?: string };
+  cc: { address: string; name?: string }[];
+}
+
 /**
  * The types that the schema does not tell: what lies in JSON, and a few texts. A type of a higher floor is added by
  * its owner: `declare module '…/database/column-types.ts' { interface ColumnTypes { … } }`.
@@ -41,7 +48,9 @@ export interface ColumnTypes {
   'contact.data': JsonObject;
   'email.attempts': RecordedAttempt[];
   'email.refusal': { rule?: string; server?: string };
+  'email.tags': string[];
   'email.waitReason': WaitingReason;
+  'emailContent.addressed': AddressedMessage;
   'emailContent.headers': [name: string, value: string][];
   'event.data': JsonObject;
   'eventWait.eventData': JsonObject;

@@ -272,6 +272,8 @@ export const tables = schema({
     humanOpenedAt: nullable(date),
     humanClickedAt: nullable(date),
     keyId: nullable(text),
+    tags: nullable(jsonb),
+    scheduledAt: nullable(date),
   },
   emailContent: {
     emailId: text,
@@ -284,6 +286,7 @@ export const tables = schema({
     headers: jsonb,
     attachmentSetId: nullable(text),
     createdAt: date,
+    addressed: nullable(jsonb),
   },
   endedExecutionCount: {
     id: text,

@@ -31,6 +31,16 @@ export const LIMITS = {
   keyNameLength: 100,
   /** Recipients of one request of /v1/send. */
   recipients: 1_000,
+  /** Recipients in Cc and Bcc of an email, together. */
+  copies: 50,
+  /** Tags of an email, and the length of each. */
+  emailTags: 10,
+  emailTagLength: 100,
+  /** How far ahead an email may be scheduled, and how many emails of a project wait for their moment. */
+  scheduledDays: 180,
+  scheduledEmailsPerProject: 10_000,
+  /** Emails in a request to /v1/send/batch. */
+  batchEmails: 100,
   attachments: 10,
   /** Header fields that a request of /v1/send may add to its emails. */
   customHeaders: 50,

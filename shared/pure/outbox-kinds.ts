@@ -1,11 +1,12 @@
 /**
- * What must reach Temporal: deliver emails (transactional, of an automation), start or wake a campaign, start an
+ * What must reach Temporal: deliver emails (transactional, of an automation, scheduled), start or wake a campaign, start an
  * execution, signal its event to it, cancel it, run a job, erase the deleted contacts of a project, start or wake a
  * webhook endpoint. `shared/domain/work/outbox-work.ts` says how.
  */
 export const OUTBOX_KINDS = [
   'email',
   'automationEmail',
+  'scheduledEmail',
   'campaign',
   'execution',
   'executionEvent',

@@ -21,6 +21,16 @@ export interface EmailDeliveryInput {
   emailIds: string[];
   /** Set for emails of automations; absent for transactional email. */
   origin?: 'automation';
+  /** Set for a scheduled email: when it is due, in milliseconds since 1970. */
+  dueAtMs?: number;
+}
+
+/** Says that a scheduled email has another moment, or was cancelled. */
+export const EMAIL_RESCHEDULED_SIGNAL = 'emailRescheduled';
+
+export interface EmailRescheduled {
+  /** Milliseconds since 1970; a moment in the past for an email that was cancelled. */
+  dueAtMs: number;
 }
 
 /** Input of `campaign`. The optional fields are set by continue-as-new only. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { campaignWorkflowId, emailDeliveryWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { campaignWorkflowId, deliveryIdOf, emailDeliveryWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { storeHistory } from '../support/histories.ts';
 import { eventually, startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -71,9 +71,9 @@ it(
 it(
   'records deliveries',
   async () => {
-    const send = async (to: string) => {
+    const send = async (to: string, scheduledAt?: string) => {
       const { body } = await stack.api('POST', '/v1/send', {
-        body: { to, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' },
+        body: { to, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>', scheduledAt },
       });
       return emailDeliveryWorkflowId(body.data.emails[0].email as string);
     };
@@ -88,6 +88,10 @@ it(
       await storeHistory(stack.temporal.client, workflowId, `emailDelivery.${name}`);
     };
     await record(await send('one@mail.test'), 'sent');
+    const scheduledId = await send('later@mail.test', inFuture(3600));
+    const emailId = deliveryIdOf(scheduledId);
+    await stack.api('PATCH', `/emails/${emailId}`, { body: { scheduledAt: inFuture(2) } });
+    await record(scheduledId, 'scheduled');
     stack.sink.replyTo('slow@mail.test', { code: 451, stage: 'rcpt', times: 1 });
     await record(await send('slow@mail.test'), 'deferred');
   },

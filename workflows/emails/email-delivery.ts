@@ -1,5 +1,9 @@
-import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
-import type { EmailDeliveryInput } from '../../shared/pure/workflow-contracts.ts';
+import { ActivityFailure, condition, defineSignal, isCancellation, setHandler, sleep } from '@temporalio/workflow';
+import {
+  EMAIL_RESCHEDULED_SIGNAL,
+  type EmailDeliveryInput,
+  type EmailRescheduled,
+} from '../../shared/pure/workflow-contracts.ts';
 import { reasonOf } from '../failure-reason.ts';
 import { automationDelivery, database, transactionalDelivery } from '../proxies.ts';
 
@@ -19,16 +23,49 @@ function add(total: EmailDeliveryResult['emails'], counts: Record<string, number
   for (const [status, count] of Object.entries(counts)) total[status] = (total[status] ?? 0) + count;
 }
 
+const emailRescheduledSignal = defineSignal<[EmailRescheduled]>(EMAIL_RESCHEDULED_SIGNAL);
+
+/** The moment of a scheduled email, which signals change. */
+class Schedule {
+  #dueAtMs: number;
+
+  constructor(dueAtMs: number) {
+    this.#dueAtMs = dueAtMs;
+    setHandler(emailRescheduledSignal, (changed) => {
+      this.#dueAtMs = changed.dueAtMs;
+    });
+  }
+
+  /** Waits until the email is due, or has another moment, but at most `limitMs`. */
+  async pause(limitMs: number, summary: string): Promise<void> {
+    const seen = this.#dueAtMs;
+    await condition(() => this.#dueAtMs !== seen, limitMs, { summary });
+  }
+
+  async untilDue(): Promise<void> {
+    for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs()) {
+      await this.pause(waitMs, `until ${new Date(this.#dueAtMs).toISOString()}`);
+    }
+  }
+
+  #waitMs(): number {
+    return this.#dueAtMs - Date.now();
+  }
+}
+
 /**
  * Delivers transactional emails until each is sent, bounced or given up. Deferred email (4xx) is tried again after
  * growing pauses, which occupy no worker. Email that no server accepts for two days fails with the reason. Email of a
- * disabled project waits until the project is enabled.
+ * disabled project waits until the project is enabled. A scheduled email waits for its moment first.
  */
-export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<EmailDeliveryResult> {
+export async function emailDelivery(input: EmailDeliveryInput): Promise<EmailDeliveryResult> {
+  const { projectId, emailIds, origin, dueAtMs } = input;
+  const schedule = dueAtMs === undefined ? undefined : new Schedule(dueAtMs);
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;
   const result: EmailDeliveryResult = { rounds: 0, emails: {} };
   let remaining = emailIds;
   while (remaining.length > 0) {
+    await schedule?.untilDue();
     result.rounds += 1;
     try {
       const { deferredIds, retryInMs, ended } = await delivery.deliverEmails.executeWithOptions(
@@ -38,7 +75,8 @@ export async function emailDelivery({ projectId, emailIds, origin }: EmailDelive
       add(result.emails, ended);
       remaining = deferredIds;
       if (remaining.length > 0 && retryInMs > 0) {
-        await sleep(retryInMs, { summary: `try ${countOf(remaining)} again that the server deferred` });
+        const summary = `try ${countOf(remaining)} again that the server deferred`;
+        await (schedule ? schedule.pause(retryInMs, summary) : sleep(retryInMs, { summary }));
       }
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;

@@ -137,6 +137,12 @@ export const ROUTES = {
     search: 'POST /emails/search body',
     /** An email, and what happened to it. */
     get: 'GET /emails/{id}',
+    /** Sends up to 100 different emails, each with an outcome of its own. */
+    sendBatch: 'POST /v1/send/batch body',
+    /** Gives a scheduled email another moment. */
+    reschedule: 'PATCH /emails/{id} body',
+    /** Cancels a scheduled email for good. */
+    cancel: 'POST /emails/{id}/cancel',
   },
   suppressions: {
     list: 'LIST /suppressions query',

@@ -920,6 +920,34 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Give a scheduled email another moment
+         * @description A moment in the past sends it at once.
+         *
+         *     Roles: full, send.
+         */
+        patch: operations["rescheduleEmail"];
+        trace?: never;
+    };
+    "/emails/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a scheduled email for good
+         * @description Cancel a scheduled email for good.
+         *
+         *     Roles: full, send.
+         */
+        post: operations["cancelEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1733,6 +1761,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/send/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send up to 100 different emails in one request
+         * @description Each email has the fields of POST /v1/send and an outcome of its own. Those that are accepted are stored together, so a repetition with the same Idempotency-Key sends none of them again. Emails with attachments go by themselves.
+         *
+         *     Roles: full, send.
+         */
+        post: operations["sendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/track": {
         parameters: {
             query?: never;
@@ -2513,6 +2563,68 @@ export interface components {
              * @description When it was answered
              */
             timestamp: string;
+        };
+        /** @description An email of a batch, as in POST /v1/send */
+        BatchEmail: {
+            /** @description Files of the email */
+            attachments?: components["schemas"]["Attachment"][];
+            /** @description Recipients of the same message whom nobody sees */
+            bcc?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
+            /** @description The content, as HTML with {{placeholders}} */
+            body?: string;
+            /** @description Recipients of the same message, whom all see */
+            cc?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description The sender address; its domain must be verified */
+            from?: string | components["schemas"]["SenderAddress"];
+            /** @description Headers of the email, by name */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @deprecated
+             * @description Use from: { name, email }
+             */
+            name?: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string;
+            /**
+             * Format: email
+             * @description The address for replies
+             */
+            reply?: string;
+            /**
+             * Format: date-time
+             * @description When a scheduled email is due
+             */
+            scheduledAt?: string;
+            /** @description The subject; it may hold {{placeholders}} */
+            subject?: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed?: boolean;
+            /** @description Words by which the email is found */
+            tags?: string[];
+            /**
+             * Format: uuid
+             * @description The template
+             */
+            template?: string;
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
+            text?: string;
+            /** @description The recipient */
+            to?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
+        };
+        /** @description Whether an email of a batch was accepted */
+        BatchOutcome: {
+            /** @description One for each recipient, in their order: those of `to`, `cc`, then `bcc` */
+            emails?: components["schemas"]["AcceptedEmail"][];
+            /** @description What went wrong; null when nothing did */
+            error?: components["schemas"]["RefusedEmail"];
+            /** @description Always true */
+            success: boolean;
         };
         /** @description Another place for branch */
         BranchCondition: {
@@ -3684,6 +3796,8 @@ export interface components {
             openedAt: string | null;
             /** @description How often it was opened */
             opens: number;
+            /** @description when a scheduled email is due */
+            scheduledAt: string | null;
             /** @description When it was sent */
             sentAt: string | null;
             /**
@@ -3693,6 +3807,8 @@ export interface components {
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
             /** @description cut after 1,000 characters */
             subject: string | null;
+            /** @description Words by which the email is found */
+            tags: string[];
             /** @description The template */
             templateId: string | null;
             /** @description null once its contact was erased */
@@ -3751,6 +3867,8 @@ export interface components {
             openedAt: string | null;
             /** @description How often it was opened */
             opens: number;
+            /** @description when a scheduled email is due */
+            scheduledAt: string | null;
             /** @description When it was sent */
             sentAt: string | null;
             /**
@@ -3760,6 +3878,8 @@ export interface components {
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
             /** @description cut after 1,000 characters */
             subject: string | null;
+            /** @description Words by which the email is found */
+            tags: string[];
             /** @description The template */
             templateId: string | null;
             /** @description What happened to it, oldest first */
@@ -3786,7 +3906,7 @@ export interface components {
              * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
              * @enum {string}
              */
-            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "queued";
+            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "scheduled" | "queued";
             /**
              * @description Until when
              * @example 2026-02-04T09:30:00.000Z
@@ -5115,6 +5235,42 @@ export interface components {
             /** @description How many contacts it has */
             memberCount: number;
         };
+        /** @description Why an email was refused, as in the error envelope */
+        RefusedEmail: {
+            /**
+             * @description As in the error envelope
+             * @example VALIDATION_ERROR
+             */
+            code: string;
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "recipients": [
+             *         "ada@example.com"
+             *       ]
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faults by field */
+            errors?: components["schemas"]["FieldError"][];
+            /**
+             * @description What has happened, for people
+             * @example Request validation failed
+             */
+            message: string;
+            /**
+             * @description What the request would have answered alone
+             * @example 422
+             */
+            statusCode: number;
+            /**
+             * @description What to do
+             * @example See /docs/errors/VALIDATION_ERROR
+             */
+            suggestion: string;
+        };
         /** @description The project with its new keys */
         RegenerateProjectKeysResponse: {
             /**
@@ -5295,6 +5451,14 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description The body of rescheduleEmail */
+        RescheduleEmailRequest: {
+            /**
+             * Format: date-time
+             * @description When a scheduled email is due
+             */
+            scheduledAt: string;
+        };
         /** @description The body of resendCampaign */
         ResendCampaignRequest: {
             /** @description States of GET /campaigns/{id}/recipients: FAILED, BOUNCED, SKIPPED, SUPPRESSED */
@@ -5399,6 +5563,8 @@ export interface components {
              * @enum {string}
              */
             status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description One of its tags */
+            tag?: string;
             /**
              * Format: uuid
              * @description The template
@@ -5522,6 +5688,38 @@ export interface components {
             /** @description How many pages there are */
             totalPages: number;
         };
+        /** @description The body of sendBatch */
+        SendBatchRequest: {
+            /** @description The emails */
+            emails: components["schemas"]["BatchEmail"][];
+        };
+        /** @description The outcome of each email */
+        SendBatchResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["SendBatchResult"];
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+            /** @description the fields of the request that were ignored */
+            warnings?: components["schemas"]["IgnoredField"][];
+        };
+        /** @description The outcome of each email */
+        SendBatchResult: {
+            /** @description One for each email, in their order */
+            results: components["schemas"]["BatchOutcome"][];
+            /**
+             * Format: date-time
+             * @description When it was
+             */
+            timestamp: string;
+        };
         /** @description The body of sendCampaign */
         SendCampaignRequest: {
             /**
@@ -5568,8 +5766,12 @@ export interface components {
         SendEmailRequest: {
             /** @description Files of the email */
             attachments?: components["schemas"]["Attachment"][];
+            /** @description Recipients of the same message whom nobody sees */
+            bcc?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
             /** @description The content, as HTML with {{placeholders}} */
             body?: string;
+            /** @description Recipients of the same message, whom all see */
+            cc?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
             /** @description Patched key by key; null deletes a key */
             data?: {
                 [key: string]: unknown;
@@ -5592,10 +5794,17 @@ export interface components {
              * @description The address for replies
              */
             reply?: string;
+            /**
+             * Format: date-time
+             * @description When a scheduled email is due
+             */
+            scheduledAt?: string;
             /** @description The subject; it may hold {{placeholders}} */
             subject?: string;
             /** @description Whether the contact gets marketing email */
             subscribed?: boolean;
+            /** @description Words by which the email is found */
+            tags?: string[];
             /**
              * Format: uuid
              * @description The template, in place of subject and body
@@ -5625,7 +5834,7 @@ export interface components {
         };
         /** @description Accepted for delivery */
         SendEmailResult: {
-            /** @description One for each recipient, in their order */
+            /** @description One for each recipient, in their order: those of `to`, `cc`, then `bcc` */
             emails: components["schemas"]["AcceptedEmail"][];
             /**
              * Format: date-time
@@ -7277,6 +7486,8 @@ export type AddWorkflowTransitionRequest = components['schemas']['AddWorkflowTra
 export type Attachment = components['schemas']['Attachment'];
 export type BadRequestError = components['schemas']['BadRequestError'];
 export type BadRequestResponse = components['schemas']['BadRequestResponse'];
+export type BatchEmail = components['schemas']['BatchEmail'];
+export type BatchOutcome = components['schemas']['BatchOutcome'];
 export type BranchCondition = components['schemas']['BranchCondition'];
 export type BulkDeleteContactsRequest = components['schemas']['BulkDeleteContactsRequest'];
 export type BulkError = components['schemas']['BulkError'];
@@ -7409,6 +7620,7 @@ export type Recipient = components['schemas']['Recipient'];
 export type RecordEventRequest = components['schemas']['RecordEventRequest'];
 export type Reference = components['schemas']['Reference'];
 export type RefreshSegmentResponse = components['schemas']['RefreshSegmentResponse'];
+export type RefusedEmail = components['schemas']['RefusedEmail'];
 export type RegenerateProjectKeysResponse = components['schemas']['RegenerateProjectKeysResponse'];
 export type RemoveSegmentMembersRequest = components['schemas']['RemoveSegmentMembersRequest'];
 export type RemoveSegmentMembersResponse = components['schemas']['RemoveSegmentMembersResponse'];
@@ -7418,6 +7630,7 @@ export type ReplayWebhookRequest = components['schemas']['ReplayWebhookRequest']
 export type ReplayWebhookResponse = components['schemas']['ReplayWebhookResponse'];
 export type RequestTimeoutError = components['schemas']['RequestTimeoutError'];
 export type RequestTimeoutResponse = components['schemas']['RequestTimeoutResponse'];
+export type RescheduleEmailRequest = components['schemas']['RescheduleEmailRequest'];
 export type ResendCampaignRequest = components['schemas']['ResendCampaignRequest'];
 export type RetryFailedWorkflowExecutionsRequest = components['schemas']['RetryFailedWorkflowExecutionsRequest'];
 export type RetryFailedWorkflowExecutionsResponse = components['schemas']['RetryFailedWorkflowExecutionsResponse'];
@@ -7431,6 +7644,9 @@ export type SearchSuppressionsResponse = components['schemas']['SearchSuppressio
 export type Segment = components['schemas']['Segment'];
 export type SegmentChanges = components['schemas']['SegmentChanges'];
 export type SegmentContactPage = components['schemas']['SegmentContactPage'];
+export type SendBatchRequest = components['schemas']['SendBatchRequest'];
+export type SendBatchResponse = components['schemas']['SendBatchResponse'];
+export type SendBatchResult = components['schemas']['SendBatchResult'];
 export type SendCampaignRequest = components['schemas']['SendCampaignRequest'];
 export type SendCampaignResponse = components['schemas']['SendCampaignResponse'];
 export type SendEmailConfig = components['schemas']['SendEmailConfig'];
@@ -8662,6 +8878,8 @@ export interface operations {
                 since?: string;
                 /** @description Its state */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+                /** @description One of its tags */
+                tag?: string;
                 /** @description The template */
                 templateId?: string;
                 /** @description The kind */
@@ -8689,6 +8907,56 @@ export interface operations {
         };
     };
     getEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailStory"];
+                };
+            };
+        };
+    };
+    rescheduleEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RescheduleEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description The email */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailStory"];
+                };
+            };
+        };
+    };
+    cancelEmail: {
         parameters: {
             query?: never;
             header?: never;
@@ -9853,6 +10121,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SendEmailResponse"];
+                };
+            };
+        };
+    };
+    sendBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own. A request with a key that was used before is refused with 409, and not repeated */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description The outcome of each email */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendBatchResponse"];
                 };
             };
         };

@@ -96,20 +96,23 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
       return { ...ledger, cause };
     }
     const { signer, returnPathHost } = identity;
+    const queuedAt = email.scheduledAt ?? email.createdAt;
+    const { addressed } = email;
     return {
       ...ledger,
-      queuedAt: email.createdAt,
+      queuedAt,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
       async compose() {
         const steps = composeSteps({
           from: { address: from, name: email.fromName ?? undefined },
-          to: { address: to, name: email.toName ?? undefined },
+          to: addressed?.to ?? { address: to, name: email.toName ?? undefined },
+          cc: addressed?.cc ?? [],
           replyTo: email.replyTo ?? undefined,
           subject: email.subject,
           html: email.html,
           text: email.text,
-          messageId: messageIdOf(emailId, from),
-          date: email.createdAt,
+          messageId: messageIdOf(addressed?.emailId ?? emailId, from),
+          date: queuedAt,
           headers: email.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
         });

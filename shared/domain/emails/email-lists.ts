@@ -1,7 +1,7 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
 import { emailStatus, emailType } from '../../database/constants.ts';
-import { columnsOf, joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, joinSql, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
@@ -20,6 +20,7 @@ export interface EmailFilters {
   workflowId?: string | undefined;
   status?: EmailStatus | undefined;
   type?: EmailType | undefined;
+  tag?: string | undefined;
   period?: Period;
 }
 
@@ -36,7 +37,18 @@ const OF_EMAIL = {
   workflowId: tables.email.automationId,
   /** The words of the server, or Everpost's own. */
   error: tables.email.error,
-  ...pick(tables.email, 'id', 'status', 'contactId', 'campaignId', 'templateId', 'executionId', 'deferrals'),
+  ...pick(
+    tables.email,
+    'id',
+    'status',
+    'contactId',
+    'campaignId',
+    'templateId',
+    'executionId',
+    'deferrals',
+    'scheduledAt',
+    'tags',
+  ),
   ...pick(tables.email, 'createdAt', 'sentAt', 'deliveredAt', 'openedAt', 'clickedAt', 'bouncedAt', 'complainedAt'),
   ...pick(tables.email, 'unsubscribedAt', 'opens', 'clicks', 'humanOpenedAt', 'humanClickedAt'),
 };
@@ -149,6 +161,7 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
   if (list.status !== undefined) conditions.push(hasStatus(list.status));
   if (list.keyId !== undefined) conditions.push(sql`e.key_id = ${list.keyId}`);
+  if (list.tag !== undefined) conditions.push(sql`e.tags @> ${json([list.tag])}::jsonb`);
   if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
   return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }

@@ -209,6 +209,8 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
   );
   const waitFor = ({ reason, until, words }: Hold): Waiting => ({ reason, until: new Date(until), words });
   if (ofCampaign?.reason === 'complaints') return waitFor(ofCampaign);
+  const isScheduled = row.scheduledAt !== null && row.scheduledAt > now;
+  if (isScheduled) return { reason: 'scheduled', until: row.scheduledAt, words: null };
   if (retryAt && retryAt > now) return { reason: waitReason ?? 'deferred', until: retryAt, words: error };
   return ofStream ? waitFor(ofStream) : { reason: 'queued', until: null, words: null };
 }

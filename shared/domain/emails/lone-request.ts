@@ -1,16 +1,19 @@
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { createYields } from '../../platform/yielding.ts';
-import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
+import { upsertContactRows, upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
+import { createRequestRenderer, renderedEmails, type RequestRenderer } from './request-renderer.ts';
+import { assertScheduledLimit } from './scheduled-emails.ts';
 import { queueEmails, storeAttachments, type EmailOrigin, type Mailbox } from './stored-email.ts';
 import {
   assertNobodyRefused,
   bodyLength,
   byAddress,
+  contactRowsOf,
+  copiesOf,
   findRefused,
   findTemplateAndTopic,
   LARGE_LENGTH,
@@ -45,6 +48,7 @@ export async function queueLoneRequest(
   const content = resolveContent(request, found, project);
   // Checked before anything is compiled, so that a refused request costs little.
   await assertSenderDomain(em, projectId, content.from.address);
+  if (content.scheduledAt) await assertScheduledLimit(em, projectId);
   const queueAll = async (): Promise<QueuedEmail[]> => {
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
@@ -62,6 +66,7 @@ async function queueRecipients(
 ): Promise<QueuedEmail[]> {
   const attachmentSetId = await storeAttachments(tx, request.attachments);
   const origin = { ...content, projectId, attachmentSetId };
+  if (copiesOf(request).length > 0) return queueWithCopies(tx, origin, request, renderer);
   const groups = byAddress(request.to);
   const queued: QueuedEmail[] = [];
   const refused: RefusedRecipient[] = [];
@@ -81,25 +86,44 @@ async function queueRecipients(
     const recipients = contacts.flatMap((contact, position) =>
       (chunk[position]?.[1] ?? []).map((addressed) => ({ ...addressed, contact })),
     );
-    for (const [index, email] of await renderAndQueue(tx, origin, recipients, renderer)) queued[index] = email;
+    for (const [position, email] of (await queueRendered(tx, origin, renderEach(recipients, renderer))).entries()) {
+      queued[recipients[position]?.index ?? 0] = email;
+    }
   }
   assertNobodyRefused(refused);
   return queued;
 }
 
-/** Renders and queues the emails of some recipients. @returns each email with the index of its recipient */
-async function renderAndQueue(
+/** Queues the email of the only recipient in `to`, and its copies. */
+async function queueWithCopies(
   tx: Em,
   origin: EmailOrigin,
-  recipients: { recipient: Mailbox; index: number; contact: UpsertedContact }[],
+  request: TransactionalRequest,
   renderer: RequestRenderer,
-): Promise<[index: number, email: QueuedEmail][]> {
-  const queued: [number, QueuedEmail][] = [];
+): Promise<QueuedEmail[]> {
+  const contacts = await upsertContactRows(tx, origin.projectId, contactRowsOf(request));
+  const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
+  return queueRendered(tx, origin, renderedEmails(request, contactOf, renderer));
+}
+
+function* renderEach(
+  recipients: readonly { recipient: Mailbox; contact: UpsertedContact }[],
+  { render }: RequestRenderer,
+): Generator<ReturnType<RequestRenderer['render']>> {
+  for (const { recipient, contact } of recipients) yield render(recipient, contact);
+}
+
+/** Queues emails while they are rendered, some at a time. @returns them in their order */
+async function queueRendered(
+  tx: Em,
+  origin: EmailOrigin,
+  emails: Iterable<ReturnType<RequestRenderer['render']>>,
+): Promise<QueuedEmail[]> {
+  const queued: QueuedEmail[] = [];
   const yieldIfDue = createYields();
   let rendered: ReturnType<RequestRenderer['render']>[] = [];
   let bytes = 0;
-  for (const { recipient, index, contact } of recipients) {
-    const email = renderer.render(recipient, contact);
+  for (const email of emails) {
     if (rendered.length > 0 && bytes + email.bytes > BYTES_TOGETHER) {
       await queueEmails(tx, origin, rendered);
       rendered = [];
@@ -107,7 +131,7 @@ async function renderAndQueue(
     }
     rendered.push(email);
     bytes += email.bytes;
-    queued.push([index, { emailId: email.emailId, contact: { id: contact.id, email: recipient.address } }]);
+    queued.push({ emailId: email.emailId, contact: { id: email.contactId, email: email.to.address } });
     await yieldIfDue();
   }
   if (rendered.length > 0) await queueEmails(tx, origin, rendered);

@@ -20,7 +20,7 @@ export function overdueEmails(quietSeconds: number, isComplete: boolean): SqlFra
     email e where e.delivery_due_at < now() - ${quietSeconds}::int * interval '1 second'
       and (${isComplete} or e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
       and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
-      and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
+      and not exists (select from outbox o where o.kind in ('email', 'automationEmail', 'scheduledEmail') and o.subject_id = e.id)`;
 }
 
 /**

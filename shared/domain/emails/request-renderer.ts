@@ -20,14 +20,24 @@ import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { runWithYields } from '../../platform/yielding.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedEmail } from './stored-email.ts';
-import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
+import {
+  copiesOf,
+  type ResolvedContent,
+  type TransactionalDeps,
+  type TransactionalRequest,
+} from './transactional-request.ts';
 
 export interface RequestRenderer {
   /**
-   * Renders the email of one recipient and adds its cost to that of the request.
+   * Renders the email of one recipient and adds its cost to that of the request. The links are those of `contact`, the
+   * rest is about `shown`, by default the same.
    * @throws AppError VALIDATION_ERROR naming body, headers or to
    */
-  render: (recipient: Mailbox, contact: UpsertedContact) => RenderedEmail & { bytes: number };
+  render: (
+    recipient: Mailbox,
+    contact: UpsertedContact,
+    shown?: UpsertedContact,
+  ) => RenderedEmail & { contactId: string; bytes: number };
 }
 
 function templateFault(error: unknown, field: string): unknown {
@@ -164,13 +174,17 @@ export async function createRequestRenderer(
     const addCost = createRequestCost();
 
     return {
-      render(recipient, contact) {
+      render(recipient, contact, shown = contact) {
         const emailId = uuidV7();
         const urls = deps.links.recipientUrls({ contactId: contact.id, emailId, projectId });
         const meter = createRenderMeter(conversions);
         try {
-          const message = compiled.render({ contact, requestData: values, urls, meter });
-          const custom = renderHeaders(headers, createRenderScope({ contact, requestData: values, urls }), meter);
+          const message = compiled.render({ contact: shown, requestData: values, urls, meter });
+          const custom = renderHeaders(
+            headers,
+            createRenderScope({ contact: shown, requestData: values, urls }),
+            meter,
+          );
           const { text, bytes, encodedBytes } = fitToMessage(message);
           addCost(bytes, meter.steps);
           return {
@@ -189,4 +203,31 @@ export async function createRequestRenderer(
       },
     };
   };
+}
+
+/**
+ * Renders the emails of a request, in the order of `to`, `cc` and `bcc`. A copy says what the only recipient in `to`
+ * reads, with the links of its own recipient.
+ */
+export function* renderedEmails(
+  request: TransactionalRequest,
+  contactOf: ReadonlyMap<string, UpsertedContact>,
+  { render }: RequestRenderer,
+): Generator<ReturnType<RequestRenderer['render']>> {
+  const withContact = (recipients: Mailbox[]) =>
+    recipients.flatMap((recipient) => {
+      const contact = contactOf.get(recipient.address);
+      return contact ? [{ recipient, contact }] : [];
+    });
+  const copies = withContact(copiesOf(request));
+  for (const { recipient, contact } of withContact(request.to)) {
+    const email = render(recipient, contact);
+    if (copies.length === 0) {
+      yield email;
+      continue;
+    }
+    const addressed = { emailId: email.emailId, to: recipient, cc: request.cc ?? [] };
+    yield { ...email, addressed };
+    for (const copy of copies) yield { ...render(copy.recipient, copy.contact, contact), addressed };
+  }
 }

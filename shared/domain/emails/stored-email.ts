@@ -1,5 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
+import type { AddressedMessage } from '../../database/column-types.ts';
 import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { textValue } from '../../database/long-text.ts';
@@ -29,6 +30,8 @@ export interface RenderedEmail {
   html: string;
   text: string;
   headers: [string, string][];
+  /** Whom the message is addressed to, if several recipients get it. */
+  addressed?: AddressedMessage;
 }
 
 /** The fields that the emails of one request share. */
@@ -42,6 +45,9 @@ export interface EmailSender {
   replyTo?: string | undefined;
   /** The id that `storeAttachments` returns. */
   attachmentSetId?: string | null;
+  tags?: string[] | undefined;
+  /** When the emails are due, if not at once. */
+  scheduledAt?: Date | undefined;
 }
 
 /** The fields that the emails of one call of `queueEmails` share. */
@@ -70,6 +76,8 @@ export async function storeAttachments(em: Em, attachments: EmailAttachment[]): 
 /** An email with its sender. */
 export type SentEmail = RenderedEmail & { sender: EmailSender };
 
+const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : json(value));
+
 /** A select of the emails. One email goes without arrays, because the driver escapes the texts of arrays. */
 async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
   const [email] = emails;
@@ -83,6 +91,8 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
         ${sender.topic?.id ?? null}::uuid as topic_id,
         ${sender.from.address}::text as from_address, ${sender.from.name ?? null}::text as from_name,
         ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id,
+        ${jsonOrNull(sender.tags)}::jsonb as tags, ${sender.scheduledAt ?? null}::timestamptz as scheduled_at,
+        ${jsonOrNull(email.addressed)}::jsonb as addressed,
         ${sender.keyId ?? null}::uuid as key_id`;
   }
   return sql`
@@ -96,9 +106,12 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
       ${emails.map(({ sender }) => sender.from.name ?? null)}::text[],
       ${emails.map(({ sender }) => sender.replyTo ?? null)}::text[],
       ${emails.map(({ sender }) => sender.attachmentSetId ?? null)}::uuid[],
+      ${emails.map(({ sender }) => jsonOrNull(sender.tags))}::jsonb[],
+      ${emails.map(({ sender }) => sender.scheduledAt ?? null)}::timestamptz[],
+      ${emails.map(({ addressed }) => jsonOrNull(addressed))}::jsonb[],
       ${emails.map(({ sender }) => sender.keyId ?? null)}::uuid[]
     ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers, template_id, topic_id, from_address,
-      from_name, reply_to, attachment_set_id, key_id)`;
+      from_name, reply_to, attachment_set_id, tags, scheduled_at, addressed, key_id)`;
 }
 
 /** Stores rendered emails of one sender as PENDING and adds them to the outbox, in the caller's transaction. */
@@ -115,10 +128,15 @@ export async function storeEmails(
   emails: SentEmail[],
   execution?: EmailOrigin['execution'],
 ): Promise<void> {
-  const ids = emails.map((email) => email.emailId);
+  const idsOf = (isScheduled: boolean) =>
+    emails.filter(({ sender }) => (sender.scheduledAt !== undefined) === isScheduled).map(({ emailId }) => emailId);
+  const ids = idsOf(false);
+  const scheduledIds = idsOf(true);
   const queued = execution
     ? outboxInsert('automationEmail', projectId, ids, { isBatched: true })
     : outboxInsert('email', projectId, ids);
+  const scheduled =
+    scheduledIds.length === 0 ? sql`` : sql`scheduled as (${outboxInsert('scheduledEmail', projectId, scheduledIds)}),`;
   const rows = await emailRows(em, emails);
   await queryPrepared(
     em,
@@ -127,15 +145,17 @@ export async function storeEmails(
       record as (
         insert into email
           (id, project_id, contact_id, template_id, topic_id, automation_id, execution_id, to_address, subject, status, created_at,
-            delivery_due_at, key_id)
+            delivery_due_at, tags, scheduled_at, retry_at, delivery_id, key_id)
         select id, ${projectId}, contact_id, template_id, topic_id, ${execution?.automationId ?? null}::uuid,
-          ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(), now(), key_id
+          ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(),
+          coalesce(scheduled_at, now()), tags, scheduled_at, scheduled_at, case when scheduled_at is not null then id end, key_id
         from rendered
       ),
+      ${scheduled}
       queued as (${queued})
       insert into email_content
-        (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)
-      select id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, now()
+        (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, created_at)
+      select id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, now()
       from rendered`,
   );
 }

@@ -12,9 +12,10 @@ const STORED_EMAIL = {
   emailId: tables.email.id,
   toAddress: notNull(tables.email.toAddress),
   ...pick(tables.emailContent, 'toName', 'fromAddress', 'fromName', 'replyTo', 'html', 'headers', 'attachmentSetId'),
+  addressed: tables.emailContent.addressed,
   subject: notNull(tables.email.subject),
   text: tables.emailContent.bodyText,
-  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'createdAt'),
+  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'createdAt', 'scheduledAt'),
 };
 export type StoredEmail = RowOf<typeof STORED_EMAIL>;
 
@@ -112,7 +113,7 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
     sql`
       select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
         c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
-        c.attachment_set_id as "attachmentSetId", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
+        c.attachment_set_id as "attachmentSetId", c.addressed, e.scheduled_at as "scheduledAt", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
         e.held_at as "heldAt", e.created_at as "createdAt"
       from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
     STORED_EMAIL,

@@ -1,4 +1,4 @@
-import { readDataPatch } from '../../pure/contacts/custom-data.ts';
+import { AppError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { activeTraceParent } from '../../platform/tracing/spans.ts';
@@ -13,12 +13,14 @@ import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/ide
 import { keepTraceContexts, keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
 import { queueLoneRequest } from './lone-request.ts';
 import { isReplyAddressAt, withReplyAddress } from './reply-addresses.ts';
-import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
+import { createRequestRenderer, renderedEmails, type RequestRenderer } from './request-renderer.ts';
+import { assertScheduledLimit } from './scheduled-emails.ts';
 import { storeEmails, type SentEmail } from './stored-email.ts';
 import {
   assertNobodyRefused,
   bodyLength,
-  byAddress,
+  contactRowsOf,
+  copiesOf,
   findRefused,
   findTemplateAndTopic,
   LARGE_LENGTH,
@@ -60,7 +62,7 @@ const RECIPIENTS_MAX = 10;
 type Outcome = QueuedEmail[] | Error | 'alone';
 
 /** A request whose content is compiled. */
-interface PreparedRequest {
+export interface PreparedRequest {
   item: GroupedItem;
   content: ResolvedContent;
   startRendering: () => RequestRenderer;
@@ -70,7 +72,11 @@ interface PreparedRequest {
 type Prepared = PreparedRequest | Error | 'alone';
 
 function isSmall(request: TransactionalRequest): boolean {
-  return request.to.length <= RECIPIENTS_MAX && request.attachments.length === 0 && bodyLength(request) < LARGE_LENGTH;
+  return (
+    request.to.length + copiesOf(request).length <= RECIPIENTS_MAX &&
+    request.attachments.length === 0 &&
+    bodyLength(request) < LARGE_LENGTH
+  );
 }
 
 /**
@@ -84,8 +90,9 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
     itemsMax: REQUESTS_MAX,
     parallel: 2,
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
-    octetsOf: ({ request }) => bodyLength(request) * request.to.length + json(request.data ?? null).length,
-    keysOf: ({ request }) => request.to.map(({ address }) => address),
+    octetsOf: ({ request }) =>
+      bodyLength(request) * (request.to.length + copiesOf(request).length) + json(request.data ?? null).length,
+    keysOf: ({ request }) => [...request.to, ...copiesOf(request)].map(({ address }) => address),
   });
 
   async function queueAlone({ project, request, claim }: TransactionalItem): Promise<QueuedEmail[]> {
@@ -120,7 +127,7 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
   };
 }
 
-function isReady(prepared: Prepared): prepared is PreparedRequest {
+export function isReady(prepared: Prepared): prepared is PreparedRequest {
   return typeof prepared === 'object' && 'item' in prepared;
 }
 
@@ -136,7 +143,7 @@ async function queueTogether(
 ): Promise<Outcome[]> {
   const prepared = await prepareRequests(em, items, deps);
   const ready = prepared.filter(isReady);
-  const queued = ready.length > 0 ? await inTransaction(em, (tx) => storeRequests(tx, ready, lockMs)) : [];
+  const queued = ready.length > 0 ? await inTransaction(em, (tx) => storeRequests(tx, ready, { lockMs })) : [];
   const queuedOf = new Map(ready.map((each, index) => [each, queued[index] ?? []]));
   return prepared.map((each) => (isReady(each) ? (queuedOf.get(each) ?? []) : each));
 }
@@ -144,7 +151,7 @@ async function queueTogether(
 /**
  * Finds templates and sender domains, then compiles the contents: a refused request costs no more than the statements.
  */
-async function prepareRequests(em: Em, items: GroupedItem[], deps: TransactionalDeps): Promise<Prepared[]> {
+export async function prepareRequests(em: Em, items: GroupedItem[], deps: TransactionalDeps): Promise<Prepared[]> {
   const projectId = items[0]?.projectId ?? '';
   const contents = await resolveContents(em, items);
   const senders = contents.flatMap((content) => (content instanceof Error ? [] : [content.from.address]));
@@ -194,35 +201,35 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<T | Error> {
   }
 }
 
-const SEND = { reason: 'send' } as const;
+interface StoreOptions {
+  lockMs?: number | undefined;
+  /** Collects the requests that are refused; the caller undoes the transaction then. Otherwise the error is thrown. */
+  refused?: Map<PreparedRequest, AppError>;
+}
 
 /** Writes the contacts, renders the emails and stores them, all or nothing. @returns the emails of each request */
-async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: number): Promise<QueuedEmail[][]> {
+export async function storeRequests(
+  tx: Em,
+  requests: PreparedRequest[],
+  { lockMs, refused }: StoreOptions,
+): Promise<QueuedEmail[][]> {
   const projectId = requests[0]?.item.projectId ?? '';
-  const rows = requests.flatMap(({ item: { request } }) => {
-    const patch = readDataPatch(request.data);
-    return byAddress(request.to).map(([email]) => ({
-      email,
-      patch,
-      subscribed: request.subscribed,
-      subscribedDefault: false,
-      cause: SEND,
-    }));
-  });
+  if (requests.some(({ content }) => content.scheduledAt)) await assertScheduledLimit(tx, projectId);
+  const rows = requests.flatMap(({ item: { request } }) => contactRowsOf(request));
   const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
   const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
   const yieldIfDue = createYields();
   const emails: SentEmail[] = [];
   const queued: QueuedEmail[][] = [];
   for (const request of requests) {
-    const rendered = await renderRequest(tx, request, contactOf);
+    const rendered = await renderOrRefuse(tx, request, contactOf, refused);
     emails.push(...rendered);
     queued.push(
       rendered.map((email) => ({ contact: { id: email.contactId, email: email.to.address }, emailId: email.emailId })),
     );
     await yieldIfDue();
   }
-  await storeEmails(tx, projectId, emails);
+  if (emails.length > 0) await storeEmails(tx, projectId, emails);
   const claims = requests.flatMap(({ item }) => item.claim ?? []);
   await settleIdempotencyKeys(tx, claims, 200);
   await keepTracesOf(
@@ -235,22 +242,28 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
   return queued;
 }
 
+async function renderOrRefuse(
+  tx: Em,
+  request: PreparedRequest,
+  contactOf: ReadonlyMap<string, UpsertedContact>,
+  refused: StoreOptions['refused'],
+): ReturnType<typeof renderRequest> {
+  try {
+    return await renderRequest(tx, request, contactOf);
+  } catch (error) {
+    if (!refused || !(error instanceof AppError)) throw error;
+    refused.set(request, error);
+    return [];
+  }
+}
+
 /** Renders the emails of a request, in the order of its recipients. @throws AppError BAD_REQUEST, VALIDATION_ERROR */
 async function renderRequest(
   tx: Em,
   { item: { request }, content, startRendering }: PreparedRequest,
   contactOf: ReadonlyMap<string, UpsertedContact>,
 ): Promise<(SentEmail & { contactId: string })[]> {
-  const recipients = request.to.flatMap((recipient) => {
-    const contact = contactOf.get(recipient.address);
-    return contact ? [{ recipient, contact }] : [];
-  });
-  const contacts = new Set(recipients.map(({ contact }) => contact));
+  const contacts = new Set(request.to.flatMap(({ address }) => contactOf.get(address) ?? []));
   assertNobodyRefused(await findRefused(tx, content, [...contacts]));
-  const renderer = startRendering();
-  return recipients.map(({ recipient, contact }) => ({
-    ...renderer.render(recipient, contact),
-    contactId: contact.id,
-    sender: content,
-  }));
+  return [...renderedEmails(request, contactOf, startRendering())].map((email) => ({ ...email, sender: content }));
 }

@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url';
 import { AppError, badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
@@ -11,7 +12,8 @@ import { findEmailTopic, choicesAbout } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Em } from '../../database/em.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
-import type { UpsertedContact } from '../contacts/contacts.ts';
+import { readDataPatch } from '../../pure/contacts/custom-data.ts';
+import type { ContactRow, UpsertedContact } from '../contacts/contacts.ts';
 import type { Template } from '../templates/template.entity.ts';
 import type { EmailAttachment, Mailbox } from './stored-email.ts';
 
@@ -20,6 +22,12 @@ export interface TransactionalRequest {
   /** The key that it came with, and the only domains that this key may send from; null means all of the project. */
   key: { id: string; senderDomains: readonly string[] | null };
   to: Mailbox[];
+  /** They get the message of the only recipient in `to`. */
+  cc?: Mailbox[] | undefined;
+  bcc?: Mailbox[] | undefined;
+  tags?: string[] | undefined;
+  /** When the emails are due; at once when it is missing or past. */
+  scheduledAt?: Date | undefined;
   subject?: string;
   html?: string;
   text?: string;
@@ -48,6 +56,8 @@ export interface ResolvedContent extends EmailSource {
   templateId: string | null;
   /** The key of the request. */
   keyId: string;
+  tags?: string[] | undefined;
+  scheduledAt?: Date | undefined;
 }
 
 export interface QueuedEmail {
@@ -103,6 +113,17 @@ function assertDomainOfKey(senderDomains: readonly string[] | null, address: str
   });
 }
 
+/** @throws AppError VALIDATION_ERROR for copies of marketing */
+function assertMayHaveCopies(type: EmailType, request: TransactionalRequest): void {
+  if (type === 'TRANSACTIONAL' || copiesOf(request).length === 0) return;
+  const message = 'Only TRANSACTIONAL email may have copies: the links of marketing belong to one recipient';
+  throw validationError([{ field: request.cc?.length ? 'cc' : 'bcc', message, code: 'custom' }]);
+}
+
+function futureMoment({ scheduledAt }: TransactionalRequest): Date | undefined {
+  return scheduledAt && scheduledAt.getTime() > Date.now() ? scheduledAt : undefined;
+}
+
 /** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing, ROLE_REFUSED */
 export function resolveContent(
   request: TransactionalRequest,
@@ -121,6 +142,7 @@ export function resolveContent(
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
   assertDomainOfKey(request.key.senderDomains, from.address);
   const type = template?.type ?? 'TRANSACTIONAL';
+  assertMayHaveCopies(type, request);
   return {
     subject,
     html,
@@ -133,6 +155,8 @@ export function resolveContent(
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
     keyId: request.key.id,
+    tags: request.tags,
+    scheduledAt: futureMoment(request),
   };
 }
 
@@ -174,6 +198,25 @@ export function assertNobodyRefused(refused: RefusedRecipient[]): void {
     details: { recipients, refused },
     suggestion: 'Leave these recipients out; `refused` says why each may not receive it',
   });
+}
+
+/** The recipients in Cc and Bcc. */
+export function copiesOf({ cc = [], bcc = [] }: TransactionalRequest): Mailbox[] {
+  return [...cc, ...bcc];
+}
+
+const SEND = { reason: 'send' } as const;
+
+/** What a request does to contacts. Its data and its subscription are about those in `to`. */
+export function contactRowsOf(request: TransactionalRequest): ContactRow[] {
+  const [patch, none] = [readDataPatch(request.data), readDataPatch(undefined)];
+  const subscribedDefault = false;
+  const { subscribed } = request;
+  const rows = byAddress(request.to).map(([email]) => ({ email, patch, subscribed, subscribedDefault, cause: SEND }));
+  return [
+    ...rows,
+    ...copiesOf(request).map(({ address }) => ({ email: address, patch: none, subscribedDefault, cause: SEND })),
+  ];
 }
 
 /**

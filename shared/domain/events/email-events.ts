@@ -34,13 +34,15 @@ export function recordedEmailEvents(events: EmailEvents): SqlFragment {
   const joins = heading
     ? sql``
     : sql`left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id`;
+  // Emails of campaigns have no tags.
+  const tags = heading ? sql`'{}'::jsonb` : sql`jsonb_strip_nulls(jsonb_build_object('tags', m.tags))`;
   return recordedEvents(
     sql`
       select ${id}, m.project_id, m.contact_id, m.id, ${name},
         jsonb_build_object(
           'emailId', m.id, 'subject', ${subject}, 'from', ${from}, 'to', m.to_address,
           'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
-        ) || ${details}, ${at}
+        ) || ${tags} || ${details}, ${at}
       from ${emails} m ${joins}
       where m.to_address is not null and ${where}`,
     events.onConflict,

@@ -56,7 +56,10 @@ function waitingItems(projectId: string | null): SqlFragment {
         case when count(held_at) > 0 then count(held_at) || ' held for a provider' end,
         (select ${wordsOf(sql`holds -> 'transactional'`)} from project_permit h where h.project_id = email.project_id)
       )
-    from email where delivery_due_at is not null and ${ofProject} group by 1
+    from email where delivery_due_at is not null and (scheduled_at is null or scheduled_at <= now()) and ${ofProject} group by 1
+    union all
+    select project_id, 'scheduled email', count(*), min(scheduled_at), null from email
+    where scheduled_at > now() and status = ${emailStatus.PENDING} and ${ofProject} group by 1
     union all
     select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})),
       min(coalesce(resend_as_of, audience_as_of, updated_at)),

@@ -3,6 +3,8 @@ import { InitialMigration } from './migrations/20261125000000-initial.ts';
 import { ReaderChoicesMigration } from './migrations/20261126000000-reader-choices.ts';
 import { KeysMigration } from './migrations/20261126000001-keys.ts';
 import { HumanEngagementsMigration } from './migrations/20261126000002-human-engagements.ts';
+import { SendOptionsMigration } from './migrations/20261126000003-send-options.ts';
+import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-emails.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -15,4 +17,6 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261126000000-reader-choices', class: ReaderChoicesMigration },
   { name: '20261126000001-keys', class: KeysMigration },
   { name: '20261126000002-human-engagements', class: HumanEngagementsMigration },
+  { name: '20261126000003-send-options', class: SendOptionsMigration },
+  { name: '20261126000004-scheduled-emails', class: ScheduledEmailsMigration },
 ];

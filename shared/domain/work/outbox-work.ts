@@ -4,6 +4,7 @@ import { PRIORITIES, TASK_QUEUES } from '../../pure/task-queues.ts';
 import {
   CAMPAIGN_CHANGED_SIGNAL,
   CONTACTS_DELETED_SIGNAL,
+  EMAIL_RESCHEDULED_SIGNAL,
   EVENT_ARRIVED_SIGNAL,
   EXECUTION_RETRIED_SIGNAL,
   WEBHOOK_WOKEN_SIGNAL,
@@ -17,14 +18,16 @@ import {
   type AutomationExecutionInput,
   type CampaignInput,
   type EmailDeliveryInput,
+  type EmailRescheduled,
   type ErasureInput,
   type EventArrived,
   type JobInput,
   type WebhookEndpointInput,
 } from '../../pure/workflow-contracts.ts';
 import type { Em } from '../../database/em.ts';
+import { emailStatus } from '../../database/constants.ts';
 import { query, sql } from '../../database/sql.ts';
-import { notNull, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { notNull, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
 import type { OutboxWork, WorkflowCall, WorkflowStart } from '../../durable/outbox/work.ts';
 import type { JobKind } from '../jobs/jobs.ts';
@@ -65,6 +68,26 @@ function delivery(
       priority: PRIORITIES[origin ?? 'transactional'],
     }),
   };
+}
+
+/** Starts the delivery of each scheduled email, or tells it the moment that the email has now. */
+async function startScheduled(em: Em, { projectId, subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
+  const rows = await query(
+    em,
+    sql`
+      select id, (extract(epoch from case when status = ${emailStatus.PENDING} then scheduled_at else created_at end) * 1000)::float8 as "dueAtMs"
+      from email where id = any(${subjectIds}::uuid[]) and scheduled_at is not null`,
+    { id: tables.email.id, dueAtMs: number },
+  );
+  return rows.map(({ id, dueAtMs }) => ({
+    workflowId: emailDeliveryWorkflowId(id),
+    subjectIds: [id],
+    start: started(WORKFLOW_TYPES.emailDelivery, { projectId, emailIds: [id], dueAtMs } satisfies EmailDeliveryInput, {
+      summary: 'one scheduled email',
+      priority: PRIORITIES.transactional,
+    }),
+    signal: { name: EMAIL_RESCHEDULED_SIGNAL, args: [{ dueAtMs } satisfies EmailRescheduled] },
+  }));
 }
 
 async function wakeCampaigns(em: Em, { subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
@@ -218,6 +241,10 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
   automationEmail: {
     ...{ claimRows: 200, batchRows: 100, parallel: 2, handOverMs: 250, pauseMs: byRows },
     calls: (_em, batch) => [delivery(batch, 'automation')],
+  },
+  scheduledEmail: {
+    ...{ claimRows: 100, batchRows: 100, parallel: 2, handOverMs: 0, pauseMs: byRows },
+    calls: startScheduled,
   },
   campaign: {
     ...{ claimRows: 10, batchRows: 1, parallel: 2, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },

@@ -7,6 +7,7 @@ export const WAITING_REASONS = [
   'deferred',
   'throttled',
   'no relay',
+  'scheduled',
   'queued',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];

@@ -4,7 +4,7 @@ import type { RawMessage } from '../../transport/data-content.ts';
 import { toWireAddress } from '../../transport/wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
 import { encodeTextBody, type EncodedBody } from './body-encoding.ts';
-import { encodeHeader, encodeMailboxHeader, type Mailbox } from './header-encoding.ts';
+import { encodeHeader, encodeMailboxesHeader, encodeMailboxHeader, type Mailbox } from './header-encoding.ts';
 
 /** A header as name and value, such as `['List-Unsubscribe', '<https://…>']`. */
 export type HeaderField = readonly [name: string, value: string];
@@ -19,6 +19,7 @@ export interface MessageFrame {
 /** The parts that differ in every message. `messageId` may come with or without its angle brackets. */
 export interface MessageContent {
   to: Mailbox;
+  cc?: readonly Mailbox[];
   subject: string;
   html: string;
   text: string;
@@ -236,6 +237,7 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
     const header =
       fromLine +
       encodeMailboxHeader('To', content.to) +
+      (content.cc ? encodeMailboxesHeader('Cc', content.cc) : '') +
       encodeHeader('Subject', content.subject) +
       encodeDate(content.date) +
       encodeMessageId(content.messageId) +

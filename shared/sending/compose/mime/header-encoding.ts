@@ -179,6 +179,16 @@ export function encodeMailboxHeader(name: string, mailbox: Mailbox): string {
   return encodeNamed(name, mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name), address);
 }
 
+/**
+ * Encodes a header field with any number of mailboxes, such as Cc, each on a line of its own.
+ *
+ * @throws UnsendableAddressError
+ */
+export function encodeMailboxesHeader(name: string, mailboxes: readonly Mailbox[]): string {
+  const fields = mailboxes.map((mailbox) => encodeMailboxHeader(name, mailbox).slice(name.length + 2, -2));
+  return fields.length === 0 ? '' : `${name}: ${fields.join(',\r\n ')}\r\n`;
+}
+
 /** Encodes a header field with a display name (RFC 5322 section 3.4) before what stands in angle brackets. */
 function encodeNamed(name: string, displayName: string, address: string): string {
   const lineUsed = name.length + 2;

@@ -1,0 +1,74 @@
+import { AppError } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { emailStatus } from '../../database/constants.ts';
+import type { Em } from '../../database/em.ts';
+import { assertBelowLimit } from '../../database/row-limit.ts';
+import { queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+
+/**
+ * Checks that a project may schedule further emails.
+ * @throws AppError VALIDATION_ERROR while too many wait
+ */
+export async function assertScheduledLimit(em: Em, projectId: string): Promise<void> {
+  await assertBelowLimit(em, {
+    rows: sql`
+      from email where project_id = ${projectId} and scheduled_at is not null and status = ${emailStatus.PENDING}`,
+    limit: LIMITS.scheduledEmailsPerProject,
+    field: 'scheduledAt',
+    what: 'scheduled emails in a project',
+  });
+}
+
+const CHANGED = { status: tables.email.status, scheduledAt: tables.email.scheduledAt };
+
+/** @throws AppError RESOURCE_NOT_FOUND, CONFLICT when the email does not wait for its moment any more */
+async function changeScheduled(em: Em, projectId: string, emailId: string, change: SqlFragment): Promise<void> {
+  await inTransaction(em, async (tx) => {
+    const email = await queryOne(
+      tx,
+      sql`
+        select status, scheduled_at as "scheduledAt" from email
+        where id = ${emailId} and project_id = ${projectId} for no key update`,
+      CHANGED,
+    );
+    if (!email) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Email not found' });
+    const changed = await queryOne(
+      tx,
+      sql`
+        update email set ${change} where id = ${emailId} and status = ${emailStatus.PENDING} and scheduled_at > now()
+        returning id`,
+      { id: tables.email.id },
+    );
+    if (changed) {
+      await addToOutbox(tx, 'scheduledEmail', projectId, [emailId]);
+      return;
+    }
+    const { status, scheduledAt } = email;
+    throw new AppError('CONFLICT', {
+      message: scheduledAt ? `The email is due or ${status} already` : 'The email was not scheduled',
+      details: { status, scheduledAt: scheduledAt?.toISOString() ?? null },
+    });
+  });
+}
+
+/**
+ * Gives a scheduled email another moment; one in the past means now.
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT when it does not wait for its moment any more
+ */
+export async function rescheduleEmail(em: Em, projectId: string, emailId: string, at: Date): Promise<void> {
+  const moment = sql`greatest(${at}::timestamptz, now())`;
+  await changeScheduled(
+    em,
+    projectId,
+    emailId,
+    sql`scheduled_at = ${moment}, retry_at = ${moment}, delivery_due_at = ${moment}`,
+  );
+}
+
+/** Cancels a scheduled email for good. @throws AppError RESOURCE_NOT_FOUND, CONFLICT as `rescheduleEmail` */
+export async function cancelScheduledEmail(em: Em, projectId: string, emailId: string): Promise<void> {
+  await changeScheduled(em, projectId, emailId, sql`status = ${emailStatus.CANCELLED}, delivery_due_at = null`);
+}
