@@ -23,6 +23,13 @@ afterAll(async () => {
 const isAnswer = (complaint: string) => complaint.startsWith('Failed to load resource');
 afterEach(() => expect(browser.complaints.splice(0).filter((one) => !isAnswer(one))).toEqual([]));
 
+const fill = async (field: string, text: string) => {
+  const { page } = browser;
+  await page.click(field, { count: 3 });
+  await page.keyboard.press('Backspace');
+  await page.type(field, text);
+};
+
 describe('the console', () => {
   it('keeps the key in memory only', async () => {
     await operator.enter(app.url, app.keys.secretKey);
@@ -113,11 +120,6 @@ describe('the console', () => {
 
   it('changes what recipients see of the project, and shows errors of the API', async () => {
     const { page } = browser;
-    const fill = async (field: string, text: string) => {
-      await page.click(field, { count: 3 });
-      await page.keyboard.press('Backspace');
-      await page.type(field, text);
-    };
     const project = async () => (await app.api('GET', '/users/@me/projects')).body[0];
     await operator.enter(app.url, app.keys.secretKey);
     await operator.go('#/settings');
@@ -141,6 +143,30 @@ describe('the console', () => {
     await operator.click('Save');
     await eventually(async () => (await project()).displayName === null);
     expect(await project()).toMatchObject({ ...settings, displayName: null, language: null });
+  });
+
+  it('creates, changes and deletes topics', async () => {
+    const { page } = browser;
+    const topic = async () => (await app.api('GET', '/topics?search=offers')).body.data[0];
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go('#/topics');
+    await page.waitForSelector('#key');
+    await fill('#key', 'offers');
+    await fill('#name-new', 'Offers');
+    await page.select('#default', 'opt_out');
+    await operator.click('Create');
+    await page.waitForSelector('#name-offers');
+    expect(await topic()).toMatchObject({ name: 'Offers', description: null, defaultSubscription: 'opt_out' });
+    expect(await page.$eval('#key', (field) => (field as { value?: string }).value)).toBe('');
+
+    await fill('#name-offers', 'Our offers');
+    await page.type('#description-offers', 'Once a month');
+    await page.select('#visibility-offers', 'private');
+    await page.select('#confirmed-offers', 'false');
+    await page.focus('#name-offers');
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await topic()).name === 'Our offers');
+    expect(await topic()).toMatchObject({ description: 'Once a month', visibility: 'private', doubleOptIn: false });
   });
 
   it('shows the button of an action only where the API offers the action', async () => {

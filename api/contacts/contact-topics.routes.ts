@@ -7,7 +7,7 @@ import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 
-const contactTopicsSchema = z
+export const contactTopicsSchema = z
   .object({
     topics: z
       .array(

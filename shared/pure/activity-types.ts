@@ -14,6 +14,8 @@ export const ACTIVITY_TYPES = [
   'contact.unsubscribed',
   'contact.paused',
   'contact.resumed',
+  'topic.subscribed',
+  'topic.unsubscribed',
   'campaign.scheduled',
   'campaign.sent',
   'workflow.started',
@@ -37,6 +39,8 @@ export const EVENT_OF_ACTIVITY = {
   'contact.unsubscribed': 'contact.unsubscribed',
   'contact.paused': 'contact.paused',
   'contact.resumed': 'contact.resumed',
+  'topic.subscribed': 'topic.subscribed',
+  'topic.unsubscribed': 'topic.unsubscribed',
 } as const satisfies Partial<Record<ActivityType, string>>;
 
 /** Names of the events above. */

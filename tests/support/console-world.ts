@@ -163,5 +163,6 @@ export async function fillConsole(app: TestApi, { hostile = HOSTILE } = {}): Pro
   await owner.api('POST', '/domains', { body: { domain: 'shop.test' } });
   const workflow = await addWorkflow(app, owner);
   await addSegment(app, owner);
+  await owner.api('POST', '/topics', { body: { key: 'news', name: hostile, defaultSubscription: 'opt_in' } });
   return { owner, ...emails, campaignId, ...workflow };
 }

@@ -9,7 +9,9 @@ import type { domainSchema } from '../../domains/domain.view.ts';
 import type { emailListSchema, emailSchema, emailStorySchema } from '../../emails/email.view.ts';
 import type { projectSchema } from '../../projects/projects.routes.ts';
 import type { segmentSchema } from '../../segments/segment.view.ts';
+import type { contactTopicsSchema } from '../../contacts/contact-topics.routes.ts';
 import type { suppressionListSchema, suppressionSchema } from '../../suppressions/suppressions.schemas.ts';
+import type { topicSchema } from '../../topics/topics.schemas.ts';
 
 /** The types of answers. They make the type check fail when the console does not follow a change of the API. */
 export type ActivityPage = z.infer<typeof activityPageSchema>;
@@ -17,6 +19,7 @@ export type ActivityStats = z.infer<typeof activityStatsSchema>;
 export type Campaign = z.infer<typeof campaignSchema>;
 export type CampaignStats = z.infer<typeof campaignStatsSchema>;
 export type Contact = z.infer<typeof contactSchema>;
+export type ContactTopics = z.infer<typeof contactTopicsSchema>;
 export type ContactList = z.infer<typeof contactListSchema>;
 export type Domain = z.infer<typeof domainSchema>;
 export type Email = z.infer<typeof emailSchema>;
@@ -30,6 +33,7 @@ export type Queue = z.infer<typeof queueSchema>;
 export type Segment = z.infer<typeof segmentSchema>;
 export type Suppression = z.infer<typeof suppressionSchema>;
 export type SuppressionList = z.infer<typeof suppressionListSchema>;
+export type Topic = z.infer<typeof topicSchema>;
 export type WorkflowDefinition = z.infer<typeof definitionSchema>;
 
 /** A page of an offset list. */

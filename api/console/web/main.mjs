@@ -15,6 +15,7 @@ import { SegmentsView } from './views/segments.mjs';
 import { SettingsView } from './views/settings.mjs';
 import { SuppressionsView } from './views/suppressions.mjs';
 import { TodayView } from './views/today.mjs';
+import { TopicsView } from './views/topics.mjs';
 import { WorkflowView } from './views/workflow.mjs';
 import { WorkflowsView } from './views/workflows.mjs';
 
@@ -35,6 +36,7 @@ const VIEWS = {
   domains: { title: 'Domains', all: DomainsView },
   workflows: { title: 'Workflows', all: WorkflowsView, one: WorkflowView },
   segments: { title: 'Segments', all: SegmentsView, one: SegmentView },
+  topics: { title: 'Topics', all: TopicsView },
   suppressions: { title: 'Suppressions', all: SuppressionsView },
   settings: { title: 'Settings', all: SettingsView },
 };

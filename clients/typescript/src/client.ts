@@ -116,6 +116,7 @@ export class Everpost {
   readonly #shown = new Set<string>();
 
   readonly contacts = methodsOf(this, ROUTES.contacts);
+  readonly topics = methodsOf(this, ROUTES.topics);
   readonly templates = methodsOf(this, ROUTES.templates);
   readonly campaigns = methodsOf(this, ROUTES.campaigns);
   readonly segments = methodsOf(this, ROUTES.segments);

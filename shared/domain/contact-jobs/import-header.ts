@@ -197,11 +197,18 @@ class HeaderReader {
       report: [],
     };
     this.#names.forEach((column, index) => {
-      columns.report.push({ column, becomes: this.#meaningOf(index, columns) });
+      columns.report.push({ column, becomes: this.#topicOf(index, columns) ?? this.#meaningOf(index, columns) });
     });
     this.#assertKeysDiffer(columns.data, 'data');
     this.#assertKeysDiffer(columns.topics, 'topic');
     return columns;
+  }
+
+  #topicOf(index: number, columns: Columns): string | undefined {
+    const key = topicIn(this.#mapped.get(index) ?? this.#names[index] ?? '');
+    if (key === undefined) return undefined;
+    columns.topics.push({ index, key });
+    return `topic.${key}`;
   }
 
   #meaningOf(index: number, columns: Columns): string {
@@ -210,11 +217,6 @@ class HeaderReader {
     if (index === columns.email) return 'email';
     if (index === columns.subscribed?.index) return 'subscribed';
     if (given === 'ignored' || name === '' || (given === undefined && RESERVED_DATA_KEYS.has(name))) return 'ignored';
-    const topic = topicIn(given ?? name);
-    if (topic !== undefined) {
-      columns.topics.push({ index, key: topic });
-      return `topic.${topic}`;
-    }
     const checked = given === undefined ? this.#checked(index, columns.subscribed === undefined) : undefined;
     if (checked?.kind === 'left' || (checked?.isDecisive && (checked.kind === 'status' || checked.kind === 'flag'))) {
       columns.checked.push(checked);

@@ -1,4 +1,5 @@
-const SUBSCRIPTION_EVENTS: ReadonlySet<string> = new Set([
+/** The events of what readers choose. A project may have others whose names begin with `contact.` or `topic.`. */
+const CHOICE_EVENTS: ReadonlySet<string> = new Set([
   'contact.subscribed',
   'contact.unsubscribed',
   'contact.paused',
@@ -9,6 +10,6 @@ const SUBSCRIPTION_EVENTS: ReadonlySet<string> = new Set([
 
 /** Whether an event name is reserved for Everpost, so that callers may not track it. Names are case-sensitive. */
 export function isReservedEventName(name: string): boolean {
-  if (SUBSCRIPTION_EVENTS.has(name) || name.startsWith('email.')) return true;
+  if (CHOICE_EVENTS.has(name) || name.startsWith('email.')) return true;
   return name.startsWith('segment.') && (name.endsWith('.entry') || name.endsWith('.exit'));
 }

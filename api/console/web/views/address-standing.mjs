@@ -4,9 +4,11 @@ import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
 import { linkTo } from '../route.mjs';
+import { Table } from '../table.mjs';
 
 /** @typedef {import('../api-types.ts').ActivityPage} ActivityPage */
 /** @typedef {import('../api-types.ts').ContactList} ContactList */
+/** @typedef {import('../api-types.ts').ContactTopics} ContactTopics */
 /** @typedef {import('../api-types.ts').Email} Email */
 /** @typedef {import('../api-types.ts').SuppressionList} SuppressionList */
 
@@ -72,6 +74,26 @@ function Subscription({ address, contact, onChange }) {
 }
 
 /**
+ * The topics of a contact.
+ * @param {{ contactId: string }} props
+ */
+function Topics({ contactId }) {
+  return html`<${Load} path=${`/contacts/${contactId}/topics`}>
+    ${(/** @type {ContactTopics} */ { topics }) => {
+      const rows = topics.map(({ name, subscribed, isChosen, changedAt }) => [
+        name,
+        subscribed ? 'has it' : 'does not have it',
+        isChosen && changedAt ? html`chosen <${Time} at=${changedAt} />` : 'by default',
+      ]);
+      const columns = ['Topic', 'The contact', 'Why'];
+      return (
+        rows.length > 0 && html`<${Table} caption="Topics of the contact" columns=${columns} rows=${rows} empty="" />`
+      );
+    }}
+  <//>`;
+}
+
+/**
  * Whether an address is suppressed, and the action that ends that.
  * @param {{ address: string, onChange: () => void }} props
  */
@@ -132,7 +154,8 @@ export function AddressStanding({ address, email, onChange }) {
       ${(/** @type {ContactList} */ { data }, /** @type {any} */ { reload }) => {
         const contact = data.find((one) => one.email === address.toLowerCase());
         return contact
-          ? html`<${Subscription} address=${address} contact=${contact} onChange=${reload} />`
+          ? html`<${Subscription} address=${address} contact=${contact} onChange=${reload} />
+              <${Topics} contactId=${contact.id} />`
           : html`<p>There is no contact with this address.</p>`;
       }}
     <//>

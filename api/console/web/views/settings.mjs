@@ -1,9 +1,9 @@
 import { Copy } from '../action.mjs';
 import { call } from '../api.mjs';
 import { Time } from '../format.mjs';
+import { Form } from '../form.mjs';
 import { html } from '../html.mjs';
-import { Component } from '../lib/preact.mjs';
-import { Load, Trouble } from '../load.mjs';
+import { Load } from '../load.mjs';
 import { Facts } from '../table.mjs';
 
 /** @typedef {import('../api-types.ts').Project} Project */
@@ -18,64 +18,38 @@ const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl
 
 /**
  * The settings that differ from those of the project; an empty field removes one.
- * @param {HTMLFormElement} form
+ * @param {FormData} given
  * @param {Project} project
  */
-function changesIn(form, project) {
-  const given = new FormData(form);
+function changesIn(given, project) {
   const values = SETTINGS.map((name) => [name, String(given.get(name) ?? '').trim() || null]);
   return Object.fromEntries(values.filter(([name, value]) => value !== project[/** @type {'language'} */ (name)]));
 }
 
-/**
- * @extends {Component<{ project: Project, onSaved: () => void }, { isBusy?: boolean, error?: unknown, said?: string }>}
- */
-class SettingsForm extends Component {
-  /** @param {SubmitEvent} event */
-  submit = async (event) => {
-    event.preventDefault();
-    const { project, onSaved } = this.props;
-    const changes = changesIn(/** @type {HTMLFormElement} */ (event.currentTarget), project);
-    this.setState({ isBusy: true, error: undefined, said: undefined });
-    try {
-      await call('PATCH', `${PATH}/${project.id}`, { body: changes });
-      this.setState({ isBusy: false, said: 'Saved.' });
-      onSaved();
-    } catch (error) {
-      this.setState({ isBusy: false, error });
-    }
+/** @param {{ project: Project, onSaved: () => void }} props */
+function SettingsForm({ project, onSaved }) {
+  /** @param {FormData} given */
+  const save = async (given) => {
+    await call('PATCH', `${PATH}/${project.id}`, { body: changesIn(given, project) });
+    onSaved();
+    return 'Saved.';
   };
-
-  render() {
-    const { project } = this.props;
-    const { isBusy, error, said } = this.state;
-    return html`<form class="settings" onSubmit=${this.submit}>
-      <label for="displayName">Name that recipients see</label>
-      <input
-        id="displayName"
-        name="displayName"
-        defaultValue=${project.displayName ?? ''}
-        placeholder=${project.name}
-      />
-      <label for="postalAddress">Postal address, in the footer of marketing email</label>
-      <textarea id="postalAddress" name="postalAddress" rows="4" defaultValue=${project.postalAddress ?? ''}></textarea>
-      <label for="logoUrl">Logo, the https:// address of a picture</label>
-      <input id="logoUrl" name="logoUrl" inputmode="url" spellcheck="false" defaultValue=${project.logoUrl ?? ''} />
-      <label for="language">Language of recipients whose own is not known</label>
-      <select id="language" name="language">
-        <option value="" selected=${project.language === null}>English, unless one is chosen</option>
-        ${Object.entries(LANGUAGES).map(
-          ([code, name]) =>
-            html`<option value=${code} lang=${code} selected=${project.language === code}>${name}</option>`,
-        )}
-      </select>
-      <p>
-        <button class="main" type="submit" disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
-        <span role="status">${said}</span>
-      </p>
-      ${error !== undefined && html`<${Trouble} error=${error} />`}
-    </form>`;
-  }
+  return html`<${Form} save=${save}>
+    <label for="displayName">Name that recipients see</label>
+    <input id="displayName" name="displayName" defaultValue=${project.displayName ?? ''} placeholder=${project.name} />
+    <label for="postalAddress">Postal address, in the footer of marketing email</label>
+    <textarea id="postalAddress" name="postalAddress" rows="4" defaultValue=${project.postalAddress ?? ''}></textarea>
+    <label for="logoUrl">Logo, the https:// address of a picture</label>
+    <input id="logoUrl" name="logoUrl" inputmode="url" spellcheck="false" defaultValue=${project.logoUrl ?? ''} />
+    <label for="language">Language of recipients whose own is not known</label>
+    <select id="language" name="language">
+      <option value="" selected=${project.language === null}>English, unless one is chosen</option>
+      ${Object.entries(LANGUAGES).map(
+        ([code, name]) =>
+          html`<option value=${code} lang=${code} selected=${project.language === code}>${name}</option>`,
+      )}
+    </select>
+  <//>`;
 }
 
 /** What recipients see of the project. */
