@@ -15,6 +15,7 @@ const REASONS = {
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
   'no relay': 'An attempt found no mail server that answers',
+  scheduled: 'It was asked to be sent later',
   queued: 'No attempt was made yet',
 };
 
