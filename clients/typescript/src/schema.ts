@@ -2312,7 +2312,7 @@ export interface components {
              * @description The kind
              * @enum {string}
              */
-            type: "event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "email.received" | "email.suppressed" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "contact.paused" | "contact.resumed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed" | "workflow.refused";
+            type: "event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "email.received" | "email.suppressed" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "contact.paused" | "contact.resumed" | "topic.subscribed" | "topic.unsubscribed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed" | "workflow.refused";
         };
         /** @description The counters of a day in UTC */
         ActivityDay: {
