@@ -67,11 +67,11 @@ export const bench: Bench = {
     const stack = await context.startStack({ hasWorker: false, env: { DATABASE_POOL_SIZE: POOL_SIZE } });
     context.progress(`Creating ${MAILS} emails`);
     const ids = await createMails(stack);
-    const links = createLinkSigner({ appSecret: stack.env['APP_SECRET'] ?? '', publicUrl: '' });
+    const links = createLinkSigner({ appSecret: stack.env['APP_SECRET'] ?? '', publicUrl: stack.apiUrl });
     const target = encodeClickTarget('https://shop.example.com/spring?utm_source=mail&utm_campaign=news');
     const hits = ids.map((emailId, index) => {
       const urls = links.recipientUrls({ contactId: emailId, emailId, projectId: emailId });
-      return index % 4 === 0 ? urls.clickUrl(target) : urls.openUrl;
+      return (index % 4 === 0 ? urls.clickUrl(target) : urls.openUrl).slice(stack.apiUrl.length);
     });
 
     context.progress('Measuring the limit');
