@@ -14,6 +14,7 @@ import { createDeliverySources } from '../shared/domain/emails/delivery-source.t
 import { createSender } from '../shared/sending/sender.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
+import { createOptInActivities } from './opt-ins/opt-in-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
 import { createSegmentActivities } from './segments/segment-activities.ts';
 import { createWebhookActivities } from './webhooks/webhook-activities.ts';
@@ -46,6 +47,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createMaintenanceActivities(deps),
     ...createReconcileActivities(deps),
     ...createWebhookActivities(deps),
+    ...createOptInActivities(deps),
   };
 }
 export type Activities = ReturnType<typeof createActivities>;

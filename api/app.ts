@@ -6,6 +6,7 @@ import { mountDocs } from './docs/docs.routes.ts';
 import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
 import { createAuthenticator } from './http/authenticator.ts';
+import { mountSubscribeForms } from './subscribe/form.routes.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
@@ -69,7 +70,9 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
   mountConsole(app, deps.config, authenticator);
-  mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), authenticator, load });
+  const grouped = createGroupedWork(deps, load);
+  mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });
+  mountEndpoints(app, endpoints, { ...deps, ...grouped, authenticator, load });
   const nearestPaths = createNearestPaths(endpoints);
   app.use((req) => {
     const nearest = nearestPaths(req.method, req.path).join(' or ');

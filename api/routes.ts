@@ -22,6 +22,7 @@ import { keyEndpoints } from './keys/keys.routes.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
+import { subscribeEndpoint } from './subscribe/subscribe.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
 import { suppressionImportEndpoints } from './suppressions/import.routes.ts';
 import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
@@ -36,6 +37,7 @@ export function createEndpoints(config: Config): Endpoint[] {
   return [
     ...createSendEndpoints(config),
     ...trackEndpoints,
+    subscribeEndpoint,
     ...createVerifyEndpoints(config),
     ...lookupEndpoints,
     ...fieldEndpoints,

@@ -123,11 +123,42 @@ describe('everpost project', () => {
       emailsPerSecond: null,
       trackAcceptsSecretKey: false,
       publicKeyRules: null,
+      doubleOptIn: null,
       ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', logoUrl: null, language: 'ar' },
       domains: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
+  });
+
+  it('changes how subscriptions are confirmed, one setting at a time', async () => {
+    const { id } = await runForJson<CreatedProject>(
+      'project',
+      'create',
+      '--name',
+      'Asking',
+      '--trusted-domain',
+      'a.test',
+    );
+    const set = (...options: string[]) => runForJson<{ doubleOptIn: object }>('project', 'set', id, ...options);
+    const defaults = { isRequired: true, remindAfterDays: 2, expireAfterDays: 7, from: null, templateId: null };
+    expect((await set('--remind-after-days', '0', '--redirect-hosts', 'www.a.test, b.test')).doubleOptIn).toEqual({
+      ...{ ...defaults, remindAfterDays: 0, redirectHosts: ['www.a.test', 'b.test'] },
+    });
+    expect((await set('--no-double-opt-in', '--confirmation-from', 'news@a.test')).doubleOptIn).toMatchObject({
+      ...{ isRequired: false, remindAfterDays: 0, from: 'news@a.test' },
+    });
+    expect((await set('--double-opt-in', '--confirmation-from', '')).doubleOptIn).toMatchObject({
+      ...{ isRequired: true, from: null },
+    });
+    for (const [options, fault] of [
+      [['--expire-after-days', '31'], 'doubleOptIn.expireAfterDays'],
+      [['--expire-after-days', 'soon'], 'doubleOptIn.expireAfterDays'],
+      [['--confirmation-from', 'news@other.test'], 'other.test'],
+    ] as const) {
+      const failed = await run('project', 'set', id, ...options);
+      expect(failed).toMatchObject({ exitCode: 1, error: expect.stringContaining(fault) });
+    }
   });
 
   it('replaces both keys', async () => {

@@ -18,11 +18,18 @@ import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
+import type { DoubleOptIn } from '../shared/pure/double-opt-in.ts';
 import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
 import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
 import { CLIENT_ADDRESSES, TRACKING_MODES, type ClientAddresses, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
 import { addCommand, type CliContext } from './context.ts';
+import {
+  addDoubleOptInOptions,
+  changedDoubleOptIn,
+  formatDoubleOptIn,
+  type DoubleOptInOptions,
+} from './double-opt-in-options.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { formatFields, formatTable } from './text-output.ts';
@@ -44,6 +51,7 @@ interface ProjectView {
   emailsPerSecond: number | null;
   trackAcceptsSecretKey: boolean;
   publicKeyRules: PublicKeyRules | null;
+  doubleOptIn: DoubleOptIn | null;
   displayName: string | null;
   postalAddress: string | null;
   logoUrl: string | null;
@@ -53,7 +61,7 @@ interface ProjectView {
   updatedAt: Date;
 }
 
-interface SetOptions {
+interface SetOptions extends DoubleOptInOptions {
   trackAcceptsSecretKey?: boolean;
   publicKeyFields?: string;
   publicKeySubscribed?: boolean;
@@ -79,6 +87,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     emailsPerSecond: project.emailsPerSecond ?? null,
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
     publicKeyRules: project.publicKeyRules ?? null,
+    doubleOptIn: project.doubleOptIn ?? null,
     displayName: project.displayName ?? null,
     postalAddress: project.postalAddress ?? null,
     logoUrl: project.logoUrl ?? null,
@@ -153,6 +162,7 @@ function formatProject(view: ProjectView): string {
     Speed: formatSpeed(view.emailsPerSecond),
     'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
     'Public key may': formatRules(view.publicKeyRules),
+    Confirmation: formatDoubleOptIn(view.doubleOptIn),
     'Display name': view.displayName ?? view.name,
     'Postal address': view.postalAddress?.replaceAll('\n', ', ') ?? 'none',
     Logo: view.logoUrl ?? 'none',
@@ -269,7 +279,7 @@ function addSettings(project: Command, context: CliContext): void {
       changeSettings(context, command, id, { name: parseName(name) }),
   );
 
-  addCommand(project, 'set <id>', 'Change settings of a project')
+  addDoubleOptInOptions(addCommand(project, 'set <id>', 'Change settings of a project'))
     .addOption(
       new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
         parseWord(TRACKING_MODES),
@@ -309,11 +319,12 @@ function addSettings(project: Command, context: CliContext): void {
           emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
         }),
       };
-      if (Object.keys(settings).length === 0 && !changedRules(options, null))
+      if (Object.keys(settings).length === 0 && !changedRules(options, null) && !changedDoubleOptIn(options, null))
         throw badRequest('Nothing to set: `everpost project set --help` lists the settings');
       return changeSettings(context, command, id, (before) => {
         const publicKeyRules = changedRules(options, before.publicKeyRules ?? null);
-        return { ...settings, ...(publicKeyRules && { publicKeyRules }) };
+        const doubleOptIn = changedDoubleOptIn(options, before.doubleOptIn ?? null);
+        return { ...settings, ...(publicKeyRules && { publicKeyRules }), ...(doubleOptIn && { doubleOptIn }) };
       });
     });
 }

@@ -75,12 +75,12 @@ function addAdopt(group: Command, context: CliContext): void {
       await untilOthersHaveEnded(em);
       return inTransaction(em, restartAllWork);
     });
-    const { campaign, execution, job, email } = restarted;
+    const { campaign, execution, job, optIn, email } = restarted;
     context.answer(
       command,
       { ...result, restarted },
       `${setupText(result)}\nThe namespace is adopted. Started again: ${campaign} campaigns, ${execution} executions, ` +
-        `${job} jobs, ${email} emails. Start API and workers now.`,
+        `${job} jobs, ${optIn} confirmations, ${email} emails. Start API and workers now.`,
     );
   });
 }

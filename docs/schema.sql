@@ -259,6 +259,15 @@ create table campaign_page (
   constraint campaign_page_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(id) ON DELETE CASCADE
 );
 
+create table confirmation_mail (
+  project_id uuid not null,
+  address_hash bytea not null,
+  queued_at timestamp(3) with time zone not null default now(),
+  constraint confirmation_mail_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+CREATE INDEX confirmation_mail_by_address ON confirmation_mail USING btree (project_id, address_hash, queued_at);
+CREATE INDEX confirmation_mail_by_time ON confirmation_mail USING btree (queued_at);
+
 create table consent_record (
   contact_id uuid not null,
   id uuid not null,
@@ -547,10 +556,14 @@ create table opt_in (
   topic_ids uuid[] not null default '{}'::uuid[],
   state text not null default 'pending'::text,
   language text,
+  data jsonb not null default '{}'::jsonb,
   client_address text,
   wording_id text,
+  is_first boolean not null,
   mails smallint not null default 0,
-  last_mail_at timestamp(3) with time zone,
+  is_mail_wanted boolean not null default true,
+  remind_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   confirmed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
@@ -560,6 +573,8 @@ create table opt_in (
 );
 CREATE INDEX opt_in_by_contact ON opt_in USING btree (contact_id, created_at);
 CREATE INDEX opt_in_by_project ON opt_in USING btree (project_id, created_at, id);
+CREATE INDEX opt_in_due ON opt_in USING btree (due_at) WHERE (state = 'pending'::text);
+CREATE INDEX opt_in_ended ON opt_in USING btree (expires_at) WHERE (state <> 'pending'::text);
 CREATE UNIQUE INDEX opt_in_pending ON opt_in USING btree (contact_id) WHERE (state = 'pending'::text);
 
 create table outbox (

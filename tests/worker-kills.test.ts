@@ -8,12 +8,13 @@ import { createGate } from './support/gate.ts';
 import { audienceLoad, campaignLoad, pausedCampaign, pausedLoad, untilSent } from './support/kills/campaigns.ts';
 import { importLoad } from './support/kills/imports.ts';
 import { PATIENCE_MS, recipientCountsOf, type KillWorld } from './support/kills/load.ts';
+import { optInLoad } from './support/kills/opt-ins.ts';
 import { stepsLoad } from './support/kills/steps.ts';
 import { webhookLoad } from './support/kills/webhooks.ts';
 import { startTestStack } from './support/stack.ts';
 
 /** Those that are not held come last, because they must still be in their middle at the kill. */
-const LOADS = [pausedLoad, campaignLoad, importLoad, stepsLoad, webhookLoad, audienceLoad];
+const LOADS = [pausedLoad, campaignLoad, importLoad, stepsLoad, webhookLoad, optInLoad, audienceLoad];
 const KILLS = [1, 2];
 
 const world = {} as KillWorld;

@@ -10,6 +10,7 @@ import { segmentRefresh } from './segments/segment-refresh.ts';
 export { automationExecution } from './automations/automation-execution.ts';
 export { campaign } from './campaigns/campaign.ts';
 export { erasure } from './contacts/erasure.ts';
+export { optIn } from './opt-ins/opt-in.ts';
 export { webhookEndpoint } from './webhooks/webhook-endpoint.ts';
 export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentRefresh };
 

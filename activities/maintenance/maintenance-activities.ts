@@ -1,9 +1,5 @@
-import {
-  CLEAN_UP_KINDS,
-  cleanUpChunk,
-  retentionOf,
-  type CleanUpReport,
-} from '../../shared/domain/lifecycle/maintenance.ts';
+import { CLEAN_UP_KINDS, cleanUpChunk, type CleanUpReport } from '../../shared/domain/lifecycle/maintenance.ts';
+import { retentionOf } from '../../shared/domain/lifecycle/retention.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 

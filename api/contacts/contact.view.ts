@@ -8,6 +8,10 @@ export const contactSchema = z
     id: z.uuid(),
     email: answeredAddress,
     subscribed: z.boolean(),
+    pending: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'While a subscription of the contact waits for its confirmation; left out otherwise' }),
     topics: z
       .record(z.string(), z.boolean())
       .optional()
@@ -25,6 +29,7 @@ interface ContactLike {
   id: string;
   email: string;
   subscribed: boolean;
+  isPending: boolean;
   data: Record<string, unknown>;
   createdAt: Date;
   updatedAt: Date;
@@ -37,6 +42,7 @@ function contactView(contact: ContactLike, topicsOf: TopicsOf): z.infer<typeof c
     id: contact.id,
     email: contact.email,
     subscribed: contact.subscribed,
+    ...(contact.isPending && { pending: true as const }),
     ...(topics && { topics }),
     data: contact.data,
     createdAt: contact.createdAt.toISOString(),

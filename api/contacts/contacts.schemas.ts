@@ -16,6 +16,13 @@ export const contactListQuery = z.object({
       override: { type: 'boolean' },
       description: 'Only contacts that are subscribed, or that are not; all when left out',
     }),
+  pending: z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
+    .optional()
+    .meta({
+      override: { type: 'boolean' },
+      description: 'Only contacts who have not confirmed their subscription, or only the others; all when left out',
+    }),
   ...sortQuery(['createdAt', 'email']),
 });
 
@@ -27,6 +34,10 @@ export const contactSearchBody = contactListQuery.extend({
     .max(500)
     .meta({ examples: ['ada@example.com'] }),
   subscribed: z.boolean().optional(),
+  pending: z
+    .boolean()
+    .optional()
+    .meta({ examples: [true] }),
 });
 
 export const contactCursorSchema = z.discriminatedUnion('sort', [

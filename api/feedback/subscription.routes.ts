@@ -29,7 +29,7 @@ export function sendHtmlPage(res: Response, page: PageFrame, html: string): void
   res.type('html').send(html);
 }
 
-function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
+export function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
   res.status(status);
   res.setHeader('Cache-Control', 'no-store');
   sendHtmlPage(res, page, renderSubscriptionPage(page));

@@ -11,6 +11,7 @@ import type { KeyRole } from '../../shared/pure/key-roles.ts';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
 import type { KeyKind } from './api-key.ts';
+import type { Subscriber } from '../subscribe/subscriber.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
 /** What every endpoint may use. */
@@ -29,6 +30,7 @@ export interface HandlerDeps extends ApiDeps {
   track: Tracker;
   queueTransactional: TransactionalQueue;
   queueBatch: BatchQueue;
+  subscribe: Subscriber;
 }
 
 /** The project of a request, found by its key. */

@@ -4,6 +4,9 @@ import { createTracker } from '../../shared/domain/tracking/tracker.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { Share } from '../../shared/platform/share.ts';
+import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
+import { createFormTokens } from '../subscribe/form-token.ts';
+import { createSubscriber } from '../subscribe/subscriber.ts';
 import type { ApiDeps, HandlerDeps } from './context.ts';
 import type { Load } from './load.ts';
 
@@ -14,7 +17,7 @@ const LARGE_REQUESTS_AT_A_TIME = 2;
 export function createGroupedWork(
   { config, orm }: ApiDeps,
   load: Load,
-): Pick<HandlerDeps, 'track' | 'queueTransactional' | 'queueBatch'> {
+): Pick<HandlerDeps, 'track' | 'queueTransactional' | 'queueBatch' | 'subscribe'> {
   const writes = { em: () => orm.em.fork(), slots: load.slots };
   const sending = {
     ...writes,
@@ -26,6 +29,7 @@ export function createGroupedWork(
   };
   return {
     track: createTracker(writes),
+    subscribe: createSubscriber({ ...writes, formTokens: createFormTokens(appSecretsOf(config)) }),
     queueTransactional: createTransactionalQueue(sending),
     queueBatch: createBatchQueue(sending),
   };

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { brandSettingsSchema } from '../../shared/pure/brand.ts';
 import { CLIENT_ADDRESSES } from '../../shared/pure/project.ts';
+import { doubleOptInSchema } from '../../shared/pure/double-opt-in.ts';
 import { publicKeyRulesSchema } from '../../shared/pure/public-key-rules.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
+import { settingsOf } from '../../shared/domain/opt-ins/opt-in.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -27,6 +29,7 @@ const rotatedKeysSchema = z.object({
   language: z.enum(LANGUAGES).nullable(),
   publicKeyRules: publicKeyRulesSchema.nullable(),
   clientAddresses: clientAddressesSchema,
+  doubleOptIn: doubleOptInSchema,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -50,6 +53,7 @@ function projectView(project: Project): z.infer<typeof projectSchema> {
     language: project.language ?? null,
     publicKeyRules: project.publicKeyRules ?? null,
     clientAddresses: project.clientAddresses,
+    doubleOptIn: settingsOf(project.doubleOptIn ?? null),
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
   };
@@ -81,12 +85,13 @@ const patch = endpoint({
   tag: 'Projects',
   summary: 'Change what recipients see of the project, what its public key may do, and what is kept',
   description:
-    'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.',
+    'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` and `doubleOptIn` are replaced as a whole. null removes a setting.',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   body: brandSettingsSchema.extend({
     publicKeyRules: publicKeyRulesSchema.nullable().optional(),
     clientAddresses: clientAddressesSchema.optional(),
+    doubleOptIn: doubleOptInSchema.nullable().optional(),
   }),
   replies: { 200: { description: 'The project after the change', schema: projectSchema } },
   async handle({ em, project, params, body }) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ProjectEntity } from '../../shared/domain/projects/project.entity.ts';
+import { DOUBLE_OPT_IN } from '../../shared/pure/double-opt-in.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -20,6 +21,7 @@ describe('GET /users/@me/projects', () => {
           ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
           clientAddresses: 'SHORTENED',
           key: { id: expect.any(String), name: 'Secret key', role: 'full' },
+          doubleOptIn: DOUBLE_OPT_IN,
           createdAt: project.createdAt.toISOString(),
           updatedAt: project.updatedAt.toISOString(),
         },
@@ -96,6 +98,7 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
       ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
       clientAddresses: 'SHORTENED',
+      doubleOptIn: DOUBLE_OPT_IN,
       createdAt: project.createdAt.toISOString(),
       updatedAt: expect.any(String),
     });

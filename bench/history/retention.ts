@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { cleanUpChunk, type CleanUpReport, type Retention } from '../../shared/domain/lifecycle/maintenance.ts';
+import { cleanUpChunk, type CleanUpReport } from '../../shared/domain/lifecycle/maintenance.ts';
+import type { Retention } from '../../shared/domain/lifecycle/retention.ts';
 import { query, sql } from '../../shared/database/sql.ts';
 import { number, text, type RowOf } from '../../shared/database/tables.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';

@@ -1,10 +1,10 @@
 import type { AutomationGraph } from '../pure/automations/automation-graph.ts';
 import type { Feedback } from '../pure/events/subscription-reasons.ts';
 import type { ResendableState } from '../pure/campaigns/campaign-status.ts';
+import type { DoubleOptIn } from '../pure/double-opt-in.ts';
 import type { Hold, WaitingReason } from '../pure/emails/hold.ts';
 import type { FilterCondition } from '../pure/filters/filter-condition.ts';
 import type { Language } from '../pure/languages/languages.ts';
-import type { DoubleOptIn } from '../pure/project.ts';
 import type { PublicKeyRules } from '../pure/public-key-rules.ts';
 
 type JsonObject = Record<string, unknown>;
@@ -57,6 +57,7 @@ export interface ColumnTypes {
   'job.counts': Record<string, number>;
   'job.errors': Record<string, string | number | null>[];
   'job.input': JsonObject;
+  'optIn.data': JsonObject;
   'projectPermit.holds': Partial<Record<'transactional' | 'campaign', Hold>>;
   'project.publicKeyRules': PublicKeyRules;
   'project.doubleOptIn': DoubleOptIn;

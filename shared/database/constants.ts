@@ -18,6 +18,7 @@ export const emailType = constantsOf(tables.template.type);
 export const executionStatus = constantsOf(tables.automationExecution.status);
 export const jobKind = constantsOf(tables.job.kind);
 export const jobState = constantsOf(tables.job.state);
+export const optInState = constantsOf(tables.optIn.state);
 export const segmentType = constantsOf(tables.segment.type);
 export const stepStatus = constantsOf(tables.stepExecution.status);
 export const suppressionReason = constantsOf(tables.suppression.reason);

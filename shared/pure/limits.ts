@@ -134,6 +134,18 @@ export const LIMITS = {
   logoUrlLength: 2_000,
   /** What a reader says after leaving; more is cut off. */
   feedbackLength: 500,
+  /** Hosts that a project lets the form of a subscription lead to. */
+  redirectHosts: 20,
+  redirectHostLength: 260,
+  /** `data` of a request to /v1/subscribe. It waits for the confirmation. */
+  subscribeDataKeys: 50,
+  subscribeDataBytes: 16_384,
+  /** The words beside the button of a form, which the record of consent keeps. */
+  wordingLength: 2_000,
+  /** Confirmations to an address in 24 hours, reminders included. */
+  confirmationsPerAddressAndDay: 3,
+  /** Requests to /v1/subscribe with the public key from one client in an hour, at one API process. */
+  subscriptionsPerClientAndHour: 300,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
   /** Addresses that one request suppresses. */

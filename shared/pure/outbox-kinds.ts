@@ -1,7 +1,8 @@
 /**
  * What must reach Temporal: deliver emails (transactional, of an automation, scheduled), start or wake a campaign, start an
  * execution, signal its event to it, cancel it, run a job, erase the deleted contacts of a project, start or wake a
- * webhook endpoint. `shared/domain/work/outbox-work.ts` says how.
+ * webhook endpoint, start or wake what waits for a
+ * confirmation. `shared/domain/work/outbox-work.ts` says how.
  */
 export const OUTBOX_KINDS = [
   'email',
@@ -14,5 +15,6 @@ export const OUTBOX_KINDS = [
   'job',
   'erasure',
   'webhook',
+  'optIn',
 ] as const;
 export type OutboxKind = (typeof OUTBOX_KINDS)[number];

@@ -15,13 +15,3 @@ export function isEmailTracked(mode: TrackingMode, type: EmailType): boolean {
 /** How much of the address of a client the record of consent keeps: all of it, its network (/24 or /48), or nothing. */
 export const CLIENT_ADDRESSES = ['FULL', 'SHORTENED', 'NONE'] as const;
 export type ClientAddresses = (typeof CLIENT_ADDRESSES)[number];
-
-/** How subscriptions through forms are confirmed. */
-export interface DoubleOptIn {
-  /** Whether they have to be confirmed. Default true. */
-  isRequired?: boolean;
-  /** When the one reminder follows. Default 2; 0 sends none. */
-  remindAfterDays?: number;
-  /** When a subscription that nobody confirmed ends. Default 7. */
-  expireAfterDays?: number;
-}

@@ -13,6 +13,7 @@ export const WORKFLOW_TYPES = {
   cleanUp: 'cleanUp',
   reconcile: 'reconcile',
   webhookEndpoint: 'webhookEndpoint',
+  optIn: 'optIn',
 } as const;
 
 /** Input of `emailDelivery`: emails of one project that were queued at about the same time. */
@@ -180,3 +181,20 @@ export type WebhookDeliveryOutcome =
   | { kind: 'more'; isTroubled: boolean }
   /** Nothing is due for `inMs` milliseconds; null when nothing is due until a signal. */
   | { kind: 'idle'; inMs: number | null; isTroubled: boolean };
+
+/** Input of `optIn`: a subscription that waits for its confirmation. The row of the opt-in has the rest. */
+export interface OptInInput {
+  optInId: string;
+}
+
+/** Says that the row of an opt-in has changed: read it again. Carries nothing. */
+export const OPT_IN_CHANGED_SIGNAL = 'optInChanged';
+
+/** The id of the workflow `optIn`, one for each opt-in. */
+export function optInWorkflowId(optInId: string): string {
+  return `opt-in/${optInId}`;
+}
+
+/** What an opt-in waits for after `advanceOptIn`: its next moment, in milliseconds since 1970, or nothing any more. */
+export type OptInOutcome =
+  { kind: 'waits'; untilMs: number } | { kind: 'ended'; state: 'confirmed' | 'expired' | 'deleted' };

@@ -21,7 +21,7 @@ import { startTimeSkippingServer } from './time-skipping-server.ts';
 
 export interface TimeMachine extends TestApi {
   environment: TestWorkflowEnvironment;
-  /** Starts and signals the executions in the outbox, as the dispatcher does. */
+  /** Starts and signals the executions and opt-ins in the outbox, as the dispatcher does. */
   dispatch: () => Promise<void>;
   /** Dispatches, then waits until no execution is due. */
   settle: () => Promise<void>;
@@ -31,10 +31,13 @@ export interface TimeMachine extends TestApi {
   finish: (executionId: string) => Promise<number>;
 }
 
-/** Starts, signals and cancels the workflows of the executions that the outbox names. */
-async function dispatchExecutions(em: Em, client: Client): Promise<void> {
-  const rows = await query(em, sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`);
-  for (const kind of ['execution', 'executionEvent', 'executionCancel'] as const) {
+/** Starts, signals and cancels the workflows of the executions and opt-ins that the outbox names. */
+async function dispatchWorkflows(em: Em, client: Client): Promise<void> {
+  const rows = await query(
+    em,
+    sql`delete from outbox where kind like 'execution%' or kind = 'optIn' returning kind, subject_id as id`,
+  );
+  for (const kind of ['execution', 'executionEvent', 'executionCancel', 'optIn'] as const) {
     const subjectIds = rows.filter((row) => row.kind === kind).map((row) => row.id);
     const batch = { batchId: '', kind, projectId: '', subjectIds, attempts: 0, isRestart: false, isNew: true };
     for (const call of await OUTBOX_WORK[kind].calls(em, batch)) await callWorkflow(client, call, batch, false);
@@ -93,7 +96,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       openDeliveries: createOpenDeliveries(),
     }),
     workflowBundlePath: testEnvironment().workflowBundlePath,
-    taskQueues: ['executions', 'jobs', 'webhooks'],
+    taskQueues: ['orchestration', 'executions', 'jobs', 'webhooks'],
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
 
@@ -105,11 +108,13 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
         {
           startWithDetails: (input, next) =>
             next({ ...input, options: { ...input.options, typedSearchAttributes: undefined } }),
+          signalWithStart: (input, next) =>
+            next({ ...input, options: { ...input.options, typedSearchAttributes: undefined } }),
         },
       ],
     },
   });
-  const dispatch = () => dispatchExecutions(api.em(), client);
+  const dispatch = () => dispatchWorkflows(api.em(), client);
   async function settle(): Promise<void> {
     await eventually(async () => {
       await dispatch();

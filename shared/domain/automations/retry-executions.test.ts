@@ -6,7 +6,8 @@ import type { AutomationGraph } from '../../pure/automations/automation-graph.ts
 import { recordEvents } from '../events/events.ts';
 import { sql } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
-import { cleanUpChunk, type Retention } from '../lifecycle/maintenance.ts';
+import { cleanUpChunk } from '../lifecycle/maintenance.ts';
+import type { Retention } from '../lifecycle/retention.ts';
 import { createProject } from '../projects/projects.ts';
 import { loadEvents, pageBehind } from '../webhooks/hook-events.ts';
 import { createEndpoint } from '../webhooks/endpoints.ts';

@@ -8,6 +8,7 @@ export interface ContactListQuery {
   cursor?: ContactCursor;
   search?: string;
   subscribed?: boolean;
+  pending?: boolean;
   sort: 'email' | 'createdAt';
   dir: 'asc' | 'desc';
 }
@@ -37,6 +38,7 @@ export async function listContacts(em: Em, projectId: string, list: ContactListQ
   const filters = [sql`project_id = ${projectId}`];
   if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
+  if (list.pending !== undefined) filters.push(sql`is_pending = ${list.pending}`);
   const total = list.cursor ? 0 : await countContacts(em, filters);
 
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;

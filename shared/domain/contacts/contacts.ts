@@ -85,6 +85,7 @@ export async function setSubscribed(
       ),
       changed as (
         update contact c set subscribed = ${subscribed}, bounced_email_id = null, updated_at = now(),
+          is_pending = c.is_pending and not ${subscribed}::boolean,
           opted_out_at = case when ${subscribed}::boolean then null else now() end
         from held h where c.id = h.id
       )
@@ -282,6 +283,7 @@ async function applySubscriptions(
     const flipped = new Set(await setSubscribed(em, projectId, ids, subscribed, cause));
     for (const contact of contacts) {
       contact.subscribed = subscribed;
+      contact.isPending &&= !subscribed;
       if (flipped.has(contact.id)) contact.optedOutAt = subscribed ? null : new Date();
     }
   }

@@ -121,6 +121,7 @@ const DELETIONS: readonly Deletion[] = [
   contactsOf(sql`contact`, sql`id`),
   ofProject(sql`imported_consent`),
   ofProject(sql`opt_in`),
+  ofProject(sql`confirmation_mail`),
   ofProject(sql`former_address`),
   ofProject(sql`contact_field`),
   contactsOf(sql`erased_contact`, sql`contact_id`),

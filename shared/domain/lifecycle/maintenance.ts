@@ -1,6 +1,5 @@
 import { NIL } from 'uuid';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
-import type { Config } from '../../platform/config.ts';
 import { replacedConsents, unusedWordings } from '../consent/old-consents.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../../database/em.ts';
@@ -8,6 +7,8 @@ import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { nullable, number, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import type { Retention } from './retention.ts';
+import { sweepOptIns } from './sweep-opt-ins.ts';
 
 /** How many rows of each kind were removed. */
 export interface CleanUpReport {
@@ -31,36 +32,7 @@ export interface CleanUpReport {
   traceContexts: number;
   consents: number;
   wordings: number;
-}
-
-/** How long each kind of row is kept, in days unless the name says otherwise; 0 keeps it forever. */
-export interface Retention {
-  idempotencyTtlHours: number;
-  emailContents: number;
-  attachments: number;
-  emails: number;
-  events: number;
-  executions: number;
-  jobs: number;
-  webhookDeliveries: number;
-  erasedContacts: number;
-  consents: number;
-}
-
-/** The retention that the operator has configured. */
-export function retentionOf(config: Config): Retention {
-  return {
-    idempotencyTtlHours: config.IDEMPOTENCY_TTL_HOURS,
-    emailContents: config.RETENTION_EMAIL_CONTENT_DAYS,
-    attachments: config.RETENTION_ATTACHMENTS_DAYS,
-    emails: config.RETENTION_EMAILS_DAYS,
-    events: config.RETENTION_EVENTS_DAYS,
-    executions: config.RETENTION_EXECUTIONS_DAYS,
-    jobs: config.RETENTION_JOBS_DAYS,
-    webhookDeliveries: config.RETENTION_WEBHOOKS_DAYS,
-    erasedContacts: config.RETENTION_ERASED_CONTACTS_DAYS,
-    consents: config.RETENTION_CONSENTS_DAYS,
-  };
+  optIns: number;
 }
 
 /** How long refusals of executions are kept. */
@@ -379,6 +351,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   traceContexts: fromStart(sweepTraceContexts),
   consents: unlessKept('consents', fromStart(sweepConsents)),
   wordings: fromStart(sweepWordings),
+  optIns: async (em) => ({ removed: await sweepOptIns(em, CLEAN_UP_CHUNK) }),
 };
 
 /** The kinds of rows that are swept, in order. */

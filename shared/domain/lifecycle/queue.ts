@@ -1,5 +1,5 @@
 import type { Em } from '../../database/em.ts';
-import { campaignStatus, emailStatus, executionStatus, jobState } from '../../database/constants.ts';
+import { campaignStatus, emailStatus, executionStatus, jobState, optInState } from '../../database/constants.ts';
 import { limitStatements, query, sql, type SqlFragment } from '../../database/sql.ts';
 import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -8,7 +8,7 @@ import { inTransaction } from '../../database/transaction.ts';
 const WAITING_ITEMS = {
   projectId: text,
   project: tables.project.name,
-  /** A kind of the outbox, `email`, `scheduled campaign`, `campaign recipient`, `execution` or a kind of job. */
+  /** A kind of the outbox, `email`, `scheduled campaign`, `campaign recipient`, `execution`, `confirmation` or a kind of job. */
   kind: text,
   rows: number,
   /** How long the oldest item has been due; null when all of them are due later. */
@@ -73,7 +73,12 @@ function waitingItems(projectId: string | null): SqlFragment {
     from automation_execution where status = ${executionStatus.WAITING} and resume_at <= now() and ${ofProject} group by 1
     union all
     select project_id, 'job ' || kind, count(*), min(created_at), null
-    from job where state in (${jobState.waiting}, ${jobState.active}) and ${ofProject} group by 1, 2`;
+    from job where state in (${jobState.waiting}, ${jobState.active}) and ${ofProject} group by 1, 2
+    union all
+    select project_id, 'confirmation', count(*), min(due_at), case
+      when exists (select from sender_domain d where d.project_id = o.project_id and d.verified) then ${NO_WORKER}
+      else 'the project has no verified sender domain' end
+    from opt_in o where state = ${optInState.pending} and due_at <= now() and ${ofProject} group by 1`;
 }
 
 /**

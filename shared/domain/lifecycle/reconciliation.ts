@@ -5,6 +5,7 @@ import {
   emailDeliveryWorkflowId,
   executionWorkflowId,
   jobWorkflowId,
+  optInWorkflowId,
 } from '../../pure/workflow-contracts.ts';
 import {
   ATTEMPT_ENDS_MS,
@@ -14,13 +15,13 @@ import {
   redeliverAll,
 } from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../../database/em.ts';
-import { executionStatus, jobState } from '../../database/constants.ts';
+import { executionStatus, jobState, optInState } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { number, oneOf, text, type RowOf } from '../../database/tables.ts';
 
-const ROW_KINDS = ['campaign', 'execution', 'job'] as const;
+const ROW_KINDS = ['campaign', 'execution', 'job', 'optIn'] as const;
 type RowKind = (typeof ROW_KINDS)[number];
-const CLAIM = { id: text, kind: oneOf('campaign', 'execution', 'job', 'email') };
+const CLAIM = { id: text, kind: oneOf('campaign', 'execution', 'job', 'optIn', 'email') };
 type ClaimKind = RowOf<typeof CLAIM>['kind'];
 
 /**
@@ -42,7 +43,7 @@ export interface OrphanedClaim extends ActiveClaim {
 export interface Reach {
   /** Rows are left alone that changed later than so many seconds ago, or have been due for less. */
   quietSeconds: number;
-  /** Whether it finds executions that wait for a later time, and emails that may be in a delivery not yet started. */
+  /** Whether it finds executions and opt-ins that wait for a later time, and emails that may be in a delivery not yet started. */
   isComplete?: boolean;
   /** The most claims of a kind, those that have been due for longest; all by default. */
   perKindMax?: number;
@@ -61,6 +62,7 @@ const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
   campaign: campaignWorkflowId,
   execution: executionWorkflowId,
   job: jobWorkflowId,
+  optIn: optInWorkflowId,
   email: emailDeliveryWorkflowId,
 };
 
@@ -69,6 +71,7 @@ const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
   campaign: sql`campaign where status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
   execution: sql`automation_execution where status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
   job: sql`job where state in (${jobState.waiting}, ${jobState.active})`,
+  optIn: sql`opt_in where state = ${optInState.pending}`,
 };
 
 /** Selects of the claims within a reach, with columns `id` and `kind`. */
@@ -92,6 +95,8 @@ function claimsWithin({ quietSeconds, isComplete = false, perKindMax }: Reach): 
     (select id, 'campaign' from ${ACTIVE_ROWS.campaign} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
     union all
     (select id, 'job' from ${ACTIVE_ROWS.job} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+    union all
+    (select id, 'optIn' from ${ACTIVE_ROWS.optIn} and ${isComplete ? sql`true` : sql`due_at < ${quietSince}`} ${oldest(sql`due_at`)})
     union all
     (select distinct id, 'email' from (
       select ${DELIVERY_OF_EMAIL} as id from ${overdueEmails(quietSeconds, isComplete)} ${oldest(sql`delivery_due_at`)}
@@ -183,6 +188,7 @@ export async function restartAllWork(em: Em): Promise<RestartedWork> {
     campaign: await restart('campaign'),
     execution: await restart('execution'),
     job: await restart('job'),
+    optIn: await restart('optIn'),
     email: await redeliverAll(em),
   };
 }

@@ -1,13 +1,18 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
+import { assertDoubleOptIn } from '../opt-ins/confirmation-mail.ts';
 import type { Em } from '../../database/em.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
 import type { Project } from '../projects/project.entity.ts';
 
-/** Changes the given settings and leaves the others. Disabling a project cancels its active executions. */
+/**
+ * Changes the given settings and leaves the others. Disabling a project cancels its active executions.
+ * @throws AppError VALIDATION_ERROR for a sender or a template that no confirmation can be sent with
+ */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
   return inTransaction(em, async (tx) => {
     const project = await findProject(tx, projectId);
+    if (settings.doubleOptIn) await assertDoubleOptIn(tx, projectId, settings.doubleOptIn);
     tx.assign(project, settings);
     await tx.flush();
     if (settings.disabled === true) {

@@ -1,7 +1,8 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { LANGUAGES } from '../../pure/languages/languages.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
-import { CLIENT_ADDRESSES, TRACKING_MODES, type DoubleOptIn } from '../../pure/project.ts';
+import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
+import { CLIENT_ADDRESSES, TRACKING_MODES } from '../../pure/project.ts';
 import { baseProperties } from '../../database/base-properties.ts';
 
 export const ProjectEntity = defineEntity({

@@ -1,6 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { BrandSettings } from '../../pure/brand.ts';
+import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
@@ -77,6 +78,8 @@ export interface ProjectSettings extends BrandSettings {
   trackAcceptsSecretKey?: boolean;
   /** What the public key may do; null means everything that it can do. */
   publicKeyRules?: PublicKeyRules | null;
+  /** How subscriptions through forms are confirmed; null means the defaults. */
+  doubleOptIn?: DoubleOptIn | null;
   /** The throttle in emails a second; 0 means unlimited, null means the instance's default. */
   emailsPerSecond?: number | null;
 }

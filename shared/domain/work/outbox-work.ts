@@ -7,6 +7,7 @@ import {
   EMAIL_RESCHEDULED_SIGNAL,
   EVENT_ARRIVED_SIGNAL,
   EXECUTION_RETRIED_SIGNAL,
+  OPT_IN_CHANGED_SIGNAL,
   WEBHOOK_WOKEN_SIGNAL,
   WORKFLOW_TYPES,
   campaignWorkflowId,
@@ -14,6 +15,7 @@ import {
   erasureWorkflowId,
   executionWorkflowId,
   jobWorkflowId,
+  optInWorkflowId,
   webhookEndpointWorkflowId,
   type AutomationExecutionInput,
   type CampaignInput,
@@ -22,6 +24,7 @@ import {
   type ErasureInput,
   type EventArrived,
   type JobInput,
+  type OptInInput,
   type WebhookEndpointInput,
 } from '../../pure/workflow-contracts.ts';
 import type { Em } from '../../database/em.ts';
@@ -222,6 +225,19 @@ function wakeWebhooks({ subjectIds }: OutboxBatch): WorkflowCall[] {
   }));
 }
 
+/** Each opt-in has one workflow. */
+function wakeOptIns({ subjectIds }: OutboxBatch): WorkflowCall[] {
+  return subjectIds.map((optInId) => ({
+    workflowId: optInWorkflowId(optInId),
+    subjectIds: [optInId],
+    start: started(WORKFLOW_TYPES.optIn, { optInId } satisfies OptInInput, {
+      summary: 'confirm a subscription',
+      priority: PRIORITIES.automation,
+    }),
+    signal: { name: OPT_IN_CHANGED_SIGNAL, args: [] },
+  }));
+}
+
 const SHORT_PAUSE_MS = 20;
 /** The email of another project may wait for the whole pause. */
 const byRows = (rows: number): number => Math.min(100, SHORT_PAUSE_MS + rows * 10);
@@ -287,5 +303,9 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     calls: (_em, batch) => wakeWebhooks(batch),
     // Recording an event adds no row for its endpoints, because that would cost too much.
     find: { everyMs: 1_000, add: wakeEndpoints },
+  },
+  optIn: {
+    ...{ claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },
+    calls: (_em, batch) => wakeOptIns(batch),
   },
 };

@@ -10,6 +10,8 @@ export const SUBSCRIPTION_REASONS = {
   api: 'a request of the API, which `endpoint` names',
   send: '`subscribed` of a request to /v1/send',
   track: '`subscribed` of a tracked event, whose request had the kind of key `key`',
+  form: 'a request to /v1/subscribe',
+  confirmation: 'the recipient confirmed a request to /v1/subscribe',
   import: 'a row of an import, the job `jobId`',
   bulk: 'a bulk operation, the job `jobId`',
   workflow: 'an UPDATE_CONTACT step of the execution `executionId`',
@@ -32,7 +34,7 @@ export type SubscriptionCause =
     }
   | { reason: 'bounce_undone'; emailId: string; by?: 'operator' }
   | { reason: 'api'; endpoint: string }
-  | { reason: 'send' }
+  | { reason: 'send' | 'form' | 'confirmation' }
   | { reason: 'track'; key: 'public' | 'secret' }
   | { reason: 'import' | 'bulk'; jobId: string }
   | ({ reason: 'workflow' } & ExecutionCause);

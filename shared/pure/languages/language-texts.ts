@@ -8,10 +8,33 @@ export interface LanguageTexts {
   /** The name of the language, in the language. */
   name: string;
   direction: 'ltr' | 'rtl';
+  optIn: OptInTexts;
   page: PageTexts;
   choices: ChoiceTexts;
   footer: FooterTexts;
   archive: ArchiveTexts;
+}
+
+/** The texts of forms, of the email that asks for a confirmation, and of the pages behind its link. */
+interface OptInTexts {
+  subject: string;
+  reminderSubject: string;
+  /** In the email and on the page of its link. */
+  ask: string;
+  /** The button below it. */
+  confirm: string;
+  ignore: string;
+  expiredTitle: string;
+  expired: string;
+  sendAgain: string;
+  /** The answer to every form, whatever is known of the address. */
+  thanksTitle: string;
+  thanks: string;
+  emailLabel: string;
+  topicsLabel: string;
+  addressFault: string;
+  /** Above the button of a form. The record of consent keeps it. */
+  formWords: string;
 }
 
 /** The texts of the pages behind the links of an email. */

@@ -62,6 +62,10 @@ export interface Click {
 export interface LinkSigner {
   /** The links in one email to one contact. They never expire: the unsubscribe link of an old email must work. */
   recipientUrls: (recipient: SentTo) => EmailLinks;
+  /** The link with which a person confirms an opt-in. It never expires; the opt-in does. */
+  confirmUrl: (optInId: string) => string;
+  /** The opt-in of the token of such a link; undefined when the token was not made here or was altered. */
+  readConfirmToken: (token: string) => string | undefined;
   /** The contact and the email of a token; undefined when the token was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
   /** The same of the token of a view. The other tokens of an email do not show it. */
@@ -103,7 +107,7 @@ export interface LinkSignerOptions extends AppSecrets {
   inboundDomain?: string | undefined;
 }
 
-/** Signs and reads the tokens of opens and clicks. @param macs the first one signs */
+/** Signs and reads the tokens of opens and clicks, and those of confirmations, which look like opens. @param macs the first one signs */
 function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
   /** An open is signed as a click with an empty target, which no link has. */
   function trackingToken(emailId: Buffer, target: string, mac = macs[0]): string {
@@ -123,6 +127,21 @@ function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
   return { trackingToken, readTrackingToken };
 }
 
+/** The first parts of the paths of these links. */
+const OWN_PAGES = ['unsubscribe', 'subscribe', 'manage', 'confirm', 'view', 't'];
+
+/** Signs and reads the links of confirmations. */
+function createConfirmLinks(
+  secrets: AppSecrets,
+  publicUrl: string,
+): Pick<LinkSigner, 'confirmUrl' | 'readConfirmToken'> {
+  const { trackingToken, readTrackingToken } = createTrackingTokens(deriveMacs(secrets, 'everpost confirmation links'));
+  return {
+    confirmUrl: (optInId) => `${publicUrl}/confirm/${trackingToken(uuidsToBytes(optInId), '')}`,
+    readConfirmToken: (token) => readTrackingToken(token, ''),
+  };
+}
+
 /**
  * Creates a signer for the links in email. It signs with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256,
  * truncated). It also reads links that were signed with an earlier value of APP_SECRET.
@@ -131,9 +150,8 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
   const recipientMacs = deriveMacs(secrets, 'everpost recipient links');
   const viewMacs = deriveMacs(secrets, 'everpost view links');
-  const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 'view', 't'].map((page) => `${publicUrl}/${page}/`);
   const instanceId = instanceIdOf(publicUrl);
-  const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
+  const isOwnLink = (url: string): boolean => OWN_PAGES.some((page) => url.startsWith(`${publicUrl}/${page}/`));
   const { trackingToken, readTrackingToken } = createTrackingTokens(deriveMacs(secrets, 'everpost tracking links'));
 
   function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
@@ -193,6 +211,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         isOwnLink,
       };
     },
+    ...createConfirmLinks(secrets, publicUrl),
     readRecipientToken: (token) => readToken(token, recipientMacs),
     readViewToken: (token) => readToken(token, viewMacs),
     readOpenToken: (token) => readTrackingToken(token, ''),

@@ -192,6 +192,9 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('track', {
     body: { email: 'ada@mail.test', event: 'order.paid', subscribed: true, data: { total: 49.9 } },
   });
+  await record('subscribe', {
+    body: { email: 'grace@mail.test', data: { firstName: 'Grace' }, language: 'de' },
+  });
   const ada = (await api('GET', '/contacts?search=ada@mail.test')).body.data[0];
   await record('recordEvent', {
     body: { email: 'ada@mail.test', event: 'order.paid', subscribed: true, data: { total: 5 } },

@@ -77,12 +77,20 @@ create table opt_in (
   contact_id uuid not null,
   topic_ids uuid[] not null default '{}',
   state text not null default 'pending' check (state in ('pending', 'confirmed', 'expired')),
+  -- What the form said of the person. It is stored on the contact when they confirm.
   language text,
+  data jsonb not null default '{}',
   client_address text,
   wording_id text,
-  -- Confirmations and reminders handed over so far.
+  -- Whether it has created its contact, who is deleted if they never confirm.
+  is_first boolean not null,
+  -- Confirmations and reminders queued so far.
   mails smallint not null default 0,
-  last_mail_at timestamptz(3),
+  -- Whether a confirmation was asked for that is not queued yet.
+  is_mail_wanted boolean not null default true,
+  remind_at timestamptz(3),
+  -- When its workflow has something to do next.
+  due_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,
   confirmed_at timestamptz(3),
   created_at timestamptz(3) not null default now()
@@ -90,6 +98,17 @@ create table opt_in (
 create unique index opt_in_pending on opt_in (contact_id) where state = 'pending';
 create index opt_in_by_contact on opt_in (contact_id, created_at);
 create index opt_in_by_project on opt_in (project_id, created_at, id);
+create index opt_in_due on opt_in (due_at) where state = 'pending';
+create index opt_in_ended on opt_in (expires_at) where state <> 'pending';
+
+-- The confirmations of a day, by the hash of the address: they count even when contacts are deleted.
+create table confirmation_mail (
+  project_id uuid not null references project (id) on delete cascade,
+  address_hash bytea not null,
+  queued_at timestamptz(3) not null default now()
+);
+create index confirmation_mail_by_address on confirmation_mail (project_id, address_hash, queued_at);
+create index confirmation_mail_by_time on confirmation_mail (queued_at);
 
 alter table contact
   add column is_pending boolean not null default false,

@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const ar: LanguageTexts = {
   name: 'العربية',
   direction: 'rtl',
+  optIn: {
+    subject: 'يرجى تأكيد الاشتراك',
+    reminderSubject: 'تذكير: يرجى تأكيد الاشتراك',
+    ask: 'وردنا طلب لإرسال نشرات {name} إلى {email}. يرجى تأكيد الرغبة في استلامها.',
+    confirm: 'تأكيد',
+    ignore: 'إذا لم يصدر هذا الطلب منكم فتجاهلوا هذه الرسالة. لن يصلكم شيء آخر.',
+    expiredTitle: 'انتهت صلاحية هذا الرابط',
+    expired: 'لم يتم تأكيد اشتراك {email} في الوقت المحدد.',
+    sendAgain: 'إرسال رابط جديد',
+    thanksTitle: 'شكرًا',
+    thanks: 'إذا لزم التأكيد فستصل رسالة تحتوي على رابط إلى {email}.',
+    emailLabel: 'عنوان البريد الإلكتروني',
+    topicsLabel: 'المواضيع',
+    addressFault: 'يرجى إدخال عنوان بريد إلكتروني، مثل ada@example.com.',
+    formWords: 'ما نشرات {name} المطلوب استلامها؟ يمكن إلغاء الاشتراك في أي وقت.',
+  },
   page: {
     unsubscribe: 'إلغاء الاشتراك',
     subscribe: 'الاشتراك',

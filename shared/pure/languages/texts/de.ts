@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const de: LanguageTexts = {
   name: 'Deutsch',
   direction: 'ltr',
+  optIn: {
+    subject: 'Bitte bestätigen Sie Ihr Abonnement',
+    reminderSubject: 'Erinnerung: Bitte bestätigen Sie Ihr Abonnement',
+    ask: 'Jemand, wahrscheinlich Sie, möchte an {email} Newsletter von {name} erhalten. Bitte bestätigen Sie das.',
+    confirm: 'Bestätigen',
+    ignore: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail. Sie erhalten dann nichts weiter.',
+    expiredTitle: 'Dieser Link ist abgelaufen',
+    expired: 'Das Abonnement von {email} wurde nicht rechtzeitig bestätigt.',
+    sendAgain: 'Neuen Link senden',
+    thanksTitle: 'Vielen Dank',
+    thanks: 'Falls eine Bestätigung nötig ist, ist eine E-Mail mit einem Link unterwegs an {email}.',
+    emailLabel: 'E-Mail-Adresse',
+    topicsLabel: 'Themen',
+    addressFault: 'Bitte geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
+    formWords: 'Welche Newsletter von {name} möchten Sie erhalten? Sie können sich jederzeit abmelden.',
+  },
   page: {
     unsubscribe: 'Abmelden',
     subscribe: 'Anmelden',

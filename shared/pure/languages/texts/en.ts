@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const en: LanguageTexts = {
   name: 'English',
   direction: 'ltr',
+  optIn: {
+    subject: 'Please confirm your subscription',
+    reminderSubject: 'Reminder: please confirm your subscription',
+    ask: 'Somebody, probably you, asked for newsletters from {name} at {email}. Please confirm that you want them.',
+    confirm: 'Confirm',
+    ignore: 'If it was not you, ignore this email. You will receive nothing else.',
+    expiredTitle: 'This link has expired',
+    expired: 'The subscription of {email} was not confirmed in time.',
+    sendAgain: 'Send a new link',
+    thanksTitle: 'Thank you',
+    thanks: 'If a confirmation is needed, an email with a link is on its way to {email}.',
+    emailLabel: 'Email address',
+    topicsLabel: 'Topics',
+    addressFault: 'Please enter an email address, such as ada@example.com.',
+    formWords: 'Which newsletters from {name} do you want to receive? You can unsubscribe at any time.',
+  },
   page: {
     unsubscribe: 'Unsubscribe',
     subscribe: 'Subscribe',

@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const es: LanguageTexts = {
   name: 'Español',
   direction: 'ltr',
+  optIn: {
+    subject: 'Confirme su suscripción',
+    reminderSubject: 'Recordatorio: confirme su suscripción',
+    ask: 'Alguien, probablemente usted, ha pedido recibir los boletines de {name} en {email}. Confirme que los desea.',
+    confirm: 'Confirmar',
+    ignore: 'Si no ha sido usted, ignore este correo. No recibirá nada más.',
+    expiredTitle: 'Este enlace ha caducado',
+    expired: 'La suscripción de {email} no se confirmó a tiempo.',
+    sendAgain: 'Enviar un enlace nuevo',
+    thanksTitle: 'Gracias',
+    thanks: 'Si hace falta una confirmación, un correo con un enlace está en camino a {email}.',
+    emailLabel: 'Correo electrónico',
+    topicsLabel: 'Temas',
+    addressFault: 'Escriba una dirección de correo, por ejemplo ada@example.com.',
+    formWords: '¿Qué boletines de {name} desea recibir? Puede darse de baja en cualquier momento.',
+  },
   page: {
     unsubscribe: 'Darse de baja',
     subscribe: 'Suscribirse',

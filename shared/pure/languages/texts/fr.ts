@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const fr: LanguageTexts = {
   name: 'Français',
   direction: 'ltr',
+  optIn: {
+    subject: 'Veuillez confirmer votre abonnement',
+    reminderSubject: 'Rappel : veuillez confirmer votre abonnement',
+    ask: 'Quelqu’un, probablement vous, a demandé à recevoir les newsletters de {name} à l’adresse {email}. Veuillez confirmer cette demande.',
+    confirm: 'Confirmer',
+    ignore: 'Si ce n’était pas vous, ignorez cet e-mail. Vous ne recevrez rien d’autre.',
+    expiredTitle: 'Ce lien a expiré',
+    expired: 'L’abonnement de {email} n’a pas été confirmé à temps.',
+    sendAgain: 'Envoyer un nouveau lien',
+    thanksTitle: 'Merci',
+    thanks: 'Si une confirmation est nécessaire, un e-mail contenant un lien est en route vers {email}.',
+    emailLabel: 'Adresse e-mail',
+    topicsLabel: 'Thèmes',
+    addressFault: 'Veuillez saisir une adresse e-mail, par exemple ada@example.com.',
+    formWords: 'Quelles newsletters de {name} souhaitez-vous recevoir ? Vous pouvez vous désabonner à tout moment.',
+  },
   page: {
     unsubscribe: 'Se désabonner',
     subscribe: 'S’abonner',

@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const he: LanguageTexts = {
   name: 'עברית',
   direction: 'rtl',
+  optIn: {
+    subject: 'נא לאשר את ההרשמה',
+    reminderSubject: 'תזכורת: נא לאשר את ההרשמה',
+    ask: 'התקבלה בקשה לשלוח ניוזלטרים מאת {name} אל {email}. נא לאשר את הרצון לקבל אותם.',
+    confirm: 'אישור',
+    ignore: 'אם הבקשה לא באה מכם, אפשר להתעלם מהודעה זו. לא תישלח שום הודעה נוספת.',
+    expiredTitle: 'תוקף הקישור פג',
+    expired: 'ההרשמה של {email} לא אושרה בזמן.',
+    sendAgain: 'שליחת קישור חדש',
+    thanksTitle: 'תודה',
+    thanks: 'אם נדרש אישור, הודעה עם קישור בדרך אל {email}.',
+    emailLabel: 'כתובת דוא״ל',
+    topicsLabel: 'נושאים',
+    addressFault: 'נא להזין כתובת דוא״ל, למשל ada@example.com.',
+    formWords: 'אילו ניוזלטרים מאת {name} ברצונך לקבל? אפשר לבטל את ההרשמה בכל עת.',
+  },
   page: {
     unsubscribe: 'ביטול הרישום',
     subscribe: 'הרשמה',

@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const it: LanguageTexts = {
   name: 'Italiano',
   direction: 'ltr',
+  optIn: {
+    subject: 'Conferma l’iscrizione',
+    reminderSubject: 'Promemoria: conferma l’iscrizione',
+    ask: 'È stata richiesta l’iscrizione di {email} alle newsletter di {name}. Conferma di volerle ricevere.',
+    confirm: 'Conferma',
+    ignore: 'Se la richiesta non è tua, ignora questa email. Non riceverai altro.',
+    expiredTitle: 'Questo link è scaduto',
+    expired: 'L’iscrizione di {email} non è stata confermata in tempo.',
+    sendAgain: 'Invia un nuovo link',
+    thanksTitle: 'Grazie',
+    thanks: 'Se serve una conferma, un’email con un link è in arrivo a {email}.',
+    emailLabel: 'Indirizzo email',
+    topicsLabel: 'Argomenti',
+    addressFault: 'Inserisci un indirizzo email, ad esempio ada@example.com.',
+    formWords: 'Quali newsletter di {name} vuoi ricevere? Puoi annullare l’iscrizione in qualsiasi momento.',
+  },
   page: {
     unsubscribe: 'Annulla iscrizione',
     subscribe: 'Iscriviti',

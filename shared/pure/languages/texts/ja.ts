@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const ja: LanguageTexts = {
   name: '日本語',
   direction: 'ltr',
+  optIn: {
+    subject: '購読を確認してください',
+    reminderSubject: 'ご確認のお願い：購読の確認',
+    ask: '{email} 宛てに {name} のニュースレターを配信するお申し込みがありました。受信をご希望の場合は確認してください。',
+    confirm: '確認する',
+    ignore: 'お心当たりがない場合は、このメールを無視してください。他のメールは届きません。',
+    expiredTitle: 'このリンクの有効期限が切れました',
+    expired: '{email} の購読は期限内に確認されませんでした。',
+    sendAgain: '新しいリンクを送る',
+    thanksTitle: 'ありがとうございます',
+    thanks: '確認が必要な場合は、リンクを記載したメールを {email} にお送りします。',
+    emailLabel: 'メールアドレス',
+    topicsLabel: 'トピック',
+    addressFault: 'メールアドレスを入力してください（例：ada@example.com）。',
+    formWords: '{name} のどのニュースレターを受信しますか？いつでも配信を停止できます。',
+  },
   page: {
     unsubscribe: '配信を停止する',
     subscribe: '配信を登録する',

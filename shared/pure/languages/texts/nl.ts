@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const nl: LanguageTexts = {
   name: 'Nederlands',
   direction: 'ltr',
+  optIn: {
+    subject: 'Bevestig uw aanmelding',
+    reminderSubject: 'Herinnering: bevestig uw aanmelding',
+    ask: 'Iemand, waarschijnlijk u, wil nieuwsbrieven van {name} ontvangen op {email}. Bevestig dat u ze wilt.',
+    confirm: 'Bevestigen',
+    ignore: 'Was u dit niet, negeer dan deze e-mail. U ontvangt verder niets.',
+    expiredTitle: 'Deze link is verlopen',
+    expired: 'De aanmelding van {email} is niet op tijd bevestigd.',
+    sendAgain: 'Nieuwe link sturen',
+    thanksTitle: 'Bedankt',
+    thanks: 'Als een bevestiging nodig is, is er een e-mail met een link onderweg naar {email}.',
+    emailLabel: 'E-mailadres',
+    topicsLabel: 'Onderwerpen',
+    addressFault: 'Vul een e-mailadres in, bijvoorbeeld ada@example.com.',
+    formWords: 'Welke nieuwsbrieven van {name} wilt u ontvangen? U kunt zich altijd afmelden.',
+  },
   page: {
     unsubscribe: 'Afmelden',
     subscribe: 'Aanmelden',

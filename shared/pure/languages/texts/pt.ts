@@ -3,6 +3,22 @@ import type { LanguageTexts } from '../language-texts.ts';
 export const pt: LanguageTexts = {
   name: 'Português',
   direction: 'ltr',
+  optIn: {
+    subject: 'Confirme a sua subscrição',
+    reminderSubject: 'Lembrete: confirme a sua subscrição',
+    ask: 'Foi pedido o envio de newsletters de {name} para {email}. Confirme que as deseja receber.',
+    confirm: 'Confirmar',
+    ignore: 'Se não fez este pedido, ignore este e-mail. Não receberá mais nada.',
+    expiredTitle: 'Este link expirou',
+    expired: 'A subscrição de {email} não foi confirmada a tempo.',
+    sendAgain: 'Enviar um novo link',
+    thanksTitle: 'Agradecemos',
+    thanks: 'Se for necessária uma confirmação, um e-mail com um link está a caminho de {email}.',
+    emailLabel: 'Endereço de e-mail',
+    topicsLabel: 'Temas',
+    addressFault: 'Introduza um endereço de e-mail, por exemplo ada@example.com.',
+    formWords: 'Que newsletters de {name} deseja receber? Pode cancelar a subscrição a qualquer momento.',
+  },
   page: {
     unsubscribe: 'Cancelar a inscrição',
     subscribe: 'Inscrever-se',

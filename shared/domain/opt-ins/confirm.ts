@@ -1,0 +1,66 @@
+import { AppError } from '../../pure/app-error.ts';
+import type { Em } from '../../database/em.ts';
+import { optInState } from '../../database/constants.ts';
+import { query, sql } from '../../database/sql.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import { evidenceOf, wordingId } from '../consent/records.ts';
+import { patchContact, setSubscribed } from '../contacts/contacts.ts';
+import { changeTopics } from '../topics/topic-choices.ts';
+import { isExpired, lockOptIn, type OptIn } from './opt-in.ts';
+
+/**
+ * Stores what a form says of a contact. What the contact has no room for is left out, so that neither the answer to the
+ * form nor the confirmation depends on what was stored before.
+ */
+export async function applyFormData(
+  tx: Em,
+  { projectId, contactId, locale }: Pick<OptIn, 'projectId' | 'contactId' | 'locale'>,
+  { language, data }: Pick<OptIn, 'language' | 'data'>,
+): Promise<void> {
+  const patch = { ...(language !== null && locale === null && { locale: language }), ...data };
+  if (Object.keys(patch).length === 0) return;
+  await query(tx, sql`savepoint form_data`);
+  try {
+    await patchContact(tx, projectId, contactId, { data: patch }, { reason: 'form' });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
+    await query(tx, sql`rollback to savepoint form_data`);
+  }
+}
+
+/**
+ * Confirms an opt-in: the contact is subscribed, to all marketing and to the topics. Another call changes nothing, even
+ * when the contact has left since. One that has ended is not confirmed.
+ * @param wordingOf the words of the page that the person has answered
+ * @returns the opt-in as it is now; undefined when it, or its contact, no longer exists
+ */
+export async function confirmOptIn(
+  em: Em,
+  id: string,
+  clientAddress: string | undefined,
+  wordingOf: (optIn: OptIn) => string,
+): Promise<OptIn | undefined> {
+  return inTransaction(em, async (tx) => {
+    const optIn = await lockOptIn(tx, id);
+    if (!optIn || optIn.state !== 'pending' || isExpired(optIn)) return optIn;
+    const { projectId, contactId, topics } = optIn;
+    await query(
+      tx,
+      sql`
+        update opt_in set state = ${optInState.confirmed}, confirmed_at = now(), is_mail_wanted = false, data = '{}'
+        where id = ${id}`,
+    );
+    await applyFormData(tx, optIn, optIn);
+    const cause = { reason: 'confirmation' } as const;
+    const proof = {
+      ...evidenceOf(clientAddress, optIn.clientAddresses),
+      wordingId: await wordingId(tx, wordingOf(optIn)),
+    };
+    await setSubscribed(tx, projectId, [contactId], true, () => ({ cause, evidence: proof }));
+    const choices = topics.map((topic) => ({ contactId, topicId: topic.id, subscribed: true }));
+    await changeTopics(tx, projectId, choices, cause, proof);
+    await addToOutbox(tx, 'optIn', projectId, [id]);
+    return { ...optIn, state: 'confirmed', subscribed: true };
+  });
+}
