@@ -1710,7 +1710,7 @@ export interface paths {
         head?: never;
         /**
          * Change what recipients see of the project, what its public key may do, and what is kept
-         * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` is replaced as a whole. null removes a setting.
+         * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` and `doubleOptIn` are replaced as a whole. null removes a setting.
          *
          *     Roles: full.
          */
@@ -1777,6 +1777,28 @@ export interface paths {
          *     Roles: full, send.
          */
         post: operations["sendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for newsletters, as the form of a page does
+         * @description The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.
+         *
+         *     Roles: track.
+         */
+        post: operations["subscribe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3195,7 +3217,7 @@ export interface components {
              * @description Why
              * @enum {string}
              */
-            reason: "hard_bounce" | "complaint" | "link" | "page" | "one_click" | "email" | "bounce_undone" | "api" | "send" | "track" | "import" | "bulk" | "workflow";
+            reason: "hard_bounce" | "complaint" | "link" | "page" | "one_click" | "email" | "bounce_undone" | "api" | "send" | "track" | "form" | "confirmation" | "import" | "bulk" | "workflow";
             /**
              * Format: uuid
              * @description The workflow
@@ -3263,6 +3285,11 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+            /**
+             * @description While a subscription of the contact waits for its confirmation; left out otherwise
+             * @constant
+             */
+            pending?: true;
             /** @description Whether the contact gets marketing email */
             subscribed: boolean;
             /**
@@ -3753,6 +3780,43 @@ export interface components {
             verified: boolean;
             /** @description When it was verified */
             verifiedAt: string | null;
+        };
+        /** @description How subscriptions through forms are confirmed */
+        DoubleOptIn: {
+            /**
+             * @description After how many days a request that nobody confirmed ends
+             * @default 7
+             * @example 7
+             */
+            expireAfterDays?: number;
+            /** @description The sender of confirmations, at a verified domain; null: no-reply at the first verified domain */
+            from?: string | null;
+            /**
+             * @description Whether a subscription has to be confirmed. A topic may say otherwise
+             * @default true
+             * @example true
+             */
+            isRequired?: boolean;
+            /**
+             * @description Hosts that a form may lead to, besides verified sender domains and the hosts below these
+             * @default []
+             * @example [
+             *       "www.example.com"
+             *     ]
+             */
+            redirectHosts?: string[];
+            /**
+             * @description After how many days the one reminder follows, unless the request ends before; 0: none
+             * @default 2
+             * @example 2
+             */
+            remindAfterDays?: number;
+            /**
+             * @description A TRANSACTIONAL template with {{confirmUrl}} in place of the built-in email
+             * @default null
+             * @example 01a214c7-4844-779a-8282-47d2aa49762f
+             */
+            templateId?: string | null;
         };
         /** @description An email and its state */
         Email: {
@@ -4939,6 +5003,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
              * @description The id of the record
@@ -5032,6 +5097,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
              * @description The id of the record
@@ -5285,6 +5351,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
              * @description The id of the record
@@ -5513,6 +5580,8 @@ export interface components {
              * @default 20
              */
             limit?: number;
+            /** @example true */
+            pending?: boolean;
             /**
              * @description A part of the text; upper and lower case are alike
              * @example ada@example.com
@@ -5976,6 +6045,69 @@ export interface components {
             execution: components["schemas"]["WebhookExecution"];
             /** @description The workflow */
             workflow: components["schemas"]["WebhookWorkflow"];
+        };
+        /** @description The body of subscribe */
+        SubscribeRequest: {
+            /**
+             * @description A field that people do not see. A request that fills it has no effect
+             * @example
+             */
+            comment?: string;
+            /** @description Custom data of the contact, stored when the subscription is confirmed */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+            /**
+             * @description From the hosted form: when it was shown. A form that is sent within two seconds has no effect
+             * @example 1795647600000.p0dVbWkxR3JtT2VzR2hFZA
+             */
+            formToken?: string;
+            /** @description The language of the person, such as de or de-AT */
+            language?: string;
+            /**
+             * Format: uri
+             * @description Where a plain HTML form leads: to a verified sender domain, below one, or to one of `redirectHosts`
+             * @example https://www.example.com/thanks
+             */
+            redirectUrl?: string;
+            /**
+             * @description Keys of public topics; all newsletters when left out
+             * @default []
+             * @example [
+             *       "news"
+             *     ]
+             */
+            topics?: string[];
+            /**
+             * @description The words beside the button of the form, for the record of consent
+             * @example Send me the newsletter
+             */
+            wording?: string;
+        };
+        /** @description Accepted, whatever is known of the address */
+        SubscribeResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["SubscribeResult"];
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description Accepted, whatever is known of the address */
+        SubscribeResult: {
+            /** @constant */
+            accepted: true;
         };
         /** @description An address that gets no email, and why */
         Suppression: {
@@ -6609,6 +6741,7 @@ export interface components {
              * @example Tea & Co
              */
             displayName?: string | null;
+            doubleOptIn?: components["schemas"]["DoubleOptIn"] | null;
             /**
              * @description The language of recipients whose own is not known
              * @example de
@@ -6807,6 +6940,11 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+            /**
+             * @description While a subscription of the contact waits for its confirmation; left out otherwise
+             * @constant
+             */
+            pending?: true;
             /** @description Whether the contact gets marketing email */
             subscribed: boolean;
             /**
@@ -7544,6 +7682,7 @@ export type DelayConfig = components['schemas']['DelayConfig'];
 export type DeleteEventsResponse = components['schemas']['DeleteEventsResponse'];
 export type DnsRecord = components['schemas']['DnsRecord'];
 export type Domain = components['schemas']['Domain'];
+export type DoubleOptIn = components['schemas']['DoubleOptIn'];
 export type Email = components['schemas']['Email'];
 export type EmailStory = components['schemas']['EmailStory'];
 export type EmailWait = components['schemas']['EmailWait'];
@@ -7662,6 +7801,9 @@ export type StepExecution = components['schemas']['StepExecution'];
 export type StepPosition = components['schemas']['StepPosition'];
 export type StepReference = components['schemas']['StepReference'];
 export type StepWebhookBody = components['schemas']['StepWebhookBody'];
+export type SubscribeRequest = components['schemas']['SubscribeRequest'];
+export type SubscribeResponse = components['schemas']['SubscribeResponse'];
+export type SubscribeResult = components['schemas']['SubscribeResult'];
 export type Suppression = components['schemas']['Suppression'];
 export type SuppressionRowError = components['schemas']['SuppressionRowError'];
 export type Template = components['schemas']['Template'];
@@ -8270,6 +8412,8 @@ export interface operations {
                 dir?: "asc" | "desc";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
+                /** @description Only contacts who have not confirmed their subscription, or only the others; all when left out */
+                pending?: boolean;
                 /** @description A part of the text; upper and lower case are alike */
                 search?: string;
                 /** @description The field that gives the order; an unknown value counts as createdAt */
@@ -10148,6 +10292,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SendBatchResponse"];
+                };
+            };
+        };
+    };
+    subscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscribeRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted, whatever is known of the address */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscribeResponse"];
                 };
             };
         };
