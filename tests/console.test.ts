@@ -59,6 +59,7 @@ describe('the console', () => {
     await operator.says(`Receipt ${HOSTILE}`);
     await operator.go(`#/campaigns/${world.campaignId}`);
     await operator.says(`Spring ${HOSTILE}`);
+    await operator.says(`Only to those who have the topic “News ${HOSTILE}”.`);
     expect(await browser.page.evaluate('[document.images.length, document.title]')).toEqual([
       0,
       'Campaigns – Everpost console',

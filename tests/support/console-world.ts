@@ -67,10 +67,14 @@ async function addCampaign(app: TestApi, owner: TestProject, hostile: string): P
   await query(
     app.em(),
     sql`
-      with campaign as (
-        insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, total_recipients,
-          sent_count, delivered_count, bounced_count, failed_count, suppressed_count, audience_as_of, created_at, updated_at)
-        values (${id}, ${owner.project.id}, ${`Spring ${hostile}`}, 'Spring is here', 'B', 'us@example.com', 'SENDING', 'ALL', 120,
+      with topic as (
+        insert into topic (id, project_id, key, name, default_subscription, created_at, updated_at)
+        values (${id}, ${owner.project.id}, 'news', ${`News ${hostile}`}, 'opt_in', now(), now())
+      ),
+      campaign as (
+        insert into campaign (id, project_id, name, topic_id, subject, body, from_address, status, audience_type,
+          total_recipients, sent_count, delivered_count, bounced_count, failed_count, suppressed_count, audience_as_of, created_at, updated_at)
+        values (${id}, ${owner.project.id}, ${`Spring ${hostile}`}, ${id}, 'Spring is here', 'B', 'us@example.com', 'SENDING', 'ALL', 120,
           60, 20, 20, 20, 20, now() - interval '5 minutes', now(), now())
       )
       insert into email (id, project_id, campaign_id, campaign_seq, to_address, status, error, created_at, sent_at)

@@ -46,7 +46,10 @@ const sendEmailConfig = z
     topicId: z
       .uuid()
       .nullish()
-      .meta({ description: 'What the email is about; the topic of the template when left out' }),
+      .meta({
+        description: 'What the email is about; the topic of the template when left out',
+        examples: ['0198c0de-0000-7000-8000-000000000001'],
+      }),
     recipient: z
       .object({
         type: z.enum(['CONTACT', 'CUSTOM']).meta({ description: 'The contact of the execution, or another address' }),

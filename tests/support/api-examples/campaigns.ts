@@ -19,12 +19,20 @@ const EVERYBODY = { ...NEWS, audienceType: 'ALL' };
 
 const inADay = () => new Date(Date.now() + 86_400_000).toISOString();
 
+/** Creates a topic that emails are about. @returns its id */
+async function addTopic({ project }: ExampleRecorder, key: string): Promise<string> {
+  const topic = await project.api('POST', '/topics', { body: { key, name: 'Letters', defaultSubscription: 'opt_in' } });
+  return topic.body.id;
+}
+
 /** Templates and their copies. */
-export async function recordTemplates(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
-  const { id } = await record('createTemplate', { body: NEWS });
+export async function recordTemplates(_stack: TestStack, recorder: ExampleRecorder): Promise<void> {
+  const { project, record } = recorder;
+  const topicId = await addTopic(recorder, 'letters-of-templates');
+  const { id } = await record('createTemplate', { body: { ...NEWS, topicId } });
   const params = { id };
   await record('getTemplate', { params });
-  await record('updateTemplate', { params, body: { ...NEWS, name: 'April news' } });
+  await record('updateTemplate', { params, body: { ...NEWS, topicId, name: 'April news' } });
   const workflow = await project.api('POST', '/workflows', { body: { name: 'Welcome', eventName: 'signed up' } });
   await project.api('POST', `/workflows/${workflow.body.id}/steps`, { body: { type: 'SEND_EMAIL', templateId: id } });
   await record('getTemplateUsage', { params });
@@ -35,17 +43,19 @@ export async function recordTemplates(_stack: TestStack, { project, record }: Ex
 }
 
 /** All requests about a campaign before it is sent. */
-async function recordDrafts({ project, record }: ExampleRecorder): Promise<string> {
+async function recordDrafts(recorder: ExampleRecorder): Promise<string> {
+  const { project, record } = recorder;
+  const topicId = await addTopic(recorder, 'letters-of-campaigns');
   const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' };
   const audienceCondition = { logic: 'AND', groups: [{ filters: [isPro] }] };
-  const filtered = { ...NEWS, audienceType: 'FILTERED', audienceCondition };
+  const filtered = { ...NEWS, topicId, audienceType: 'FILTERED', audienceCondition };
   const { data } = await record('createCampaign', { body: filtered, as: 'filtered' });
   const condition = { logic: 'AND', groups: [{ filters: [isPro] }] };
   const segment = await project.api('POST', '/segments', { body: { name: 'Pro', condition } });
   const toSegment = { ...NEWS, audienceType: 'SEGMENT', segmentId: segment.body.id };
   await record('createCampaign', { body: toSegment, as: 'segment' });
   const params = { id: data.id as string };
-  await record('replaceCampaign', { params, body: EVERYBODY });
+  await record('replaceCampaign', { params, body: { ...EVERYBODY, topicId } });
   await record('checkCampaign', { params });
   const faulty = { ...EVERYBODY, body: '<p>{{nickname}}, <a href="htp://example.com">look</a></p>', text: null };
   const wrong = await project.api('POST', '/campaigns', { body: faulty });
