@@ -19,6 +19,10 @@ export const contactSchema = z
         description: 'Which topics the contact has, by their keys; left out in a project without topics',
         examples: [{ news: true }],
       }),
+    trackingAllowed: z
+      .boolean()
+      .optional()
+      .describe('whether the contact agreed to tracking; left out for one who was not asked'),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -30,6 +34,7 @@ interface ContactLike {
   email: string;
   subscribed: boolean;
   isPending: boolean;
+  trackingAllowed?: boolean | null | undefined;
   data: Record<string, unknown>;
   createdAt: Date;
   updatedAt: Date;
@@ -44,6 +49,7 @@ function contactView(contact: ContactLike, topicsOf: TopicsOf): z.infer<typeof c
     subscribed: contact.subscribed,
     ...(contact.isPending && { pending: true as const }),
     ...(topics && { topics }),
+    ...(typeof contact.trackingAllowed === 'boolean' && { trackingAllowed: contact.trackingAllowed }),
     data: contact.data,
     createdAt: contact.createdAt.toISOString(),
     updatedAt: contact.updatedAt.toISOString(),

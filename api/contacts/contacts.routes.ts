@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 import { listContacts } from '../../shared/domain/contacts/contact-list.ts';
+import { setTrackingAllowed } from '../../shared/domain/contacts/contact-choices.ts';
 import { findContact, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
 import { chooseTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
@@ -78,6 +79,10 @@ const upsert = endpoint({
       });
       if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
       await chooseTopics(tx, project.id, contact.id, body.topics, cause);
+      if (body.trackingAllowed !== undefined) {
+        await setTrackingAllowed(tx, project.id, contact.id, body.trackingAllowed, { cause });
+        contact.trackingAllowed = body.trackingAllowed;
+      }
       const view = await oneContactView(tx, project.id, contact);
       const { isNew } = contact;
       return { status: isNew ? 201 : 200, data: { ...view, _meta: { isNew, isUpdate: !isNew } } };
@@ -114,9 +119,11 @@ const patch = endpoint({
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
   async handle({ em, project, params, body }) {
-    const { topics, ...changes } = body;
+    const { topics, trackingAllowed, ...changes } = body;
     const cause = { reason: 'api', endpoint: 'PATCH /contacts/:id' } as const;
     return inTransaction(em, async (tx) => {
+      if (trackingAllowed !== undefined)
+        await setTrackingAllowed(tx, project.id, params.id, trackingAllowed, { cause });
       const contact = await patchContact(tx, project.id, params.id, changes, cause);
       await chooseTopics(tx, project.id, params.id, topics, cause);
       return ok(await oneContactView(tx, project.id, contact));

@@ -4,6 +4,7 @@ import { topicChoicesSchema } from '../../shared/pure/topics.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
+import { trackingAllowedSchema } from '../track/track.schemas.ts';
 import { contactSchema } from './contact.view.ts';
 
 export const contactListQuery = z.object({
@@ -58,6 +59,7 @@ export const upsertContactBody = z.object({
   email: recipientAddressSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
   topics: topicChoicesSchema.optional(),
+  trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),
 });
 
@@ -73,5 +75,6 @@ export const patchContactBody = z.object({
   email: recipientAddressSchema.optional(),
   subscribed: z.boolean().optional(),
   topics: topicChoicesSchema.optional(),
+  trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),
 });

@@ -17,11 +17,18 @@ export const trackedNameSchema = z
   })
   .meta({ examples: ['signed_up'] });
 
+/** Whether a contact agrees to the recording of opens and clicks. */
+export const trackingAllowedSchema = z.boolean().meta({
+  description:
+    'Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it',
+});
+
 export const trackBody = z.object({
   email: recipientAddressSchema,
   event: trackedNameSchema,
   subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
   topics: topicChoicesSchema.optional(),
+  trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),
 });
 

@@ -7,8 +7,14 @@ import type { EmailType } from './emails/email-types.ts';
 export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED', 'CONSENTED'] as const;
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
-/** Whether opens and clicks of an email of this type are tracked in a project of this mode. */
-export function isEmailTracked(mode: TrackingMode, type: EmailType): boolean {
+/**
+ * Whether opens and clicks of an email of this type to a contact are tracked in a project of this mode. A contact who has
+ * refused is tracked in no mode.
+ * @param trackingAllowed what the contact has said; null or missing for one who was not asked
+ */
+export function isEmailTracked(mode: TrackingMode, type: EmailType, trackingAllowed?: boolean | null): boolean {
+  if (trackingAllowed === false) return false;
+  if (mode === 'CONSENTED') return trackingAllowed === true;
   return mode === 'ENABLED' || (mode === 'MARKETING_ONLY' && type === 'MARKETING');
 }
 

@@ -16,7 +16,7 @@ export const publicKeyRulesSchema = z
     subscribed: z
       .boolean()
       .default(true)
-      .meta({ description: 'Whether `subscribed` and `topics` of a request are followed' }),
+      .meta({ description: 'Whether `subscribed`, `topics` and `trackingAllowed` of a request are followed' }),
     resubscribe: z
       .boolean()
       .default(true)
@@ -46,9 +46,11 @@ export function ruledPatch(rules: PublicKeyRules, patch: DataPatch): DataPatch {
 /** The fields of a request's body that have no effect on the contact because of the rules. */
 export function ruledOutFields(
   rules: PublicKeyRules,
-  body: { subscribed?: unknown; topics?: unknown; data?: unknown },
+  body: { subscribed?: unknown; topics?: unknown; trackingAllowed?: unknown; data?: unknown },
 ): string[] {
   const keys = typeof body.data === 'object' && body.data !== null ? Object.keys(body.data) : [];
-  const ignored = (['subscribed', 'topics'] as const).filter((field) => body[field] !== undefined && !rules.subscribed);
+  const ignored = (['subscribed', 'topics', 'trackingAllowed'] as const).filter(
+    (field) => body[field] !== undefined && !rules.subscribed,
+  );
   return [...ignored, ...unstoredKeys(rules, keys).map((key) => `data.${key}`)];
 }

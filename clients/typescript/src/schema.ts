@@ -3301,6 +3301,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean;
             };
+            /** @description whether the contact agreed to tracking; left out for one who was not asked */
+            trackingAllowed?: boolean;
             /**
              * Format: date-time
              * @description When it was last changed
@@ -5170,7 +5172,7 @@ export interface components {
              */
             resubscribe?: boolean;
             /**
-             * @description Whether `subscribed` and `topics` of a request are followed
+             * @description Whether `subscribed`, `topics` and `trackingAllowed` of a request are followed
              * @default true
              */
             subscribed?: boolean;
@@ -6405,6 +6407,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
+            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            trackingAllowed?: boolean;
         };
         /** @description The body of track */
         TrackRequest: {
@@ -6428,6 +6432,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
+            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            trackingAllowed?: boolean;
         };
         /** @description The contact and the event */
         TrackResponse: {
@@ -6716,6 +6722,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
+            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            trackingAllowed?: boolean;
         };
         /** @description The body of updateKey */
         UpdateKeyRequest: {
@@ -6916,6 +6924,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
+            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            trackingAllowed?: boolean;
         };
         /** @description A contact, and whether it is new */
         UpsertedContact: {
@@ -6956,6 +6966,8 @@ export interface components {
             topics?: {
                 [key: string]: boolean;
             };
+            /** @description whether the contact agreed to tracking; left out for one who was not asked */
+            trackingAllowed?: boolean;
             /**
              * Format: date-time
              * @description When it was last changed

@@ -35,12 +35,21 @@ export interface SendEmailDeps {
 }
 
 /** A contact as steps see it. */
-export const STEP_CONTACT = pick(tables.contact, 'id', 'email', 'subscribed', 'isPending', 'pausedUntil', 'data');
+export const STEP_CONTACT = pick(
+  tables.contact,
+  'id',
+  'email',
+  'subscribed',
+  'isPending',
+  'pausedUntil',
+  'trackingAllowed',
+  'data',
+);
 export type StepContact = RowOf<typeof STEP_CONTACT>;
 
 /** The contact of an address, as far as consent asks for it. */
 const RECIPIENT = {
-  ...pick(tables.contact, 'id', 'subscribed', 'isPending', 'pausedUntil'),
+  ...pick(tables.contact, 'id', 'subscribed', 'isPending', 'pausedUntil', 'trackingAllowed'),
   topicChoice: nullable(boolean),
 };
 
@@ -49,6 +58,7 @@ async function findRecipient(tx: Em, projectId: string, address: string, topic: 
     tx,
     sql`
       select c.id, c.subscribed, c.is_pending as "isPending", c.paused_until as "pausedUntil",
+        c.tracking_allowed as "trackingAllowed",
         ${topicChoice(topic?.id)} as "topicChoice"
       from contact c where c.project_id = ${projectId} and c.email = ${address}`,
     RECIPIENT,
@@ -137,7 +147,7 @@ export async function sendEmailStep(
   const emailId = uuidV7();
   // The links of an email without a contact lead to no contact's settings.
   const urls = deps.links.recipientUrls({ contactId: recipient?.id ?? NIL, emailId, projectId: state.projectId });
-  const isTracked = isEmailTracked(template.tracking, template.type);
+  const isTracked = isEmailTracked(template.tracking, template.type, recipient?.trackingAllowed);
   const email = await deps.compileEmail({
     subject: template.subject,
     html: template.body,

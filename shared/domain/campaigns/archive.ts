@@ -41,6 +41,7 @@ const SENT = {
   ...CONTENT,
   topicId: tables.campaign.topicId,
   tracking: tables.project.tracking,
+  trackingAllowed: tables.contact.trackingAllowed,
   brand: jsonAs<Brand>(),
   projectId: tables.email.projectId,
   contact: jsonAs<RenderInput['contact']>(),
@@ -62,7 +63,8 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
   const found = await queryOne(
     em,
     sql`
-      select ${columnsOf(CONTENT, 'm')}, (select t.id from topic t where t.id = m.topic_id) as "topicId", p.tracking, ${BRAND} as brand, e.project_id as "projectId",
+      select ${columnsOf(CONTENT, 'm')}, (select t.id from topic t where t.id = m.topic_id) as "topicId", p.tracking,
+        c.tracking_allowed as "trackingAllowed", ${BRAND} as brand, e.project_id as "projectId",
         json_build_object('id', c.id, 'email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact
       from email e join campaign m on m.id = e.campaign_id join project p on p.id = e.project_id
         join contact c on c.id = e.contact_id
@@ -70,9 +72,9 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
     SENT,
   );
   if (!found) return undefined;
-  const { projectId, contact, tracking, topicId, ...content } = found;
+  const { projectId, contact, tracking, trackingAllowed, topicId, ...content } = found;
   const topic = await findEmailTopic(em, projectId, topicId);
-  const source = { ...content, topic, isTracked: isEmailTracked(tracking, content.type) };
+  const source = { ...content, topic, isTracked: isEmailTracked(tracking, content.type, trackingAllowed) };
   const message = await render(deps, source, {
     contact,
     urls: deps.links.recipientUrls({ contactId, emailId, projectId }),

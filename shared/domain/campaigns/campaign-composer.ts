@@ -1,8 +1,8 @@
 import { domainOf } from '../../pure/emails/email-address.ts';
-import { isEmailTracked } from '../../pure/project.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { CampaignContent, PendingRecipient } from './campaign-delivery.ts';
 import { purposeOf, refusalOf, type Refusal } from '../consent/consent.ts';
+import { compileForTracking } from '../emails/tracked-kinds.ts';
 import type { SendingIdentities } from '../domains/sending-identities.ts';
 import type { Config } from '../../platform/config.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
@@ -44,16 +44,9 @@ export function createCampaignComposers(deps: ComposerDeps) {
       sourceId: campaign.id,
       listName: campaign.brand.displayName,
     });
-    const content = await compileEmail({
-      subject: campaign.subject,
-      html: campaign.body,
-      text: campaign.text,
-      preheader: campaign.preheader,
-      type,
-      brand: campaign.brand,
-      topic: campaign.topic,
-      isTracked: isEmailTracked(campaign.tracking, type),
-    });
+    const { subject, body: html, text, preheader, brand, topic } = campaign;
+    const source = { subject, html, text, preheader, type, brand, topic };
+    const contentFor = await compileForTracking(compileEmail, source, campaign.tracking);
     const messageIdOf = messageIdsOf(campaign.from);
     const composer = createMessageComposer({
       from: { address: campaign.from, name: campaign.fromName ?? campaign.brand.displayName ?? undefined },
@@ -68,7 +61,10 @@ export function createCampaignComposers(deps: ComposerDeps) {
       // `withoutEmail` has excluded these cases.
       if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
       const urls = deps.links.recipientUrls({ contactId, emailId, projectId: campaign.projectId });
-      const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });
+      const message = contentFor(recipient.trackingAllowed).render({
+        contact: { id: contactId, email: toAddress, subscribed, data },
+        urls,
+      });
       return {
         ...ledgerOf(recipient),
         subject: message.subject === campaign.subject ? null : message.subject,

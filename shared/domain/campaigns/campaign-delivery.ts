@@ -92,6 +92,7 @@ const PENDING_RECIPIENT = {
   subscribed: nullable(tables.contact.subscribed),
   isPending: nullable(tables.contact.isPending),
   pausedUntil: tables.contact.pausedUntil,
+  trackingAllowed: tables.contact.trackingAllowed,
   topicChoice: nullable(boolean),
   data: nullable(tables.contact.data),
   /** Why the address is suppressed; null when it is not. */
@@ -135,14 +136,15 @@ export async function* loadPendingRecipients(
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
           p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
-          p.is_pending as "isPending", p.paused_until as "pausedUntil", p.topic_choice as "topicChoice", p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
+          p.is_pending as "isPending", p.paused_until as "pausedUntil", p.tracking_allowed as "trackingAllowed",
+          p.topic_choice as "topicChoice", p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
         from (
           select r.*, (count(*) over ())::int as loaded,
             sum(${DATA_BYTES}) over (order by r.campaign_seq rows between unbounded preceding and 1 preceding)
               as bytes_before
           from (
             select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
-              c.id as contact_id, c.subscribed, c.is_pending, c.paused_until, ${topicChoice(topicId)} as topic_choice, c.data
+              c.id as contact_id, c.subscribed, c.is_pending, c.paused_until, c.tracking_allowed, ${topicChoice(topicId)} as topic_choice, c.data
             from email e left join contact c on c.id = e.contact_id
             where ${isDue(page, firstSeq)} order by e.campaign_seq limit ${limit}
           ) r

@@ -79,7 +79,7 @@ export async function checkContent(
   const { subject, body: html, text, preheader, type } = campaign;
   const content = { subject, html, text, brand, topic };
   try {
-    const email = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
+    const email = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type, true) });
     // Without footer and tracking, this is the author's HTML.
     const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     await yieldNow();

@@ -42,7 +42,7 @@ export interface ContactUpsert {
 
 export const RETURNED = {
   ...pick(tables.contact, 'id', 'projectId', 'email', 'subscribed', 'optedOutAt', 'isPending', 'pausedUntil', 'data'),
-  ...pick(tables.contact, 'createdAt', 'updatedAt'),
+  ...pick(tables.contact, 'trackingAllowed', 'createdAt', 'updatedAt'),
 };
 export const RETURNED_COLUMNS = columnsOf(RETURNED);
 const UPSERTED_CONTACT = {

@@ -19,6 +19,7 @@ import {
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { runWithYields } from '../../platform/yielding.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
+import { compileForTracking } from './tracked-kinds.ts';
 import type { Mailbox, RenderedEmail } from './stored-email.ts';
 import {
   copiesOf,
@@ -134,7 +135,7 @@ export async function createRequestRenderer(
   deps: TransactionalDeps,
 ): Promise<() => RequestRenderer> {
   await assertOwnLanguage(request);
-  const compiled = await deps.compileEmail(content).catch((error: unknown) => {
+  const compiledFor = await compileForTracking(deps.compileEmail, content, content.tracking).catch((error: unknown) => {
     throw bodyFault(error);
   });
   const headers = compileHeaders(request.headers);
@@ -179,6 +180,7 @@ export async function createRequestRenderer(
         const urls = deps.links.recipientUrls({ contactId: contact.id, emailId, projectId });
         const meter = createRenderMeter(conversions);
         try {
+          const compiled = compiledFor(contact.trackingAllowed);
           const message = compiled.render({ contact: shown, requestData: values, urls, meter });
           const custom = renderHeaders(
             headers,

@@ -3,7 +3,7 @@ import { AppError, badRequest, validationError, type FieldError } from '../../pu
 import type { Brand } from '../../pure/brand.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
-import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
+import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { Share } from '../../platform/share.ts';
@@ -50,7 +50,8 @@ export interface TransactionalDeps {
 }
 
 /** Content and sender, from the request or else from its template. */
-export interface ResolvedContent extends EmailSource {
+export interface ResolvedContent extends Omit<EmailSource, 'isTracked'> {
+  tracking: TrackingMode;
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;
@@ -151,7 +152,7 @@ export function resolveContent(
     type,
     brand,
     topic,
-    isTracked: isEmailTracked(tracking, type),
+    tracking,
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
     keyId: request.key.id,

@@ -161,6 +161,10 @@ async function insertEngagements(em: Em, engagements: Engagement[], lockMs: numb
       target as materialized (
         select e.* from email e, lock_limit
         where e.id in (select email_id from engagement) and e.status in ${REPORTABLE}
+          -- Somebody who has withdrawn the consent to tracking may still follow links of earlier emails.
+          and not exists (
+            select from contact c join project p on p.id = c.project_id
+            where c.id = e.contact_id and not coalesce(c.tracking_allowed, p.tracking <> ${'CONSENTED'}))
         order by e.id for no key update of e
       ),
       tally as (

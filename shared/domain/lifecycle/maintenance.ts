@@ -35,7 +35,6 @@ export interface CleanUpReport {
   optIns: number;
 }
 
-/** How long refusals of executions are kept. */
 const REFUSAL_DAYS = 30;
 /** Longer than the 7 days of complaint rates. */
 const PROVIDER_DAYS = 9;

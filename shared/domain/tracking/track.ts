@@ -5,6 +5,7 @@ import { jsonBytes } from '../../pure/json-bytes.ts';
 import { ruledPatch, type PublicKeyRules } from '../../pure/public-key-rules.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
+import { setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { json, queryOne, sql } from '../../database/sql.ts';
@@ -24,6 +25,8 @@ export interface TrackedEvent {
   name: string;
   subscribed?: boolean;
   topics?: TopicChoices;
+  /** Whether the contact agrees to the recording of opens and clicks. */
+  trackingAllowed?: boolean;
   data?: Record<string, unknown>;
   /** What a request with the public key may do, where the project limits that. */
   rules?: PublicKeyRules | null;
@@ -49,6 +52,7 @@ export interface ReadEvent extends ContactRow {
   projectId: string;
   event: NonNullable<ContactRow['event']>;
   topics?: TopicChoices | undefined;
+  trackingAllowed?: boolean | undefined;
   /** The claim of its request's idempotency key. */
   claim?: IdempotencyClaim | undefined;
   /** The trace of its request, if it has one. */
@@ -62,14 +66,14 @@ export interface ReadEvent extends ContactRow {
  * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
 export function readTrackedEvent(tracked: TrackedEvent): ReadEvent {
-  const { projectId, email, name, subscribed, topics, data, rules, key } = tracked;
+  const { projectId, email, name, subscribed, topics, trackingAllowed, data, rules, key } = tracked;
   const patch = readDataPatch(data);
   const event = { id: uuidV7(), name, data: checkedEventData(patch.values) };
   const row = { projectId, email, subscribedDefault: true, cause: CAUSES[key], event };
-  if (!rules) return { ...row, subscribed, topics, patch };
+  if (!rules) return { ...row, subscribed, topics, trackingAllowed, patch };
   return {
     ...row,
-    ...(rules.subscribed && { subscribed, topics }),
+    ...(rules.subscribed && { subscribed, topics, trackingAllowed }),
     keepsOptOut: !rules.resubscribe,
     patch: ruledPatch(rules, patch),
   };
@@ -90,6 +94,7 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
   const write = async (unitOfWork: Em) => {
     const contacts = await upsertContactRows(unitOfWork, projectId, read, lockMs);
     await chooseTrackedTopics(unitOfWork, projectId, read, contacts);
+    await chooseTracking(unitOfWork, projectId, read, contacts);
     await settleIdempotencyKeys(unitOfWork, claims, 200);
     await keepTracesOf(
       unitOfWork,
@@ -98,7 +103,8 @@ export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): P
     return contacts;
   };
   const isOneStatement =
-    claims.length === 0 && read.every((row) => (row.subscribed ?? row.topics ?? row.traceParent) === undefined);
+    claims.length === 0 &&
+    read.every((row) => (row.subscribed ?? row.topics ?? row.trackingAllowed ?? row.traceParent) === undefined);
   const writing = isOneStatement ? write(em) : inTransaction(em, write);
   const contacts = await writing.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
   return contacts.map((contact, index) => eventOf(projectId, contact, read[index]));
@@ -125,6 +131,21 @@ async function chooseTrackedTopics(
       return isOfKind ? changesOf(id, row.topics ?? {}, ids) : [];
     });
     await changeTopics(em, projectId, changes, cause, { keepsLeft });
+  }
+}
+
+/** Stores what tracked events say about tracking. Their contacts are locked already. */
+async function chooseTracking(
+  em: Em,
+  projectId: string,
+  read: readonly ReadEvent[],
+  contacts: readonly UpsertedContact[],
+): Promise<void> {
+  for (const [index, { id, trackingAllowed: before }] of contacts.entries()) {
+    const { trackingAllowed, cause, keepsOptOut } = read[index] ?? {};
+    const isKept = keepsOptOut && before === false;
+    if (trackingAllowed !== undefined && cause && !isKept)
+      await setTrackingAllowed(em, projectId, id, trackingAllowed, { cause });
   }
 }
 
