@@ -5820,7 +5820,10 @@ export interface components {
             recipient?: components["schemas"]["SendEmailRecipient"];
             /** @description The template; it may stand beside `config` instead */
             templateId?: string | null;
-            /** @description What the email is about; the topic of the template when left out */
+            /**
+             * @description What the email is about; the topic of the template when left out
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
             topicId?: string | null;
         };
         /** @description Whom the email goes to; the contact when left out */
