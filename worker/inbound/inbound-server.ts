@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { createGuestLimits, type GuestLimits } from './guest-limits.ts';
-import { guardConnections, type ConnectionGuard } from './connection-guard.ts';
-import { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
+import { createGuestLimits, type GuestLimits } from '../../shared/platform/smtp/guest-limits.ts';
+import { guardConnections, type ConnectionGuard } from '../../shared/platform/smtp/connection-guard.ts';
+import { CONNECTION_BOUNDS, type ConnectionBounds } from '../../shared/platform/smtp/connection-watch.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { InboundRecipient } from './inbound-recipients.ts';
-import type { InboundTls } from './inbound-tls.ts';
+import type { ReloadedTls } from '../../shared/platform/smtp/tls-identity.ts';
 
 export interface InboundServer {
   readonly port: number;
@@ -21,7 +21,7 @@ export interface InboundServerOptions {
   mail: InboundMail;
   logger: Logger;
   /** Offers STARTTLS (RFC 3207). */
-  tls?: InboundTls | undefined;
+  tls?: ReloadedTls | undefined;
   /** Connections and messages per minute from one guest: about no email of ours. */
   unitsPerMinute?: number;
   /** Forwarders that send a PROXY header; networks in CIDR notation. */

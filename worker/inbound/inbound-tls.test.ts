@@ -10,7 +10,7 @@ import { readConfig } from '../../shared/platform/config.ts';
 import { createTestCertificate, type TestCertificate } from '../../tests/support/certificate.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer, type InboundServerOptions } from './inbound-server.ts';
-import { openInboundTls } from './inbound-tls.ts';
+import { openTls } from '../../shared/platform/smtp/tls-identity.ts';
 
 const DOMAIN = 'in.everpost.test';
 const logger = createLogger({ level: 'silent', name: 'test' });
@@ -44,7 +44,7 @@ async function replace({ key, cert }: Partial<TestCertificate>): Promise<void> {
 }
 
 async function startServer(options: Partial<InboundServerOptions> = {}): Promise<InboundServer> {
-  const tls = await openInboundTls({ files, logger, reloadMs: 0 });
+  const tls = await openTls({ listener: 'INBOUND', files, logger, reloadMs: 0 });
   return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, tls, ...options });
 }
 
@@ -170,7 +170,7 @@ describe('the files for STARTTLS', () => {
   it('are named when they cannot be used, without their content', async () => {
     const [one, other] = [createTestCertificate(DOMAIN), createTestCertificate(DOMAIN)];
     const fault = async () => {
-      const error = await openInboundTls({ files, logger }).catch((reason: unknown) => reason);
+      const error = await openTls({ listener: 'INBOUND', files, logger }).catch((reason: unknown) => reason);
       return [(error as Error).constructor.name, (error as Error).message];
     };
     await rm(files.cert, { force: true });

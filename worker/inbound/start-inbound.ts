@@ -5,10 +5,10 @@ import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/sending/compose/verp.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
+import { openTls, tlsFilesOf } from '../../shared/platform/smtp/tls-identity.ts';
 import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
-import { openInboundTls, tlsFilesOf } from './inbound-tls.ts';
 import { createOperatorMail } from './operator-mail.ts';
 
 export interface InboundDeps {
@@ -32,8 +32,8 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
     deps.logger.info('no inbound mail is taken: INBOUND_DOMAIN is not set');
     return undefined;
   }
-  const files = tlsFilesOf(deps.config);
-  const tls = files && (await openInboundTls({ files, logger: deps.logger }));
+  const files = tlsFilesOf(deps.config, 'INBOUND');
+  const tls = files && (await openTls({ listener: 'INBOUND', files, logger: deps.logger }));
   const { OPERATOR_EMAIL: operator } = deps.config;
   const operatorMail = operator === undefined ? undefined : createOperatorMail({ ...deps, operator, domain });
   const verp = createVerp({ ...appSecretsOf(deps.config), domain });

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { clientOf } from '../../shared/platform/client-address.ts';
-import { createGuests, GUESTS_MAX } from '../../shared/platform/guests.ts';
+import { clientOf } from '../client-address.ts';
+import { createGuests, GUESTS_MAX } from '../guests.ts';
 
 /**
- * Limits how much of the listener one client network may use. It is a guest until it returns reports to our signed
- * envelope senders: each such address proves that the client handled our email.
+ * Limits how much of an SMTP listener one client network may use. It is a guest until it gives a proof: it returns
+ * reports to our signed envelope senders, which show that it handled our email, or it logs in.
  */
 export interface GuestLimits {
   /**
@@ -17,8 +17,11 @@ export interface GuestLimits {
   beginMessage: (address: string) => boolean;
   /** Counts the octets of a message of a guest. After too many, it may begin no further message for a while. */
   countOctets: (address: string, octets: number) => void;
-  /** Notes that the client named the signed envelope sender of an email: its connection and message do not count. */
-  prove: (address: string, emailId: string) => void;
+  /**
+   * Notes a proof of the client: its connection and message do not count.
+   * @param proofId the email whose signed envelope sender it named, or the session in which it logged in
+   */
+  prove: (address: string, proofId: string) => void;
   /** Whether the client has given a proof lately. */
   hasProof: (address: string) => boolean;
   /** Whether the client may name another recipient that may be unknown. */

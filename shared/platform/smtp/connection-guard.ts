@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
-import { createNetworkTest } from '../../shared/platform/client-address.ts';
+import { createNetworkTest } from '../client-address.ts';
 import type { GuestLimits } from './guest-limits.ts';
 import { createConnectionQueue, type ClientConnection, type ConnectionQueue } from './connection-queue.ts';
 import { createConnectionWatch, type ConnectionBounds, type ConnectionWatch } from './connection-watch.ts';
 import { takeProxyHeader } from './proxy-header.ts';
+
+/** A connection of the server, which exports no name for it. */
+export type ServedConnection = SMTPServer['connections'] extends Set<infer Connection> ? Connection : never;
 
 export interface ConnectionGuardOptions {
   server: SMTPServer;
@@ -16,6 +20,8 @@ export interface ConnectionGuardOptions {
   proxySources: readonly string[];
   bounds: ConnectionBounds;
   onRefused: (reason: string) => void;
+  /** Sees each connection before its greeting. */
+  onServed?: (connection: ServedConnection) => void;
 }
 
 export interface ConnectionGuard {
@@ -37,6 +43,7 @@ interface Admission {
   /** All sockets, including those being refused or closed. */
   sockets: Set<Socket>;
   isForwarder: (address: string) => boolean;
+  onServed: ((connection: ServedConnection) => void) | undefined;
 }
 
 /** How long a refusal may take to reach its client. */
@@ -64,7 +71,11 @@ function admit(admission: Admission, { socket, address, port }: ClientConnection
   watch.add(id, socket, address);
   socket.once('close', () => release(admission, id));
   server.connect(socket, { id, remoteAddress: address, remotePort: port });
-  endChatter(admission, id);
+  const connection = [...server.connections].find((each) => each.id === id);
+  if (connection) {
+    watchReplies(admission, connection);
+    admission.onServed?.(connection);
+  }
   return true;
 }
 
@@ -78,15 +89,13 @@ function release(admission: Admission, id: string): void {
 }
 
 /** Ends a connection that goes on with commands and completes no message, such as thousands of NOOP. */
-function endChatter({ server, watch }: Admission, id: string): void {
-  const connection = [...server.connections].find((each) => each.id === id);
-  if (!connection) return;
+function watchReplies({ watch }: Admission, connection: ServedConnection): void {
   const send = connection.send.bind(connection);
   let isEnded = false;
   connection.send = (...reply) => {
     if (isEnded) return;
-    isEnded = !watch.countReply(id);
-    if (isEnded) send(421, '4.7.0 Too many commands without a message');
+    isEnded = !watch.countReply(connection.id);
+    if (isEnded) send(421, '4.7.0 Too many commands without a message', false);
     else send(...reply);
   };
 }
@@ -99,15 +108,45 @@ function admitOrWait(admission: Admission, connection: ClientConnection): void {
   if (!admit(admission, connection) && !admission.queue.add(connection)) refuse(connection.socket);
 }
 
+function track(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+}
+
+/** How long the handshake of a connection that begins with TLS may take. */
+const HANDSHAKE_MS = 10_000;
+
+/** Makes TLS of a connection (RFC 8314 section 3.3). @throws when the handshake fails or takes too long */
+function secured(server: SMTPServer, socket: Socket): Promise<TLSSocket> {
+  const tls = new TLSSocket(socket, { isServer: true, secureContext: server.secureContext.get('*') });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('the TLS handshake took too long')), HANDSHAKE_MS);
+    const end = (error?: Error) => {
+      clearTimeout(timer);
+      reject(error ?? new Error('the TLS handshake was broken off'));
+    };
+    tls.on('error', end).once('close', () => end());
+    tls.once('secure', () => {
+      clearTimeout(timer);
+      resolve(tls);
+    });
+  });
+}
+
 /** Finds the client of a connection, then admits it. */
 async function accept(admission: Admission, socket: Socket): Promise<void> {
   const own = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
-  if (!admission.isForwarder(own.address)) {
-    admitOrWait(admission, { socket, ...own });
+  const client = (admission.isForwarder(own.address) && (await takeProxyHeader(socket))) || own;
+  const { server, sockets } = admission;
+  if (socket.destroyed) return;
+  if (!server.options.secure) {
+    admitOrWait(admission, { socket, ...client });
     return;
   }
-  const client = await takeProxyHeader(socket);
-  if (!socket.destroyed) admitOrWait(admission, { socket, ...(client ?? own) });
+  const tls = await secured(server, socket);
+  sockets.delete(socket);
+  track(sockets, tls);
+  admitOrWait(admission, { socket: tls, ...client });
 }
 
 function end(server: SMTPServer, id: string, socket: Socket): void {
@@ -127,7 +166,7 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
   const queue = createConnectionQueue();
   const sockets = new Set<Socket>();
   const isForwarder = createNetworkTest(options.proxySources);
-  const admission: Admission = { server, limits, watch, queue, sockets, isForwarder };
+  const admission: Admission = { server, limits, watch, queue, sockets, isForwarder, onServed: options.onServed };
 
   function onConnection(socket: Socket): void {
     socket.on('error', () => undefined);
@@ -135,8 +174,7 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
       socket.destroy();
       return;
     }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    track(sockets, socket);
     accept(admission, socket).catch((error: unknown) => {
       options.onRefused(error instanceof Error ? error.message : String(error));
       socket.destroy();

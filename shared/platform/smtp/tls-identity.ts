@@ -1,22 +1,27 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ConfigError, type Config } from '../../shared/platform/config.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+import { ConfigError, type Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
 
 /** A private key and the chain of certificates for it, in PEM. */
-export interface TlsIdentity {
+interface TlsIdentity {
   key: Buffer;
   cert: Buffer;
 }
 
-export interface InboundTls {
+export interface ReloadedTls {
   /** The last usable pair. */
   readonly identity: TlsIdentity;
   /** Returns the identity if the files have changed. Reads them at most every `reloadMs`, and never throws. */
   renewed: () => Promise<TlsIdentity | undefined>;
 }
 
-export interface InboundTlsOptions {
+/** The listeners that have key and certificate of their own. */
+type Listener = 'INBOUND' | 'SUBMISSION';
+
+export interface TlsOptions {
+  /** Whose variables name the files. */
+  listener: Listener;
   files: { key: string; cert: string };
   logger: Logger;
   /** The shortest time between two checks of the files, in milliseconds. */
@@ -33,23 +38,25 @@ async function readOrFail(variable: string, path: string): Promise<Buffer> {
   }
 }
 
-async function load({ key: keyFile, cert: certFile }: InboundTlsOptions['files']): Promise<TlsIdentity> {
-  const key = await readOrFail('INBOUND_TLS_KEY_FILE', keyFile);
-  const cert = await readOrFail('INBOUND_TLS_CERT_FILE', certFile);
+async function load({ listener, files: { key: keyFile, cert: certFile } }: TlsOptions): Promise<TlsIdentity> {
+  const keyVariable = `${listener}_TLS_KEY_FILE`;
+  const certVariable = `${listener}_TLS_CERT_FILE`;
+  const key = await readOrFail(keyVariable, keyFile);
+  const cert = await readOrFail(certVariable, certFile);
   try {
     createSecureContext({ cert });
   } catch {
-    throw new ConfigError(`INBOUND_TLS_CERT_FILE: ${certFile} holds no certificate in PEM`);
+    throw new ConfigError(`${certVariable}: ${certFile} holds no certificate in PEM`);
   }
   try {
     createSecureContext({ key });
   } catch {
-    throw new ConfigError(`INBOUND_TLS_KEY_FILE: ${keyFile} holds no private key in PEM without a passphrase`);
+    throw new ConfigError(`${keyVariable}: ${keyFile} holds no private key in PEM without a passphrase`);
   }
   try {
     createSecureContext({ key, cert });
   } catch {
-    throw new ConfigError(`INBOUND_TLS_KEY_FILE: ${keyFile} is not the key of the certificate in ${certFile}`);
+    throw new ConfigError(`${keyVariable}: ${keyFile} is not the key of the certificate in ${certFile}`);
   }
   return { key, cert };
 }
@@ -60,9 +67,9 @@ async function versionOf(path: string): Promise<string> {
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
 }
 
-/** The paths of key and certificate; undefined when STARTTLS is not configured. */
-export function tlsFilesOf(config: Config): InboundTlsOptions['files'] | undefined {
-  const { INBOUND_TLS_KEY_FILE: key, INBOUND_TLS_CERT_FILE: cert } = config;
+/** The paths of key and certificate; undefined when TLS is not configured. */
+export function tlsFilesOf(config: Config, listener: Listener): TlsOptions['files'] | undefined {
+  const { [`${listener}_TLS_KEY_FILE` as const]: key, [`${listener}_TLS_CERT_FILE` as const]: cert } = config;
   return key === undefined || cert === undefined ? undefined : { key, cert };
 }
 
@@ -71,11 +78,11 @@ export function tlsFilesOf(config: Config): InboundTlsOptions['files'] | undefin
  * new files cannot be used, for example because only one of them is replaced yet, the old identity stays.
  * @throws ConfigError when they cannot be used at the start
  */
-export async function openInboundTls(options: InboundTlsOptions): Promise<InboundTls> {
+export async function openTls(options: TlsOptions): Promise<ReloadedTls> {
   const { files, logger, reloadMs = RELOAD_MS } = options;
   const versions = async () => (await Promise.all([versionOf(files.key), versionOf(files.cert)])).join('\n');
   let seen = await versions();
-  let identity = await load(files);
+  let identity = await load(options);
   let nextCheckAt = Date.now() + reloadMs;
   let loggedFault = '';
 
@@ -89,7 +96,7 @@ export async function openInboundTls(options: InboundTlsOptions): Promise<Inboun
       const current = await versions();
       if (current === seen) return undefined;
       try {
-        identity = await load(files);
+        identity = await load(options);
       } catch (error) {
         const { message } = error as Error;
         if (message !== loggedFault) logger.error({ reason: message }, 'the new TLS identity cannot be used');
@@ -98,7 +105,7 @@ export async function openInboundTls(options: InboundTlsOptions): Promise<Inboun
       }
       seen = current;
       loggedFault = '';
-      logger.info('the TLS identity for inbound mail was renewed');
+      logger.info({ listener: options.listener }, 'the TLS identity was renewed');
       return identity;
     },
   };

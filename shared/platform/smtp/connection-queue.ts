@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { clientOf } from '../../shared/platform/client-address.ts';
+import { clientOf } from '../client-address.ts';
 
 /** A connection with the address and port of its client, which may come from a PROXY header. */
 export interface ClientConnection {
