@@ -5,13 +5,13 @@ import { mountCodec } from './codec/codec.routes.ts';
 import { mountDocs } from './docs/docs.routes.ts';
 import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
-import { createAuthenticator } from './http/authenticator.ts';
+import { createAuthenticator, type Authenticator } from './http/authenticator.ts';
 import { mountSubscribeForms } from './subscribe/form.routes.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
 import { createGroupedWork } from './http/grouped-work.ts';
-import { createLoad } from './http/load.ts';
+import { createLoad, type Load } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { createNearestPaths } from './http/nearest-path.ts';
 import { requestId, requestLine } from './http/request-head.ts';
@@ -54,21 +54,35 @@ export function createWaitingApp(config: Config, logger: Logger, observe?: Reque
   return app;
 }
 
+/** What requests and submitted messages share. */
+export interface SharedParts {
+  load: Load;
+  authenticator: Authenticator;
+}
+
+/** Creates what requests and submitted messages share. */
+export function createSharedParts({ config, authenticatorOrm, logger }: ApiDeps): SharedParts {
+  const limitPerMinute = config.API_RATE_LIMIT_PER_MINUTE;
+  return {
+    load: createLoad(config.DATABASE_POOL_SIZE),
+    authenticator: createAuthenticator({ orm: authenticatorOrm, logger, limitPerMinute }),
+  };
+}
+
 /** The Express application, not yet listening. `observe` sees every request. */
-export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: RequestHandler): Express {
+export function createApp(
+  deps: ApiDeps,
+  checks: HealthChecks,
+  observe?: RequestHandler,
+  { load, authenticator }: SharedParts = createSharedParts(deps),
+): Express {
   const { app, endpoints } = createBaseApp(deps.config, observe);
   mountHealth(app, checks);
   mountCodec(app, deps.config);
-  const load = createLoad(deps.config.DATABASE_POOL_SIZE);
   mountFeedback(app, deps, load);
   mountStartPage(app);
   mountReference(app, endpoints, deps.config.publicUrl);
   mountDocs(app);
-  const authenticator = createAuthenticator({
-    orm: deps.authenticatorOrm,
-    logger: deps.logger,
-    limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
-  });
   mountConsole(app, deps.config, authenticator);
   const grouped = createGroupedWork(deps, load);
   mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });

@@ -21,10 +21,11 @@ import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/database/session-limits.ts';
 import { query, sql } from '../shared/database/sql.ts';
 import { readEngagedEmails, recordEngagements, reviseEngagements } from '../shared/domain/engagement/engagement.ts';
-import { createApp, createWaitingApp } from './app.ts';
+import { createApp, createSharedParts, createWaitingApp } from './app.ts';
 import { createAuthenticatorOrm } from './http/authenticator.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
 import { createHttpServer, serverLimitsOf } from './http/server.ts';
+import { startSubmission } from './submission/submission-server.ts';
 import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
@@ -88,8 +89,10 @@ await runProcess('api', async ({ onStop, fail }) => {
     record: (batch, lockMs) => recordEngagements(orm.em.fork(), batch, lockMs),
     revise: (batch, lockMs) => reviseEngagements(orm.em.fork(), batch, lockMs),
   });
+  const deps = { config, orm, authenticatorOrm, logger, engagements };
+  const shared = createSharedParts(deps);
   const servingApp = createApp(
-    { config, orm, authenticatorOrm, logger, engagements },
+    deps,
     {
       database: () => query(orm.em.fork(), sql`select 1`),
       migrations: async () => {
@@ -98,14 +101,16 @@ await runProcess('api', async ({ onStop, fail }) => {
       temporal: () => checkTemporal(client),
     },
     metrics.observe,
+    shared,
   );
+  const submission = await startSubmission({ ...deps, ...shared });
   metrics.watch(orm);
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // A keep-alive connection becomes idle only after its last answer.
     const closing = setInterval(() => server.closeIdleConnections(), 100);
     const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    await closed;
+    await Promise.all([closed, submission.close()]);
     clearTimeout(timer);
     clearInterval(closing);
     await metrics.server?.close();

@@ -24,6 +24,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
   start: () => import('./start.ts'),
+  submission: () => import('./submission.ts'),
   traces: () => import('./traces.ts'),
   track: () => import('./track.ts'),
   tracking: () => import('./tracking.ts'),

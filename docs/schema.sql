@@ -37,6 +37,7 @@ create table attachment (
   disposition text not null,
   content bytea not null,
   created_at timestamp(3) with time zone not null default now(),
+  submission jsonb,
   constraint attachment_pkey PRIMARY KEY (set_id, "position"),
   constraint attachment_disposition_check CHECK ((disposition = ANY (ARRAY['attachment'::text, 'inline'::text])))
 );

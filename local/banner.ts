@@ -22,6 +22,10 @@ export function formatBanner(file: LocalFile, localFile: string, isTemporalLater
     ['Console', `${file.apiUrl}/console`],
     ['Temporal UI', file.temporalUiUrl ?? 'that of your own Temporal server'],
     ['Mailbox', file.mailboxUrl ?? 'none: mail goes to the servers of SMTP_URL'],
+    [
+      'SMTP',
+      `host ${new URL(file.apiUrl).hostname}, port ${file.submissionPort}, user everpost, password: the secret key`,
+    ],
     ['Secret key', file.secretKey],
     ['Public key', file.publicKey],
     ['All of this', localFile],

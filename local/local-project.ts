@@ -31,6 +31,8 @@ export interface LocalFile extends LocalProject {
   temporalUiUrl: string | null;
   /** Null when mail goes to an SMTP server of the user. */
   mailboxUrl: string | null;
+  /** Where programs of this machine send by SMTP. */
+  submissionPort: number;
 }
 
 /** Path of the file with the addresses and keys of the local stack. */

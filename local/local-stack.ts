@@ -9,13 +9,14 @@ import { prepareFolder, writePrivateFile, writePrivateJson } from './home-files.
 import { ensureAppSecret, ensureLocalProject, localFilePath, readLocalProject } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
-import { readApiPort } from '../shared/platform/config.ts';
+import { readApiPort, readSubmissionPort } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
 import { createSupervisor } from './processes/supervisor.ts';
 
 const READY_MS = 120_000;
+const preferredSubmissionPort = 2587;
 const logBytesMax = 10 * 1024 * 1024;
 const logNames = ['postgres', 'temporal', 'mailbox', 'api', 'worker'];
 
@@ -56,6 +57,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     const host = env['HOST'] || '127.0.0.1';
     const apiPort = await findFreePort(readApiPort(env), host);
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
+    const submissionPort = await findFreePort(readSubmissionPort(env) ?? preferredSubmissionPort, host);
 
     const addresses = await startComponents({
       home,
@@ -71,6 +73,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       APP_SECRET: appSecret,
       HOST: host,
       PORT: String(apiPort),
+      SUBMISSION_PORT: String(submissionPort),
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
     // Operator commands read this file to reach the same stack.
@@ -111,7 +114,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     supervisor.restartFromNowOn();
 
     const { temporalUiUrl, mailboxUrl } = addresses;
-    const file = { apiUrl, docsUrl: `${apiUrl}/docs`, temporalUiUrl, mailboxUrl, ...project };
+    const file = { apiUrl, docsUrl: `${apiUrl}/docs`, temporalUiUrl, mailboxUrl, submissionPort, ...project };
     writePrivateJson(localFilePath(home), file);
     return { file, isTemporalLater: temporalLater !== undefined };
   }

@@ -86,9 +86,10 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(services)(
-    '%s publishes its ports to this host only, except that of inbound mail where .env says so',
+    '%s publishes its ports to this host only, except those of mail where .env says so',
     (_name, { ports = [] }) => {
-      for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{INBOUND_SMTP_LISTEN:-127\.0\.0\.1\}):/);
+      for (const port of ports)
+        expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{(?:INBOUND_SMTP|SUBMISSION)_LISTEN:-127\.0\.0\.1\}):/);
     },
   );
 

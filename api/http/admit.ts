@@ -19,7 +19,7 @@ function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): voi
 export type Admission = Pick<Endpoint, 'roles' | 'path' | 'method'>;
 
 /** @throws AppError ROLE_REFUSED that names the roles that would do */
-function assertRole(definition: Admission, { key: { role }, project }: Caller): void {
+export function assertRole(definition: Admission, { key: { role }, project }: Caller): void {
   const roles = rolesOf(definition);
   // The authenticator lets a secret key pass at an endpoint for public ones where the project accepts that.
   if (roles.includes(role) || (keyKindOf(definition) === 'public' && role === 'full')) return;

@@ -32,6 +32,7 @@ export const tables = schema({
     disposition: oneOf('attachment', 'inline'),
     content: bytes,
     createdAt: date,
+    submission: nullable(jsonb),
   },
   auditEntry: {
     id: text,

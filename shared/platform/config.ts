@@ -173,6 +173,10 @@ const environmentSchema = z.object({
     .max(365)
     .default(5)
     .describe('days after which an endpoint that takes nothing at all is disabled'),
+  SUBMISSION_PORT: port.optional().describe('port on which the API takes email by SMTP, with STARTTLS'),
+  SUBMISSION_TLS_PORT: port.optional().describe('another such port, on which connections begin with TLS'),
+  SUBMISSION_TLS_KEY_FILE: z.string().optional().describe('private key (PEM) for TLS of submission by SMTP'),
+  SUBMISSION_TLS_CERT_FILE: z.string().optional().describe('certificate chain (PEM) for TLS of submission by SMTP'),
   INBOUND_SMTP_PORT: port.optional(),
   INBOUND_DOMAIN: z.string().optional(),
   INBOUND_TLS_KEY_FILE: z.string().optional().describe('private key (PEM) for STARTTLS of inbound mail'),
@@ -264,6 +268,10 @@ function checkCombinations(values: z.infer<typeof environmentSchema>, context: z
       message: 'is required together with INBOUND_PROXY_PROTOCOL',
     });
   }
+  if (values.SUBMISSION_TLS_PORT !== undefined && values.SUBMISSION_TLS_CERT_FILE === undefined) {
+    const message = 'is required together with SUBMISSION_TLS_PORT';
+    context.addIssue({ code: 'custom', path: ['SUBMISSION_TLS_CERT_FILE'], message });
+  }
   const { OPERATOR_EMAIL: operator, INBOUND_DOMAIN: inbound } = values;
   const operatorDomain = domainToASCII(domainOf(operator ?? ''));
   if (operator !== undefined && (operatorDomain === domainToASCII(inbound ?? '') || isReturnPathHost(operatorDomain))) {
@@ -275,6 +283,7 @@ function checkCombinations(values: z.infer<typeof environmentSchema>, context: z
   }
   for (const [one, other] of [
     ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'],
+    ['SUBMISSION_TLS_KEY_FILE', 'SUBMISSION_TLS_CERT_FILE'],
     ['WORKER_DEPLOYMENT', 'WORKER_BUILD_ID'],
   ] as const) {
     if ((values[one] === undefined) === (values[other] === undefined)) continue;
@@ -374,6 +383,11 @@ export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): s
 /** Reads whether another Temporal namespace is adopted. @throws ConfigError */
 export function readMayAdopt(environment: NodeJS.ProcessEnv): boolean {
   return readPart(environmentSchema.pick({ TEMPORAL_ADOPT: true }), environment).TEMPORAL_ADOPT;
+}
+
+/** The port for submission by SMTP in an environment; undefined without one. @throws ConfigError */
+export function readSubmissionPort(environment: NodeJS.ProcessEnv): number | undefined {
+  return readPart(environmentSchema.pick({ SUBMISSION_PORT: true }), environment).SUBMISSION_PORT;
 }
 
 /** The port of the API in an environment, or its default. @throws ConfigError */

@@ -6,8 +6,11 @@ import { activeTrace } from '../../platform/tracing/spans.ts';
 import type { Em } from '../../database/em.ts';
 import { findTraceContexts, type TraceContexts } from '../../durable/outbox/trace-contexts.ts';
 import { createEnvelopes } from '../../sending/compose/envelopes.ts';
+import { linkSignerOf } from '../../sending/compose/links.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
 import { composeSteps } from '../../sending/compose/mime/compose.ts';
+import { encodeHeader } from '../../sending/compose/mime/header-encoding.ts';
+import { trackMessage } from '../../sending/compose/tracked-message.ts';
 import { LARGE_AT_ONCE } from '../../sending/large-messages.ts';
 import type { Claim, EmailBatch, EmailSource, EmailToSend } from '../../sending/ports.ts';
 import type { SmtpUrgency } from '../../sending/transport/smtp-pool.ts';
@@ -48,18 +51,16 @@ const LIGHT_AT_ONCE = 20;
 
 const sizeOf = (email: ClaimedEmail): number => email.bodyBytes + email.attachmentBytes;
 
-/** Emails that are loaded and sent together, and their attachments, which all of them have. */
+/** Emails that are loaded and sent together. Those of a large group have the same attachments. */
 interface Group {
   emails: ClaimedEmail[];
-  attachmentSetId: string | null;
   isLight: boolean;
 }
 
 function* chunksOf(emails: ClaimedEmail[], isLight: boolean): Generator<Group> {
   const size = isLight ? LIGHT_AT_ONCE : LARGE_AT_ONCE;
   for (let start = 0; start < emails.length; start += size) {
-    const chunk = emails.slice(start, start + size);
-    yield { emails: chunk, attachmentSetId: chunk[0]?.attachmentSetId ?? null, isLight };
+    yield { emails: emails.slice(start, start + size), isLight };
   }
 }
 
@@ -69,18 +70,27 @@ function* chunksOf(emails: ClaimedEmail[], isLight: boolean): Generator<Group> {
  */
 function* groupsOf(emails: ClaimedEmail[]): Generator<Group> {
   const isSmall = (email: ClaimedEmail): boolean => sizeOf(email) <= LIGHT_BYTES_MAX;
-  const isPlain = (email: ClaimedEmail): boolean => isSmall(email) && email.attachmentSetId === null;
-  yield* chunksOf(emails.filter(isPlain), true);
+  yield* chunksOf(emails.filter(isSmall), true);
   const others = Map.groupBy(
-    emails.filter((email) => !isPlain(email)),
+    emails.filter((email) => !isSmall(email)),
     (email) => email.attachmentSetId ?? email.id,
   );
-  for (const group of others.values()) yield* chunksOf(group, group.every(isSmall));
+  for (const group of others.values()) yield* chunksOf(group, false);
 }
 
 /** Creates the function that prepares emails, which were rendered when they were queued. */
 function createComposer({ config, identities }: DeliverySourceDeps) {
   const envelopeOf = createEnvelopes(config);
+  const signer = linkSignerOf(config);
+
+  /** A submitted message as its recipient gets it. */
+  function composeSubmitted(projectId: string, email: StoredEmail, file: StoredAttachment): Buffer {
+    const { emailId, contactId, headers } = email;
+    const isTracked = file.submission?.isTracked && contactId !== null;
+    const links = isTracked ? signer.recipientUrls({ contactId, emailId, projectId }) : undefined;
+    const own = headers.map(([name, value]) => encodeHeader(name, value)).join('');
+    return Buffer.concat([Buffer.from(own, 'latin1'), links ? trackMessage(file.content, links) : file.content]);
+  }
 
   return async function prepare(
     projectId: string,
@@ -95,14 +105,21 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
     } catch (cause) {
       return { ...ledger, cause };
     }
-    const { signer, returnPathHost } = identity;
+    const { signer: dkim, returnPathHost } = identity;
+    const [file] = attachments;
+    const envelope = envelopeOf({ emailId, from, to, returnPathHost });
+    const submission = file?.submission;
     const queuedAt = email.scheduledAt ?? email.createdAt;
     const { addressed } = email;
     return {
       ...ledger,
       queuedAt,
-      envelope: envelopeOf({ emailId, from, to, returnPathHost }),
+      envelope: submission?.isEightBit ? { ...envelope, isEightBit: true } : envelope,
       async compose() {
+        if (file && submission) {
+          const submitted = composeSubmitted(projectId, email, file);
+          return dkim ? dkim.sign(submitted) : submitted;
+        }
         const steps = composeSteps({
           from: { address: from, name: email.fromName ?? undefined },
           to: addressed?.to ?? { address: to, name: email.toName ?? undefined },
@@ -117,7 +134,7 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
         });
         const message = await runWithYields(steps);
-        return signer ? signer.sign(message) : message;
+        return dkim ? dkim.sign(message) : message;
       },
     };
   };
@@ -139,16 +156,19 @@ export function createDeliverySources(deps: DeliverySourceDeps): (delivery: Deli
     }
   }
 
-  function batchOf(projectId: string, { emails, attachmentSetId, isLight }: Group): EmailBatch {
+  function batchOf(projectId: string, { emails, isLight }: Group): EmailBatch {
     const ids = emails.map(({ id }) => id);
+    const setIds = [...new Set(emails.flatMap(({ attachmentSetId }) => attachmentSetId ?? []))];
     const sharedBytes = emails[0]?.attachmentBytes ?? 0;
     return {
       size: emails.length,
       ...(!isLight && { memory: { sharedBytes, messageBytes: Math.max(...emails.map(sizeOf)) } }),
       async load() {
-        const files = attachmentSetId === null ? [] : await loadAttachments(em(), attachmentSetId);
+        const files = await loadAttachments(em(), setIds);
         const stored = await loadEmails(em(), ids);
-        return Promise.all(stored.map((email) => prepare(projectId, email, files)));
+        return Promise.all(
+          stored.map((email) => prepare(projectId, email, files.get(email.attachmentSetId ?? '') ?? [])),
+        );
       },
     };
   }

@@ -2,7 +2,7 @@ import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-t
 import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { columnsOf, query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { mayReceive } from '../consent/consent.ts';
 import { boolean, notNull, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -11,6 +11,7 @@ import { suppressionJoin } from '../suppressions/suppressions.ts';
 const STORED_EMAIL = {
   emailId: tables.email.id,
   toAddress: notNull(tables.email.toAddress),
+  contactId: tables.email.contactId,
   ...pick(tables.emailContent, 'toName', 'fromAddress', 'fromName', 'replyTo', 'html', 'headers', 'attachmentSetId'),
   addressed: tables.emailContent.addressed,
   subject: notNull(tables.email.subject),
@@ -19,7 +20,10 @@ const STORED_EMAIL = {
 };
 export type StoredEmail = RowOf<typeof STORED_EMAIL>;
 
-const STORED_ATTACHMENT = pick(tables.attachment, 'filename', 'content', 'contentType', 'contentId', 'disposition');
+const STORED_ATTACHMENT = pick(
+  tables.attachment,
+  ...(['setId', 'filename', 'content', 'contentType', 'contentId', 'disposition', 'submission'] as const),
+);
 export type StoredAttachment = RowOf<typeof STORED_ATTACHMENT>;
 
 /** An email that this attempt may send. */
@@ -111,7 +115,7 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
   return query(
     em,
     sql`
-      select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
+      select e.id as "emailId", e.to_address as "toAddress", e.contact_id as "contactId", c.to_name as "toName", c.from_address as "fromAddress",
         c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
         c.attachment_set_id as "attachmentSetId", c.addressed, e.scheduled_at as "scheduledAt", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
         e.held_at as "heldAt", e.created_at as "createdAt"
@@ -120,15 +124,20 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
   );
 }
 
-/** The files of one attachment set. */
-export async function loadAttachments(em: Em, setId: string): Promise<StoredAttachment[]> {
-  return query(
+/** The files of attachment sets, by set. */
+export async function loadAttachments(
+  em: Em,
+  setIds: readonly string[],
+): Promise<ReadonlyMap<string, StoredAttachment[]>> {
+  if (setIds.length === 0) return new Map();
+  const files = await query(
     em,
     sql`
-      select filename, content, content_type as "contentType", content_id as "contentId", disposition
-      from attachment where set_id = ${setId} order by position`,
+      select ${columnsOf(STORED_ATTACHMENT)} from attachment
+      where set_id = any(${setIds}::uuid[]) order by set_id, position`,
     STORED_ATTACHMENT,
   );
+  return Map.groupBy(files, ({ setId }) => setId);
 }
 
 /** Makes emails FAILED that have waited so long that nobody needs them any more. */

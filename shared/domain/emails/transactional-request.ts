@@ -104,7 +104,7 @@ export async function findTemplateAndTopic(em: Em, projectId: string, templateId
 }
 
 /** @throws AppError ROLE_REFUSED for a domain that is none of those the key may send from */
-function assertDomainOfKey(senderDomains: readonly string[] | null, address: string): void {
+export function assertDomainOfKey(senderDomains: readonly string[] | null, address: string): void {
   const domain = domainToASCII(domainOf(address)) || domainOf(address);
   if (senderDomains === null || senderDomains.includes(domain)) return;
   throw new AppError('ROLE_REFUSED', {

@@ -131,13 +131,13 @@ function sweepEmailContents(em: Em, { emailContents: days }: Retention, afterId?
 }
 
 /**
- * Deletes old attachments, and those whose emails have no content any more, because nothing can show or send them. The
- * key is that of a set of attachments. A set has few files, so a chunk is not much larger than others.
+ * Deletes old attachments, and those whose emails have no content any more: nothing can show or send them. A submitted
+ * message goes with the content of its emails. The key is that of a set; sets have few files, so chunks stay small.
  */
 function sweepAttachments(em: Em, { attachments: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`(
     not exists (select from email_content c where c.attachment_set_id = t.set_id)
-    or ${days}::int > 0 and t.created_at ${olderThan(days)} and not exists (
+    or ${days}::int > 0 and t.submission is null and t.created_at ${olderThan(days)} and not exists (
       select from email_content c join email e on e.id = c.email_id
       where c.attachment_set_id = t.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
     )

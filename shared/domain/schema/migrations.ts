@@ -5,6 +5,7 @@ import { KeysMigration } from './migrations/20261126000001-keys.ts';
 import { HumanEngagementsMigration } from './migrations/20261126000002-human-engagements.ts';
 import { SendOptionsMigration } from './migrations/20261126000003-send-options.ts';
 import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-emails.ts';
+import { SubmissionMigration } from './migrations/20261126000005-submission.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261126000002-human-engagements', class: HumanEngagementsMigration },
   { name: '20261126000003-send-options', class: SendOptionsMigration },
   { name: '20261126000004-scheduled-emails', class: ScheduledEmailsMigration },
+  { name: '20261126000005-submission', class: SubmissionMigration },
 ];

@@ -134,11 +134,12 @@ function replaceLinks(html: string, nonce: string): TrackedLinks {
 /**
  * Adds the image that records an open, and the link that only machines follow: nobody sees it, hears it from a screen
  * reader or reaches it by keyboard. Both are at the end, where a preview of the email does not read them.
+ * @param imageUrl the URL of each, or a placeholder for it
  */
-function withOpenImage(html: string, openName: string, hiddenName: string): string {
+function withOpenImage(html: string, imageUrl: string, hiddenUrl: string): string {
   const style = 'display:block;width:1px;height:1px;border:0';
-  const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="${style}">`;
-  const link = `<a href="{{{${hiddenName}}}}" aria-hidden="true" tabindex="-1" style="display:none"></a>`;
+  const image = `<img src="${imageUrl}" width="1" height="1" alt="" style="${style}">`;
+  const link = `<a href="${hiddenUrl}" aria-hidden="true" tabindex="-1" style="display:none"></a>`;
   const bodyEnd = html.toLowerCase().lastIndexOf('</body>');
   return bodyEnd === -1 ? html + image + link : html.slice(0, bodyEnd) + image + link + html.slice(bodyEnd);
 }
@@ -155,7 +156,7 @@ export function trackHtml(html: string): TrackedHtml {
   const hiddenName = `@hidden-${nonce}`;
   const { html: tracked, targets, marks } = replaceLinks(html, nonce);
   return {
-    html: withOpenImage(tracked, openName, hiddenName),
+    html: withOpenImage(tracked, `{{{${openName}}}}`, `{{{${hiddenName}}}}`),
     signerFor(links) {
       const signed = new Map<string, string | undefined>();
       /** The URL stays unchanged if clicks on it cannot be recorded, or if the email has enough tracked links. */
@@ -183,4 +184,23 @@ export function trackHtml(html: string): TrackedHtml {
       };
     },
   };
+}
+
+/** HTML without placeholders whose links and image lead through this server. Its line ends stay. */
+export function trackRenderedHtml(html: string, links: EmailLinks): string {
+  const signed = new Map<string, string>();
+  let tracked = '';
+  let copied = 0;
+  for (const { start, end, isQuoted } of findHrefs(html)) {
+    const value = html.slice(start, end);
+    const isKnown = signed.has(value);
+    if (!isKnown && (signed.size === LIMITS.trackedLinks || links.isOwnLink(value))) continue;
+    const target = isKnown ? undefined : clickTargetOf(decodeEntities(value));
+    if (target !== undefined) signed.set(value, links.clickUrl(target));
+    const url = signed.get(value);
+    if (url === undefined) continue;
+    tracked += html.slice(copied, start) + (isQuoted ? url : `"${url}"`);
+    copied = end;
+  }
+  return withOpenImage(tracked + html.slice(copied), links.openUrl, links.hiddenUrl);
 }

@@ -14,6 +14,8 @@ export interface SmtpCapabilities {
   hasPipelining: boolean;
   /** Messages may ask for delivery notifications (RFC 3461). */
   hasDsn: boolean;
+  /** MAIL FROM takes the kind of the content (RFC 6152). */
+  hasEightBit: boolean;
   /** MAIL FROM takes the size of the message (RFC 1870). */
   hasSize: boolean;
   /** Octets of one message; 0 when the server names no limit. */
@@ -74,6 +76,7 @@ function capabilitiesOf(extensions: Extensions): SmtpCapabilities {
   return {
     hasPipelining: extensions.has('PIPELINING'),
     hasDsn: extensions.has('DSN'),
+    hasEightBit: extensions.has('8BITMIME'),
     hasSize: extensions.has('SIZE'),
     sizeMax: Number.isSafeInteger(size) ? size : 0,
   };

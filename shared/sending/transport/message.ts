@@ -10,6 +10,8 @@ export interface SmtpEnvelope {
   to: string;
   /** The id of a delivery notification (RFC 3461) that the server is asked for; ignored where it offers none. */
   receiptId?: string;
+  /** Whether the content has octets beyond ASCII. */
+  isEightBit?: boolean;
 }
 
 /** A message to send. Its addresses have the form that `toWireAddress` returns. */

@@ -24,6 +24,7 @@ export interface DkimSigner {
 const SIGNED_FIELDS = [
   'from',
   'to',
+  'cc',
   'subject',
   'date',
   'message-id',

@@ -102,6 +102,14 @@ function encodeQuotedPrintable(text: string): Steps<string> {
   });
 }
 
+/** Encodes octets, one per character and with CRLF line ends, in quoted-printable. */
+export function encodeQuotedPrintableOctets(octets: string): string {
+  return octets
+    .split('\r\n')
+    .map((line) => quoteOctets(Buffer.from(line, 'latin1')))
+    .join('\r\n');
+}
+
 /** Encodes octets in base64 with lines of 76 characters. All lines but the last end in CRLF. */
 export function encodeBase64Lines(content: Uint8Array): Buffer {
   const source = Buffer.from(content.buffer, content.byteOffset, content.byteLength);

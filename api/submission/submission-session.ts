@@ -1,0 +1,108 @@
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { IdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
+import {
+  idempotencyKeyOf,
+  type Submission,
+  type SubmissionQueue,
+} from '../../shared/domain/emails/submission-queue.ts';
+import { assertDomainOfKey } from '../../shared/domain/emails/transactional-request.ts';
+import { readSubmittedMessage } from '../../shared/sending/compose/submitted-message.ts';
+import type { Load } from '../http/load.ts';
+import { recipientAddressSchema, senderAddressSchema } from '../send/sender-address.ts';
+import type { LoggedIn, Logins } from './logins.ts';
+import { readMessage, type ReadMessage } from './message-reader.ts';
+import { refusal } from './refusals.ts';
+
+/** What all sessions share. */
+export interface SessionDeps {
+  config: Config;
+  load: Load;
+  logins: Logins;
+  claims: IdempotencyClaims;
+  queue: SubmissionQueue;
+}
+
+/** The commands of a message. Each throws the refusal of its command. */
+export interface Sessions {
+  beginMessage: (from: SMTPServerAddress, session: SMTPServerSession) => Promise<void>;
+  addRecipient: (to: SMTPServerAddress, session: SMTPServerSession) => void;
+  /** @param onRead called when the message has been read @returns the text of the reply, once the message is stored */
+  takeMessage: (stream: SMTPServerDataStream, session: SMTPServerSession, onRead: () => void) => Promise<string>;
+}
+
+/** Stores a message unless it was stored before. @returns the text of the reply */
+async function storeOnce(
+  submission: Omit<Submission, 'claim'>,
+  key: string | undefined,
+  { claims, queue }: SessionDeps,
+): Promise<string> {
+  if (key === undefined) return `Accepted as ${await queue({ ...submission, claim: undefined })}`;
+  const claimed = await claims.claim({ projectId: submission.project.id, key, request: 'SMTP' });
+  if ('original' in claimed) {
+    if (claimed.original.statusCode !== null) return 'This message was accepted before, and is sent once';
+    throw refusal(451, '4.3.0 This message is being stored for another connection, try again later');
+  }
+  try {
+    return `Accepted as ${await queue({ ...submission, claim: claimed.claim })}`;
+  } catch (error) {
+    await claims.release(claimed.claim);
+    throw error;
+  }
+}
+
+async function store(
+  { caller: { project, key }, recipients: addresses }: LoggedIn,
+  { raw, isEightBit }: ReadMessage,
+  deps: SessionDeps,
+): Promise<string> {
+  const { config } = deps;
+  if (!raw) throw refusal(552, `5.3.4 The message is larger than ${config.MESSAGE_MAX_BYTES} bytes`);
+  const read = readSubmittedMessage(raw, config.EMAIL_HEADERS_ALLOWED);
+  const sender = senderAddressSchema.safeParse(read.from.address);
+  if (!sender.success) {
+    throw refusal(550, `5.1.7 The address in the From header cannot be used: ${sender.error.issues[0]?.message}`);
+  }
+  const message = { ...read, from: { ...read.from, address: sender.data } };
+  assertDomainOfKey(key.senderDomains, sender.data);
+  const recipients = [...addresses];
+  const claimed = await idempotencyKeyOf(message, recipients);
+  return storeOnce({ project, keyId: key.id, message, isEightBit, recipients }, claimed, deps);
+}
+
+/** Creates the commands of the sessions of a process. */
+export function createSessions(deps: SessionDeps): Sessions {
+  const { config, load, logins } = deps;
+  return {
+    async beginMessage({ args }, session) {
+      const known = await logins.beginMessage(session);
+      known.announced = Number((args || {})['SIZE'] ?? 0);
+      known.recipients = new Set();
+    },
+    addRecipient({ address }, session) {
+      const { recipients } = logins.of(session);
+      const recipient = recipientAddressSchema.safeParse(address);
+      if (!recipient.success) throw refusal(553, `5.1.3 ${recipient.error.issues[0]?.message}`);
+      if (recipients.size >= LIMITS.recipients && !recipients.has(recipient.data)) {
+        throw refusal(452, `4.5.3 A message has at most ${LIMITS.recipients} recipients, send it again to the others`);
+      }
+      recipients.add(recipient.data);
+    },
+    async takeMessage(stream, session, onRead) {
+      const known = logins.of(session);
+      const message = await readMessage(stream, {
+        projectId: known.caller.project.id,
+        octets: load.octets,
+        bytesMax: config.MESSAGE_MAX_BYTES,
+        announced: known.announced,
+      });
+      onRead();
+      try {
+        return await store(known, message, deps);
+      } finally {
+        message.release();
+      }
+    },
+  };
+}

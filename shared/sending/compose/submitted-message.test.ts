@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { missingFields, readSubmittedMessage } from './submitted-message.ts';
+
+const read = (text: string, allowed: string[] = []) =>
+  readSubmittedMessage(Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8'), allowed);
+const withFrom = (from: string) => read(`From: ${from}\nSubject: x\n\nbody\n`).from;
+
+describe('the sender of a submitted message', () => {
+  it.each([
+    ['a@shop.example', { address: 'a@shop.example' }],
+    ['<a@shop.example>', { address: 'a@shop.example' }],
+    ['Shop <a@shop.example>', { address: 'a@shop.example', name: 'Shop' }],
+    ['"Shop, Inc. <x@y>" <a@shop.example>', { address: 'a@shop.example', name: 'Shop, Inc. <x@y>' }],
+    ['"a \\"quoted\\" name" <a@shop.example>', { address: 'a@shop.example', name: 'a "quoted" name' }],
+    ['a@shop.example (Shop, the)', { address: 'a@shop.example' }],
+    ['=?utf-8?q?B=C3=BCcher?= <a@shop.example>', { address: 'a@shop.example', name: 'Bücher' }],
+    ['Bücher <a@bücher.example>', { address: 'a@bücher.example', name: 'Bücher' }],
+    ['Shop\n <a@shop.example>', { address: 'a@shop.example', name: 'Shop' }],
+  ])('%j', (from, sender) => expect(withFrom(from)).toEqual(sender));
+
+  it.each([
+    'a@shop.example, b@shop.example',
+    'a@shop.example <b@shop.example> <c@shop.example>',
+    '<a@shop.example> b@shop.example',
+    'Shop',
+    '',
+    '"open <a@shop.example>',
+    'a@shop.example (open',
+    'Friends: a@shop.example, b@shop.example;',
+  ])('%j is refused', (from) => {
+    const refused = () => {
+      const { address } = withFrom(from);
+      if (!address.includes('@')) throw new Error('no address');
+    };
+    expect(refused).toThrow();
+  });
+});
+
+describe('a submitted message', () => {
+  it('stays octet for octet when nothing has to go', () => {
+    const raw = Buffer.from('From: a@b.example\r\nX-Odd :  \t two  spaces\r\n folded\r\n\r\nb\xf6dy\r\n', 'latin1');
+    expect(readSubmittedMessage(raw, []).content).toBe(raw);
+  });
+
+  it('loses orders for relays unless the operator allows them', () => {
+    const text = 'From: a@b.example\nX-SES-Configuration-Set: x\nX-PM-Tag: y\n\nbody\n';
+    expect(read(text).content.toString()).toBe('From: a@b.example\r\n\r\nbody\r\n');
+    expect(read(text, ['x-pm-*']).content.toString()).toContain('X-PM-Tag: y');
+  });
+
+  it('may be a header alone', () => {
+    expect(read('From: a@b.example\nBcc: c@d.example\n').content.toString()).toBe('From: a@b.example\r\n\r\n');
+  });
+
+  it('gets Date and Message-ID only if it lacks them', () => {
+    const date = new Date('2026-01-02T03:04:05Z');
+    expect(missingFields(read('From: a@b.example\n\n'), 'id@b.example', date)).toBe(
+      'Message-ID: <id@b.example>\r\nDate: Fri, 02 Jan 2026 03:04:05 +0000\r\n',
+    );
+    expect(missingFields(read('From: a@b.example\ndate: x\nMESSAGE-ID: <y>\n\n'), 'id', date)).toBe('');
+  });
+
+  it('has few tags of plain characters', () => {
+    expect(read('From: a@b.example\nX-Everpost-Tag: welcome, a b\nX-Everpost-Tag: welcome\n\n').tags).toEqual([
+      'welcome',
+      'a b',
+    ]);
+    expect(() => read('From: a@b.example\nX-Everpost-Tag: <b>\n\n')).toThrow('A tag (X-Everpost-Tag)');
+    const many = Array.from({ length: 11 }, (_, i) => `t${i}`).join();
+    expect(() => read(`From: a@b.example\nX-Everpost-Tag: ${many}\n\n`)).toThrow('at most 10 tags');
+  });
+
+  it('with an endless header is refused before it is read', () => {
+    expect(() => read(`From: a@b.example\n${'X: y\n'.repeat(100_000)}`)).toThrow('longer than 262144 bytes');
+  });
+});

@@ -1,0 +1,128 @@
+import { badRequest } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { isHeaderName, isRelayHeader } from '../../pure/emails/message-headers.ts';
+import { decodeHeaderText } from '../reports/mime-reader.ts';
+import { readMessage, type RawField } from './dkim/canonical.ts';
+
+/** A message that a program has submitted by SMTP. */
+export interface SubmittedMessage {
+  /** The one mailbox in the header From. The form of its address is not checked. */
+  from: { address: string; name?: string };
+  subject: string;
+  /** The value of Message-ID; undefined when the message had none. */
+  messageId: string | undefined;
+  /** The values of X-Everpost-Tag. */
+  tags: string[];
+  /** Whether it says itself whether it is automatic (RFC 3834). */
+  hasAutoSubmitted: boolean;
+  /** The message without its trace and without Bcc. Parts and encodings are as they were. */
+  content: Buffer;
+}
+
+const HEADER_BYTES_MAX = 256 * 1024;
+const SUBJECT_LENGTH_MAX = 998;
+const NAME_LENGTH_MAX = 200;
+const TAG = /^[\w .:@/-]{1,100}$/;
+const TAG_FIELD = 'x-everpost-tag';
+
+/** What others wrote about the way of the message, what its readers must not see, and what Everpost sets itself. */
+const DROPPED: ReadonlySet<string> = new Set([
+  ...['received', 'received-spf', 'return-path', 'delivered-to', 'x-original-to', 'x-originating-ip'],
+  ...['authentication-results', 'dkim-signature', 'domainkey-signature'],
+  ...['bcc', 'resent-bcc', 'feedback-id', TAG_FIELD],
+]);
+
+function isDropped(name: string, allowed: readonly string[]): boolean {
+  return DROPPED.has(name) || name.startsWith('arc-') || isRelayHeader(name, allowed);
+}
+
+function valueOf({ text }: RawField): string {
+  return text
+    .slice(text.indexOf(':') + 1)
+    .replaceAll('\r\n', '')
+    .trim();
+}
+
+/** Comments and quoted texts of an address list, which may contain anything. */
+const OPAQUE = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
+const MAILBOX = /^(?:([^<>]*)<([^<>\s]+)>|([^<>\s]+))$/;
+
+/**
+ * The mailboxes of an address list (RFC 5322 section 3.4), in latin1.
+ * @returns undefined for a list that can be read in several ways
+ */
+function mailboxesOf(list: string): { address: string; name: string }[] | undefined {
+  const opaque: string[] = [];
+  const shown = list.replace(OPAQUE, (text) => {
+    if (text.startsWith('(')) return ' ';
+    return `\0${opaque.push(text.slice(1, -1).replace(/\\(.)/g, '$1')) - 1}\0`;
+  });
+  const mailboxes: { address: string; name: string }[] = [];
+  for (const each of shown.split(',')) {
+    const match = MAILBOX.exec(each.trim());
+    if (!match || /["()]/.test(each)) return undefined;
+    const name = (match[1] ?? '').replace(/\0(\d+)\0/g, (_mark, index: string) => opaque[Number(index)] ?? '');
+    mailboxes.push({ address: match[2] ?? match[3] ?? '', name: name.trim() });
+  }
+  return mailboxes;
+}
+
+/** Exactly one, because it decides who sends the message. */
+function senderOf(fields: readonly RawField[]): SubmittedMessage['from'] {
+  const [field, second] = fields.filter(({ name }) => name === 'from');
+  if (!field) throw badRequest('The message has no From header');
+  const [mailbox, other] = second ? [] : (mailboxesOf(valueOf(field)) ?? []);
+  if (!mailbox || other) throw badRequest('The From header must have exactly one address');
+  const name = decodeHeaderText(mailbox.name).slice(0, NAME_LENGTH_MAX);
+  return { address: Buffer.from(mailbox.address, 'latin1').toString(), ...(name !== '' && { name }) };
+}
+
+function tagsOf(fields: readonly RawField[]): string[] {
+  const values = fields.filter(({ name }) => name === TAG_FIELD).flatMap((field) => valueOf(field).split(','));
+  const tags = [...new Set(values.map((value) => value.trim()).filter((value) => value !== ''))];
+  if (tags.length > LIMITS.emailTags)
+    throw badRequest(`A message may have at most ${LIMITS.emailTags} tags (X-Everpost-Tag)`);
+  if (tags.every((tag) => TAG.test(tag))) return tags;
+  throw badRequest('A tag (X-Everpost-Tag) has 1 to 100 letters, digits, spaces and characters of .:@/_-');
+}
+
+/**
+ * Reads a message with CRLF line ends and takes from its header what must not go on: its trace, Bcc, signatures of
+ * others, and orders for relays.
+ * @param headersAllowed see `isRelayHeader`
+ * @throws AppError BAD_REQUEST for a message that cannot be sent
+ */
+export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly string[]): SubmittedMessage {
+  const headerEnd = raw.subarray(0, HEADER_BYTES_MAX).indexOf('\r\n\r\n');
+  if (headerEnd === -1 && raw.length > HEADER_BYTES_MAX) {
+    throw badRequest(`The header of the message is longer than ${HEADER_BYTES_MAX} bytes`);
+  }
+  const { fields, bodyStart } = readMessage(raw);
+  if (raw.indexOf('\r\n') === 0 || !fields.every(({ name, text }) => isHeaderName(name) && text.includes(':'))) {
+    throw badRequest('The message must begin with its header, one field per line');
+  }
+  const kept = fields.filter(({ name }) => !isDropped(name, headersAllowed));
+  const header = kept.map(({ text }) => `${text}\r\n`).join('');
+  const first = (name: string): string => {
+    const field = fields.find((each) => each.name === name);
+    return field ? valueOf(field) : '';
+  };
+  return {
+    from: senderOf(fields),
+    subject: decodeHeaderText(first('subject')).slice(0, SUBJECT_LENGTH_MAX),
+    messageId: first('message-id') || undefined,
+    tags: tagsOf(fields),
+    hasAutoSubmitted: first('auto-submitted') !== '',
+    content:
+      kept.length === fields.length && headerEnd !== -1
+        ? raw
+        : Buffer.concat([Buffer.from(`${header}\r\n`, 'latin1'), raw.subarray(bodyStart)]),
+  };
+}
+
+/** The header fields that a message must have (RFC 5322 section 3.6), as far as it lacks them. */
+export function missingFields({ messageId, content }: SubmittedMessage, ownMessageId: string, date: Date): string {
+  const hasDate = readMessage(content).fields.some(({ name }) => name === 'date');
+  const id = messageId === undefined ? `Message-ID: <${ownMessageId}>\r\n` : '';
+  return hasDate ? id : `${id}Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
+}
