@@ -140,7 +140,14 @@ async function makeFolder(url: string, { keys }: TestProject): Promise<string> {
   await cp(path.join(projectRoot, 'workflows'), path.join(folder, 'workflows'), { recursive: true });
   // The link replaces an installed client. An export condition selects its source, because nothing is built here.
   await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
-  const local = { apiUrl: url, ...keys, domain: 'local.test', temporalUiUrl: null, mailboxUrl: null, submissionPort: 2587 };
+  const local = {
+    apiUrl: url,
+    ...keys,
+    domain: 'local.test',
+    temporalUiUrl: null,
+    mailboxUrl: null,
+    submissionPort: 2587,
+  };
   await writeFile(path.join(folder, '.everpost', 'local.json'), JSON.stringify(local));
   // What the command above the block that replays it writes.
   const recording = path.join(projectRoot, 'workflows', 'histories', 'automationExecution.completed.json');

@@ -5,7 +5,10 @@ export const DATA = 'DATA\r\n';
 export const RESET = 'RSET\r\n';
 
 /** MAIL FROM with the size (RFC 1870), whether the content has octets beyond ASCII (RFC 6152) and, when a receipt is requested, its id (RFC 3461). */
-export function mailCommand({ envelope, raw }: SmtpMessage, { hasSize, hasDsn, hasEightBit }: SmtpCapabilities): string {
+export function mailCommand(
+  { envelope, raw }: SmtpMessage,
+  { hasSize, hasDsn, hasEightBit }: SmtpCapabilities,
+): string {
   const size = hasSize ? ` SIZE=${raw.length}` : '';
   const body = hasEightBit && envelope.isEightBit ? ' BODY=8BITMIME' : '';
   const receipt = hasDsn && envelope.receiptId !== undefined ? ` RET=HDRS ENVID=${envelope.receiptId}` : '';
