@@ -26,8 +26,8 @@ describe('the TypeScript client', () => {
 
   it('has a method for every operation (`clients/typescript/src/routes.ts` names them)', () => {
     const routes = Object.values(ROUTES).flatMap((resource): string[] => Object.values(resource));
-    const methods = ['POST /v1/send', 'POST /v1/track', 'POST /v1/verify', ...routes].map((route) =>
-      route.replace('LIST', 'GET').split(' ').slice(0, 2).join(' '),
+    const methods = ['POST /v1/send', 'POST /v1/track', 'POST /v1/subscribe', 'POST /v1/verify', ...routes].map(
+      (route) => route.replace('LIST', 'GET').split(' ').slice(0, 2).join(' '),
     );
     const operations = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(methods.sort()).toEqual(operations.sort());
@@ -37,9 +37,9 @@ describe('the TypeScript client', () => {
     expect(KEYED_PATHS).toEqual(endpoints.filter(({ isIdempotent }) => isIdempotent).map(({ path }) => path));
   });
 
-  it('uses the public key for the only endpoint that takes it', () => {
+  it('uses the public key for the endpoints that take it', () => {
     expect(endpoints.filter((endpoint) => keyKindOf(endpoint) === 'public').map(({ path }) => path)).toEqual([
-      '/v1/track',
+      ...['/v1/track', '/v1/subscribe'],
     ]);
   });
 

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '../../shared/database/sql.ts';
+import { cleanUpChunk } from '../../shared/domain/lifecycle/maintenance.ts';
+import { retentionOf } from '../../shared/domain/lifecycle/retention.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { advance, optInsOf, subjectsTo, subscribe } from '../../tests/support/opt-ins.ts';
 import { query, queryOne } from '../../tests/support/rows.ts';
@@ -152,5 +154,34 @@ describe('the time', () => {
     await advance(app, id, 6.5);
     expect(await subjectsTo(app.em(), project.project.id, email)).toHaveLength(mails);
     await settings({ doubleOptIn: null });
+  });
+});
+
+describe('the clean-up', () => {
+  it('deletes contacts a month after nobody confirmed, unless they are more than the request', async () => {
+    const [gone, kept, before] = [freshEmail(), freshEmail(), freshEmail()];
+    await project.api('POST', '/contacts', { body: { email: before, subscribed: false } });
+    for (const email of [gone, kept, before]) {
+      await subscribe(project, { email });
+      await advance(app, await idOf(email));
+      await advance(app, await idOf(email), 8);
+    }
+    await project.api('POST', '/v1/track', { key: 'public', body: { email: kept, event: 'ordered' } });
+    const cleanUp = () => cleanUpChunk(app.em(), 'optIns', retentionOf(app.config));
+    const ageTo = (days: number) =>
+      query(
+        app.em(),
+        sql`update opt_in set expires_at = now() - ${days}::int * interval '1 day' where state = 'expired'`,
+      );
+    await ageTo(29);
+    await cleanUp();
+    expect(await contactOf(gone)).toBeDefined();
+    await ageTo(31);
+    await cleanUp();
+    expect(await contactOf(gone)).toBeUndefined();
+    for (const email of [kept, before]) expect(await contactOf(email)).toBeDefined();
+    await ageTo(91);
+    await cleanUp();
+    expect(await lastOptIn(kept)).toBeUndefined();
   });
 });

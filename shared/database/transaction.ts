@@ -32,7 +32,7 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 1. the reply address that something new uses;
  * 2. job, segment, automation (the row that stands for the whole piece of work);
  * 3. executions, by id;
- * 4. contacts, by address (`IN_LOCK_ORDER`), because upserts know only the address;
+ * 4. contacts, by address (`IN_LOCK_ORDER`), because upserts know only the address; then their opt-ins;
  * 5. fields of the catalogue, by key;
  * 6. campaign pages;
  * 7. emails, by id;

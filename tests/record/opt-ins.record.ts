@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { query, sql } from '../../shared/database/sql.ts';
+import { addToOutbox } from '../../shared/durable/outbox/outbox.ts';
 import { optInWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { storeHistory } from '../support/histories.ts';
 import { confirm, optInsOf, subscribe } from '../support/opt-ins.ts';
@@ -33,10 +34,12 @@ it('records an opt-in that is asked for twice and confirmed', async () => {
 it('records an opt-in with a reminder that nobody confirms', async () => {
   const email = 'never@mail.test';
   await subscribe(stack, { email });
+  await untilMails(email, 1);
   // The times that the settings give in days, in seconds.
   await query(
     stack.em(),
     sql`update opt_in set remind_at = now() + interval '1 second', expires_at = now() + interval '3 seconds'`,
   );
+  await addToOutbox(stack.em(), 'optIn', stack.project.id, [(await optInOf(email))?.id as string]);
   await store(email, 'optIn.reminded-and-expired');
 }, 60_000);

@@ -18,6 +18,7 @@ import type {
   AddressVerification,
   IgnoredField,
   SendEmailRequest,
+  SubscribeRequest,
   TrackRequest,
   TrackResult,
 } from './schema.ts';
@@ -68,7 +69,7 @@ interface JsonAnswer {
   json: unknown;
 }
 
-const PUBLIC_PATH = '/v1/track';
+const PUBLIC_PATHS = ['/v1/track', '/v1/subscribe'];
 /** `onWarning` is not called more often than this. */
 const SHOWN_MAX = 100;
 
@@ -162,6 +163,14 @@ export class Everpost {
     }
   }
 
+  /**
+   * Asks for newsletters as the form of a page does, with the public key. The person gets an email and is subscribed when
+   * they confirm. It may be repeated: an address gets few emails a day.
+   */
+  async subscribe(subscription: SubscribeRequest): Promise<void> {
+    await this.request('POST', '/v1/subscribe', { body: subscription });
+  }
+
   /** Checks whether email to an address can arrive. */
   async verify(email: string): Promise<AddressVerification> {
     return (await this.request('POST', '/v1/verify', { body: { email } })).data;
@@ -192,7 +201,7 @@ export class Everpost {
   }
 
   #key(path: string): string {
-    const name = path === PUBLIC_PATH ? 'publicKey' : 'secretKey';
+    const name = PUBLIC_PATHS.includes(path) ? 'publicKey' : 'secretKey';
     const key = this.#options[name];
     if (key === undefined) throw new EverpostError(`${path} needs the option ${name}`, { code: 'MISSING_KEY' });
     return key;
