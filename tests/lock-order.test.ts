@@ -11,6 +11,7 @@ import { changeSubscription } from '../shared/domain/emails/subscription-links.t
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
+import { changeTopics } from '../shared/domain/topics/topic-choices.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query, queryOne } from './support/rows.ts';
 import { inTransaction } from '../shared/database/transaction.ts';
@@ -34,6 +35,7 @@ let engine: ExecutionEngine;
 let automationId: string;
 let segmentId: string;
 let staticId: string;
+let topicIds: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   app = await startTestApi({
@@ -54,12 +56,18 @@ beforeAll(async () => {
   automationId = await createAutomation(app, 'go', steps, { allowReentry: true });
   const condition = { logic: 'AND', groups: [{ filters: [{ field: 'subscribed', operator: 'equals', value: true }] }] };
   segmentId = await createSegment({ name: 'Subscribed', condition, trackMembership: true });
+  topicIds = [];
+  for (const key of ['news', 'offers']) {
+    topicIds.push((await app.api('POST', '/topics', { body: shortLived(key) })).body.id);
+  }
   staticId = await createSegment({ name: 'Listed', type: 'STATIC', trackMembership: true });
 });
 afterAll(async () => {
   await app.stop();
   await database.drop();
 });
+
+const shortLived = (key: string) => ({ key, name: 'T', defaultSubscription: 'opt_out' });
 
 let random: () => number;
 
@@ -199,6 +207,23 @@ async function changeEverythingAtOnce(): Promise<void> {
       const [contactId] = await idsOf(ALL);
       const [emailId] = await someEmails(1);
       if (contactId && emailId) await changeSubscription(em(), { contactId, emailId }, random() < 0.5);
+    },
+    async () => {
+      const ids = pick(await idsOf(ALL), 6);
+      const changes = ids.map((contactId) => ({
+        contactId,
+        topicId: pick(topicIds, 1)[0]!,
+        subscribed: random() < 0.5,
+      }));
+      await changeTopics(em(), app.project.id, changes, { reason: 'bulk', jobId: randomUUID() });
+    },
+    async () => {
+      const { id } = (await app.api('POST', '/topics', { body: shortLived(randomUUID()) })).body;
+      const changes = pick(await idsOf(ALL), 4).map((contactId) => ({ contactId, topicId: id, subscribed: true }));
+      await Promise.all([
+        changeTopics(em(), app.project.id, changes, { reason: 'bulk', jobId: randomUUID() }),
+        call('DELETE', `/topics/${id}`),
+      ]);
     },
     results,
     advance,
