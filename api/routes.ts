@@ -9,6 +9,7 @@ import { campaignControlEndpoints } from './campaigns/control.routes.ts';
 import { recipientEndpoints } from './campaigns/recipients.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
 import { consentEndpoints } from './contacts/consents.routes.ts';
+import { contactExportEndpoints } from './contacts/export.routes.ts';
 import { contactEndpoints } from './contacts/contacts.routes.ts';
 import { contactTopicEndpoints } from './contacts/contact-topics.routes.ts';
 import { fieldEndpoints } from './contacts/fields.routes.ts';
@@ -45,6 +46,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...bulkEndpoints,
     ...contactEndpoints,
     ...consentEndpoints,
+    ...contactExportEndpoints,
     ...contactTopicEndpoints,
     ...topicEndpoints,
     ...templateEndpoints,

@@ -499,6 +499,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that is stored about a contact, as one JSON file
+         * @description For the right of access and to data portability (GDPR, articles 15 and 20): the contact, its suppression, topics, segments, former addresses, opt-ins, consents, emails with their stored content, events, and executions with their steps.
+         *
+         *     Roles: full, support, read.
+         */
+        get: operations["exportContact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/{id}/topics": {
         parameters: {
             query?: never;
@@ -4093,6 +4115,10 @@ export interface components {
              * @example has bought
              */
             reason?: string | null;
+        };
+        /** @description The file */
+        ExportContactResponse: {
+            [key: string]: unknown;
         };
         /** @description From how many contacts a field is removed */
         FieldDeletion: {
@@ -7710,6 +7736,7 @@ export type ExecutedStep = components['schemas']['ExecutedStep'];
 export type ExecutionContact = components['schemas']['ExecutionContact'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExitConfig = components['schemas']['ExitConfig'];
+export type ExportContactResponse = components['schemas']['ExportContactResponse'];
 export type FieldDeletion = components['schemas']['FieldDeletion'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldUsage = components['schemas']['FieldUsage'];
@@ -8581,6 +8608,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsentPage"];
+                };
+            };
+        };
+    };
+    exportContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportContactResponse"];
                 };
             };
         };
