@@ -23,6 +23,10 @@ export const contactSchema = z
       .boolean()
       .optional()
       .describe('whether the contact agreed to tracking; left out for one who was not asked'),
+    pausedUntil: z.iso
+      .datetime()
+      .optional()
+      .meta({ description: 'Until when the contact gets no marketing email; left out while it has not paused' }),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -35,6 +39,7 @@ interface ContactLike {
   subscribed: boolean;
   isPending: boolean;
   trackingAllowed?: boolean | null | undefined;
+  pausedUntil?: Date | null | undefined;
   data: Record<string, unknown>;
   createdAt: Date;
   updatedAt: Date;
@@ -43,6 +48,7 @@ interface ContactLike {
 /** A contact as callers see it. */
 function contactView(contact: ContactLike, topicsOf: TopicsOf): z.infer<typeof contactSchema> {
   const topics = topicsOf(contact.id);
+  const { pausedUntil } = contact;
   return {
     id: contact.id,
     email: contact.email,
@@ -50,6 +56,7 @@ function contactView(contact: ContactLike, topicsOf: TopicsOf): z.infer<typeof c
     ...(contact.isPending && { pending: true as const }),
     ...(topics && { topics }),
     ...(typeof contact.trackingAllowed === 'boolean' && { trackingAllowed: contact.trackingAllowed }),
+    ...(pausedUntil && pausedUntil.getTime() > Date.now() && { pausedUntil: pausedUntil.toISOString() }),
     data: contact.data,
     createdAt: contact.createdAt.toISOString(),
     updatedAt: contact.updatedAt.toISOString(),

@@ -112,19 +112,20 @@ const patch = endpoint({
   method: 'patch',
   path: '/contacts/:id',
   tag: 'Contacts',
-  summary: 'Change address, subscription, topics or custom data of a contact',
+  summary: 'Change address, subscription, pause, topics or custom data of a contact',
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
   async handle({ em, project, params, body }) {
-    const { topics, trackingAllowed, ...changes } = body;
+    const { topics, trackingAllowed, pausedUntil, ...changes } = body;
     const cause = { reason: 'api', endpoint: 'PATCH /contacts/:id' } as const;
+    const pause = pausedUntil === undefined ? {} : { pausedUntil: pausedUntil === null ? null : new Date(pausedUntil) };
     return inTransaction(em, async (tx) => {
       if (trackingAllowed !== undefined)
         await setTrackingAllowed(tx, project.id, params.id, trackingAllowed, { cause });
-      const contact = await patchContact(tx, project.id, params.id, changes, cause);
+      const contact = await patchContact(tx, project.id, params.id, { ...changes, ...pause }, cause);
       await chooseTopics(tx, project.id, params.id, topics, cause);
       return ok(await oneContactView(tx, project.id, contact));
     });

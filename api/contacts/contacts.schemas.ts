@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
 import { topicChoicesSchema } from '../../shared/pure/topics.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
@@ -71,9 +72,22 @@ export const upsertedContactSchema = contactSchema
   })
   .meta({ id: 'UpsertedContact', description: 'A contact, and whether it is new' });
 
+const DAY_MS = 86_400_000;
+
+function isEndOfPause(text: string): boolean {
+  const aheadMs = Date.parse(text) - Date.now();
+  return aheadMs > 0 && aheadMs <= LIMITS.pauseDays * DAY_MS;
+}
+
 export const patchContactBody = z.object({
   email: recipientAddressSchema.optional(),
   subscribed: z.boolean().optional(),
+  pausedUntil: z.iso
+    .datetime({ offset: true })
+    .refine(isEndOfPause, `Must be in the future, at most ${LIMITS.pauseDays} days ahead`)
+    .nullable()
+    .optional()
+    .meta({ description: 'Until when the contact gets no marketing email; null ends a pause' }),
   topics: topicChoicesSchema.optional(),
   trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),

@@ -22,6 +22,7 @@ import {
 } from '../../database/sql.ts';
 import { boolean, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
+import { setPause } from './contact-choices.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -299,6 +300,8 @@ export async function findContact(em: Em, projectId: string, contactId: string):
 export interface ContactPatch {
   email?: string;
   subscribed?: boolean;
+  /** The end of a pause of all marketing; null ends one now. */
+  pausedUntil?: Date | null;
   data?: Record<string, unknown>;
 }
 
@@ -349,6 +352,7 @@ export async function patchContact(
     }
     await noteFieldTypes(tx, projectId, data.stored);
     if (patch.subscribed !== undefined) await setSubscribed(tx, projectId, [contactId], patch.subscribed, cause);
+    if (patch.pausedUntil !== undefined) await setPause(tx, projectId, contactId, patch.pausedUntil, { cause });
     return findContact(tx, projectId, contactId);
   });
 }

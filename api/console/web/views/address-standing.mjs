@@ -20,6 +20,7 @@ const ENDINGS = {
   hard_bounce: 'by the bounce of',
   complaint: 'by the complaint about',
   link: 'by the page that is linked in',
+  page: 'by the preference page that is linked in',
   one_click: 'by the unsubscribe button of the mail program, in',
   email: 'by an email to the unsubscribe address of',
   api: 'by the request',
@@ -57,6 +58,9 @@ function Unsubscribed({ contactId }) {
  * @param {{ address: string, contact: import('../api-types.ts').Contact, onChange: () => void }} props
  */
 function Subscription({ address, contact, onChange }) {
+  if (contact.subscribed && contact.pausedUntil) {
+    return html`<p>The contact is subscribed, and gets no marketing before <${Time} at=${contact.pausedUntil} />.</p>`;
+  }
   if (contact.subscribed) return html`<p>The contact is subscribed.</p>`;
   const subscribe = async () => {
     await call('PATCH', `/contacts/${contact.id}`, { body: { subscribed: true } });
