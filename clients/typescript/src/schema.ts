@@ -469,8 +469,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change address, subscription, topics or custom data of a contact
-         * @description Change address, subscription, topics or custom data of a contact.
+         * Change address, subscription, pause, topics or custom data of a contact
+         * @description Change address, subscription, pause, topics or custom data of a contact.
          *
          *     Roles: full, marketing, support.
          */
@@ -3307,6 +3307,11 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+            /**
+             * Format: date-time
+             * @description Until when the contact gets no marketing email; left out while it has not paused
+             */
+            pausedUntil?: string;
             /**
              * @description While a subscription of the contact waits for its confirmation; left out otherwise
              * @constant
@@ -6745,6 +6750,8 @@ export interface components {
              * @description The email address
              */
             email?: string;
+            /** @description Until when the contact gets no marketing email; null ends a pause */
+            pausedUntil?: string | null;
             /** @description Whether the contact gets marketing email */
             subscribed?: boolean;
             /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
@@ -6979,6 +6986,11 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+            /**
+             * Format: date-time
+             * @description Until when the contact gets no marketing email; left out while it has not paused
+             */
+            pausedUntil?: string;
             /**
              * @description While a subscription of the contact waits for its confirmation; left out otherwise
              * @constant
