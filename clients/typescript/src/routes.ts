@@ -19,6 +19,8 @@ export const ROUTES = {
     /** Says which of up to 500 addresses are known. */
     /** What the contact has consented to, and what changed it. */
     consents: 'LIST /contacts/{id}/consents query',
+    /** Everything that is stored about the contact. */
+    export: 'GET /contacts/{id}/export',
     lookup: 'POST /contacts/lookup body',
     /** Imports a CSV file, in a job. */
     import: 'POST /contacts/import file query',
