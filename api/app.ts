@@ -9,6 +9,7 @@ import { createAuthenticator, type Authenticator } from './http/authenticator.ts
 import { mountSubscribeForms } from './subscribe/form.routes.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
+import { createDoors } from './http/doors.ts';
 import { errorHandler } from './http/error-envelope.ts';
 import { createGroupedWork } from './http/grouped-work.ts';
 import { createLoad, type Load } from './http/load.ts';
@@ -39,6 +40,7 @@ function createBaseApp(config: Config, observe?: RequestHandler): { app: Express
     }),
   );
   const endpoints = createEndpoints(config);
+  app.use(createDoors(config, endpoints));
   mountCors(app, endpoints);
   return { app, endpoints };
 }
@@ -80,10 +82,12 @@ export function createApp(
   mountHealth(app, checks);
   mountCodec(app, deps.config);
   mountFeedback(app, deps, load);
-  mountStartPage(app);
-  mountReference(app, endpoints, deps.config.publicUrl);
-  mountDocs(app);
-  mountConsole(app, deps.config, authenticator);
+  mountStartPage(app, deps.config);
+  if (deps.config.DOCS) {
+    mountReference(app, endpoints, deps.config.apiUrl);
+    mountDocs(app);
+  }
+  if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
   const grouped = createGroupedWork(deps, load);
   mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });
   mountEndpoints(app, endpoints, { ...deps, ...grouped, authenticator, load });

@@ -2,6 +2,7 @@ import type { Config } from '../shared/platform/config.ts';
 import { automationEndpoints } from './automations/automations.routes.ts';
 import { executionEndpoints } from './automations/executions.routes.ts';
 import { stepEndpoints } from './automations/steps.routes.ts';
+import { auditEndpoints } from './audit/audit.routes.ts';
 import { activityEndpoints } from './activity/activity.routes.ts';
 import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
 import { createCheckEndpoint } from './campaigns/check.routes.ts';
@@ -68,5 +69,6 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...createWebhookEndpoints(config),
     ...projectEndpoints,
     ...keyEndpoints,
+    ...auditEndpoints,
   ];
 }

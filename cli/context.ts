@@ -32,6 +32,8 @@ export interface CliContext {
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
   /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
   explainFaults: <T>(work: () => Promise<T>) => Promise<T>;
+  /** What `answer` printed; undefined before. */
+  result: () => object | undefined;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
   answer: (command: Command, result: object, text: string) => void;
 }
@@ -100,7 +102,9 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     }
   }
 
+  let answered: object | undefined;
   function answer(command: Command, result: object, text: string): void {
+    answered = result;
     io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
   }
 
@@ -114,14 +118,36 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     dnsServers,
     withDatabase,
     explainFaults,
+    result: () => answered,
     answer,
   };
 }
 
-/** Adds a subcommand, with the option `--json` that all of them have. */
-export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
-  return parent
+/** Whether a command writes, by its options: then it is recorded, like a writing request. */
+const WRITES = new WeakMap<Command, (options: Record<string, unknown>) => boolean>();
+
+/** Whether a command that was called with its options writes. */
+export function isWriting(command: Command): boolean {
+  return WRITES.get(command)?.(command.opts()) ?? false;
+}
+
+/**
+ * Adds a subcommand, with the option `--json` that all of them have.
+ * @param effect what it does. `writesWith` names the one option with which it writes
+ */
+export function addCommand(
+  parent: Command,
+  nameAndArguments: string,
+  description: string,
+  effect: 'writes' | 'reads' | { writesWith: string } = 'writes',
+): Command {
+  const command = parent
     .command(nameAndArguments)
     .description(description)
     .option('--json', 'print the result as one JSON value and nothing else');
+  WRITES.set(command, (options) => {
+    if (typeof effect === 'object') return Boolean(options[effect.writesWith]);
+    return effect === 'writes';
+  });
+  return command;
 }

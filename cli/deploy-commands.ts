@@ -67,14 +67,17 @@ function describeBuild({ buildId, isCurrent, pinnedWorkflows }: WorkerBuild): st
 export function addDeployCommands(program: Command, context: CliContext): void {
   const deploy = program.command('deploy').description('Versions of workers, where WORKER_DEPLOYMENT names them');
 
-  addCommand(deploy, 'list', 'List the builds of workers, and the open workflows that are pinned to each').action(
-    async (_options: object, command: Command) => {
-      const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
-      const builds = await withClient(context, (client) => listBuilds(client, deployment));
-      const text = builds.map(describeBuild).join('\n') || `No worker of ${deployment} has ever polled.`;
-      context.answer(command, { deployment, builds }, text);
-    },
-  );
+  addCommand(
+    deploy,
+    'list',
+    'List the builds of workers, and the open workflows that are pinned to each',
+    'reads',
+  ).action(async (_options: object, command: Command) => {
+    const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
+    const builds = await withClient(context, (client) => listBuilds(client, deployment));
+    const text = builds.map(describeBuild).join('\n') || `No worker of ${deployment} has ever polled.`;
+    context.answer(command, { deployment, builds }, text);
+  });
 
   addCommand(
     deploy,

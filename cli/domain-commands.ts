@@ -96,7 +96,7 @@ ${recordsText(trusted.records)}`;
 export function addDomainCommands(program: Command, context: CliContext): void {
   const domain = program.command('domain').description('Sender domains');
 
-  addCommand(domain, 'list <projectId>', 'List the domains of a project and the records of each').action(
+  addCommand(domain, 'list <projectId>', 'List the domains of a project and the records of each', 'reads').action(
     async (id: string, _options: object, command: Command) => {
       const views = await inProject(context, id, async (em, projectId) => {
         const list: DomainView[] = [];

@@ -52,17 +52,20 @@ function standingText({ address, contact, suppression, emails }: Standing): stri
 /** `email show` and `contact why`. */
 export function addEmailCommands(program: Command, context: CliContext): void {
   const email = program.command('email').description('Emails and what became of them');
-  addCommand(email, 'show <projectId> <emailId>', 'Show an email, what happened to it, and why it waits').action(
-    async (id: string, emailId: string, _options: object, command: Command) => {
-      const story = await context.withDatabase((em) =>
-        readEmailStory(em, parseProjectId(id), parseId(emailId, 'Email not found')),
-      );
-      context.answer(command, story, storyText(story));
-    },
-  );
+  addCommand(
+    email,
+    'show <projectId> <emailId>',
+    'Show an email, what happened to it, and why it waits',
+    'reads',
+  ).action(async (id: string, emailId: string, _options: object, command: Command) => {
+    const story = await context.withDatabase((em) =>
+      readEmailStory(em, parseProjectId(id), parseId(emailId, 'Email not found')),
+    );
+    context.answer(command, story, storyText(story));
+  });
 
   const contact = program.command('contact').description('Contacts and their email');
-  addCommand(contact, 'why <projectId> <address>', 'Say why an address gets email, or does not').action(
+  addCommand(contact, 'why <projectId> <address>', 'Say why an address gets email, or does not', 'reads').action(
     async (id: string, text: string, _options: object, command: Command) => {
       const address = normalizeAddress(text);
       const standing = await inProject(context, id, async (em, projectId): Promise<Standing> => {

@@ -20,7 +20,7 @@ function notFound(suggestion: string): AppError {
 export function addExecutionCommands(program: Command, context: CliContext): void {
   const execution = program.command('execution').description('Executions of workflows');
 
-  addCommand(execution, 'history <id>', 'Fetch the history of an execution, to be replayed in a test')
+  addCommand(execution, 'history <id>', 'Fetch the history of an execution, to be replayed in a test', 'reads')
     .requiredOption('--out <file>', 'file to write it to')
     .action(async (id: string, { out }: { out: string }, command: Command) => {
       const workflowId = executionWorkflowId(parseId(id, 'Execution not found', WHERE_IDS_ARE));

@@ -61,7 +61,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       context.answer(command, { ...viewKey(key), key: secret }, `${text}\nThe key is shown only now; keep it safe.`);
     });
 
-  addCommand(group, 'list <projectId>', 'List the keys of a project, oldest first').action(
+  addCommand(group, 'list <projectId>', 'List the keys of a project, oldest first', 'reads').action(
     async (id: string, _options: object, command: Command) => {
       const keys = (await inProject(context, id, listKeys)).map(viewKey);
       const rows = keys.map((key) => [

@@ -24,7 +24,7 @@ function scopeOf(subject: string): string {
 export function addLinkCommands(program: Command, context: CliContext): void {
   const link = program.command('link').description('Links in emails that lead nowhere any longer');
 
-  addCommand(link, 'list', 'List what is blocked; deleted projects are, too').action(
+  addCommand(link, 'list', 'List what is blocked; deleted projects are, too', 'reads').action(
     async (_options: object, command: Command) => {
       const rows = await context.withDatabase(listBlockedLinks);
       const cells = rows.map(({ subject, createdAt }) => [subject, createdAt.toISOString()]);

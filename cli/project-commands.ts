@@ -247,23 +247,27 @@ function addCreate(project: Command, context: CliContext): void {
 }
 
 function addList(project: Command, context: CliContext): void {
-  addCommand(project, 'list', 'List all projects, oldest first').action(async (_options: object, command: Command) => {
-    const views = await context.withDatabase(async (em) => {
-      const result: ProjectView[] = [];
-      for (const row of await listProjects(em)) result.push(await viewProject(em, row));
-      return result;
-    });
-    const rows = views.map((view) => [
-      view.id,
-      view.name,
-      view.disabled ? 'disabled' : 'enabled',
-      view.tracking,
-      view.domains.join(', '),
-    ]);
-    const text =
-      rows.length === 0 ? 'There are no projects.' : formatTable(['ID', 'NAME', 'STATE', 'TRACKING', 'DOMAINS'], rows);
-    context.answer(command, views, text);
-  });
+  addCommand(project, 'list', 'List all projects, oldest first', 'reads').action(
+    async (_options: object, command: Command) => {
+      const views = await context.withDatabase(async (em) => {
+        const result: ProjectView[] = [];
+        for (const row of await listProjects(em)) result.push(await viewProject(em, row));
+        return result;
+      });
+      const rows = views.map((view) => [
+        view.id,
+        view.name,
+        view.disabled ? 'disabled' : 'enabled',
+        view.tracking,
+        view.domains.join(', '),
+      ]);
+      const text =
+        rows.length === 0
+          ? 'There are no projects.'
+          : formatTable(['ID', 'NAME', 'STATE', 'TRACKING', 'DOMAINS'], rows);
+      context.answer(command, views, text);
+    },
+  );
 }
 
 function addSettings(project: Command, context: CliContext): void {
@@ -358,18 +362,14 @@ function addDelete(project: Command, context: CliContext): void {
 }
 
 function addKeys(project: Command, context: CliContext): void {
-  addCommand(project, 'keys <id>', 'Print the public key that comes with the project')
+  addCommand(project, 'keys <id>', 'Print the public key of the project', { writesWith: 'rotate' })
     .option('--rotate', 'replace the two keys that come with the project; the old ones stop working at once')
     .action(async (id: string, { rotate }: { rotate?: boolean }, command: Command) => {
       if (!rotate) {
         const row = await context.withDatabase((em) => findProject(em, parseProjectId(id)));
         const shown = { id: row.id, name: row.name, publicKey: row.publicKey };
         const text = formatFields({ Project: row.name, 'Public key': row.publicKey });
-        context.answer(
-          command,
-          shown,
-          `${text}\nWith --rotate both keys are replaced; the old ones stop working at once.`,
-        );
+        context.answer(command, shown, `${text}\nWith --rotate both keys are replaced at once.`);
         return;
       }
       const rotated = await context.withDatabase(async (em) => {
@@ -384,7 +384,7 @@ function addKeys(project: Command, context: CliContext): void {
       context.answer(command, rotated, `${text}\n${SHOWN_ONCE}`);
     });
 
-  addCommand(project, 'webhook-secret <id>', 'Print the key that webhooks of a project are signed with')
+  addCommand(project, 'webhook-secret <id>', 'Print the key that signs webhooks', { writesWith: 'rotate' })
     .option('--rotate', 'replace it first; receivers need the new one at once')
     .action(async (id: string, { rotate }: { rotate?: boolean }, command: Command) => {
       const result = await context.withDatabase(async (em) => {

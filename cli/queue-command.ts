@@ -63,7 +63,7 @@ function relaysText(relays: RelayState[]): string {
 
 /** `queue`: what waits, since when and why, and what relays say. */
 export function addQueueCommand(program: Command, context: CliContext): void {
-  addCommand(program, 'queue', 'Show what waits, by project, kind and age, and the state of the relays')
+  addCommand(program, 'queue', 'Show what waits, by project, kind and age, and the state of the relays', 'reads')
     .option('--project <id>', 'one project only')
     .action(async ({ project }: { project?: string }, command: Command) => {
       const answer = await context.withDatabase(async (em) => {

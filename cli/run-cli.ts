@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './audit-command.ts';
 import { addBounceCommands } from './bounce-commands.ts';
 import { addDeployCommands } from './deploy-commands.ts';
 import { addDomainCommands } from './domain-commands.ts';
@@ -11,6 +12,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
+import { recordCommand } from './record-command.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
@@ -20,6 +22,7 @@ import { everpostVersion } from './version.ts';
 const COMMANDS = [
   addProjectCommands,
   addKeyCommands,
+  addAuditCommand,
   addDomainCommands,
   addEmailCommands,
   addExecutionCommands,
@@ -43,8 +46,10 @@ function redirect(command: Command, streams: CliStreams): void {
 }
 
 /** The operator commands, before they are parsed. */
-export function createProgram(io: CliStreams & { environment: NodeJS.ProcessEnv }): Command {
-  const context = createCliContext(io);
+export function createProgram(
+  io: CliStreams & { environment: NodeJS.ProcessEnv },
+  context = createCliContext(io),
+): Command {
   const program = new Command('everpost')
     .description('Operator commands of Everpost')
     .version(everpostVersion(), '--version', 'print the version')
@@ -63,13 +68,25 @@ export async function runCli(
   args: readonly string[],
   io: CliStreams & { environment: NodeJS.ProcessEnv },
 ): Promise<number> {
+  const context = createCliContext(io);
+  let command: Command | undefined;
+  const program = createProgram(io, context).hook('preAction', (_program, called) => {
+    command = called;
+  });
   try {
-    await createProgram(io).parseAsync(args, { from: 'user' });
-    return 0;
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
+    // A command that failed, perhaps for want of a database, is recorded if that is possible.
+    if (command) await recordCommand(context, command, error).catch(() => undefined);
     // Commander has already printed its message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
     io.writeError(`${describeFailure(error)}\n`);
     return 1;
   }
+  if (command) {
+    await recordCommand(context, command).catch((error: unknown) => {
+      io.writeError(`The command was carried out, and could not be recorded: ${describeFailure(error)}\n`);
+    });
+  }
+  return 0;
 }

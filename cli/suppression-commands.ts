@@ -15,42 +15,46 @@ function notSuppressed(email: string): AppError {
 export function addSuppressionCommands(program: Command, context: CliContext): void {
   const suppression = program.command('suppression').description('Addresses that get no more email');
 
-  addCommand(suppression, 'list <projectId>', 'List suppressed addresses, newest first (at most 10,000)').action(
-    async (id: string, _options: object, command: Command) => {
-      const rows = await inProject(context, id, listSuppressions);
-      const cells = rows.map((row) => [
-        row.email ?? '(erased)',
-        row.reason,
-        row.createdAt.toISOString(),
-        row.emailId ?? '',
-      ]);
-      const text =
-        rows.length === 0
-          ? 'No address is suppressed.'
-          : formatTable(['ADDRESS', 'REASON', 'SINCE', 'EMAIL ID'], cells);
-      context.answer(command, rows, text);
-    },
-  );
+  addCommand(
+    suppression,
+    'list <projectId>',
+    'List suppressed addresses, newest first (at most 10,000)',
+    'reads',
+  ).action(async (id: string, _options: object, command: Command) => {
+    const rows = await inProject(context, id, listSuppressions);
+    const cells = rows.map((row) => [
+      row.email ?? '(erased)',
+      row.reason,
+      row.createdAt.toISOString(),
+      row.emailId ?? '',
+    ]);
+    const text =
+      rows.length === 0 ? 'No address is suppressed.' : formatTable(['ADDRESS', 'REASON', 'SINCE', 'EMAIL ID'], cells);
+    context.answer(command, rows, text);
+  });
 
-  addCommand(suppression, 'show <projectId> <address>', 'Say whether an address is suppressed, and why').action(
-    async (id: string, text: string, _options: object, command: Command) => {
-      const address = normalizeAddress(text);
-      const found = await inProject(context, id, async (em, projectId) => {
-        const { suppressions } = await pageOfSuppressions(em, projectId, { limit: 1, address });
-        return suppressions[0];
-      });
-      if (!found) throw notSuppressed(address);
-      const fields = {
-        Address: address,
-        Reason: found.reason,
-        Since: found.createdAt.toISOString(),
-        Words: found.words ?? 'none',
-        Email: found.emailId ?? 'none',
-        Campaign: found.campaignId ?? 'none',
-      };
-      context.answer(command, { ...found, email: address }, formatFields(fields));
-    },
-  );
+  addCommand(
+    suppression,
+    'show <projectId> <address>',
+    'Say whether an address is suppressed, and why',
+    'reads',
+  ).action(async (id: string, text: string, _options: object, command: Command) => {
+    const address = normalizeAddress(text);
+    const found = await inProject(context, id, async (em, projectId) => {
+      const { suppressions } = await pageOfSuppressions(em, projectId, { limit: 1, address });
+      return suppressions[0];
+    });
+    if (!found) throw notSuppressed(address);
+    const fields = {
+      Address: address,
+      Reason: found.reason,
+      Since: found.createdAt.toISOString(),
+      Words: found.words ?? 'none',
+      Email: found.emailId ?? 'none',
+      Campaign: found.campaignId ?? 'none',
+    };
+    context.answer(command, { ...found, email: address }, formatFields(fields));
+  });
 
   addCommand(suppression, 'add <projectId> <address>', 'Stop all email to an address')
     .option('--words <text>', 'why, for people')

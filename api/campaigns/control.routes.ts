@@ -1,6 +1,10 @@
 import { setCampaignPublic } from '../../shared/domain/campaigns/archive.ts';
+import { z } from 'zod';
+import { campaignHistory } from '../../shared/domain/audit/audit.ts';
+import { findCampaign } from '../../shared/domain/campaigns/campaigns.ts';
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
 import { resendCampaign } from '../../shared/domain/campaigns/resend.ts';
+import { auditEntrySchema, auditView } from '../audit/audit.routes.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
 import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
@@ -92,5 +96,21 @@ const resend = endpoint({
   },
 });
 
-/** The endpoints that control a campaign while it is sent or after it was sent. */
-export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, publish, unpublish];
+const history = endpoint({
+  ...oneCampaign,
+  operationId: 'getCampaignHistory',
+  roles: ['marketing', 'read'],
+  method: 'get',
+  path: '/campaigns/:id/history',
+  summary: 'Who sent, paused, resumed, resent or cancelled a campaign, newest first',
+  replies: {
+    200: { description: 'The last fifty', schema: z.object({ entries: z.array(auditEntrySchema) }) },
+  },
+  async handle({ em, project, params }) {
+    const { id } = await findCampaign(em, project.id, params.id);
+    return ok({ entries: (await campaignHistory(em, project.id, id)).map(auditView) });
+  },
+});
+
+/** The endpoints that control a campaign while it is sent or after it was sent, and say who did. */
+export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, publish, unpublish, history];

@@ -135,6 +135,7 @@ const patch = endpoint({
 const remove = endpoint({
   operationId: 'deleteContact',
   roles: ['marketing'],
+  commitsInSteps: true,
   method: 'delete',
   path: '/contacts/:id',
   tag: 'Contacts',

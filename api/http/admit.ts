@@ -18,17 +18,23 @@ function setRateHeaders(res: Response, rate: Omit<RateState, 'isExceeded'>): voi
 /** What of an endpoint decides whether a caller may call it. */
 export type Admission = Pick<Endpoint, 'roles' | 'path' | 'method'>;
 
-/** @throws AppError ROLE_REFUSED that names the roles that would do */
-export function assertRole(definition: Admission, { key: { role }, project }: Caller): void {
+/** The refusal of a caller whose role may not call an endpoint. It names the roles that would do. */
+function roleRefusal(definition: Admission, { key: { role }, project }: Caller): AppError | undefined {
   const roles = rolesOf(definition);
   // The authenticator lets a secret key pass at an endpoint for public ones where the project accepts that.
-  if (roles.includes(role) || (keyKindOf(definition) === 'public' && role === 'full')) return;
+  if (roles.includes(role) || (keyKindOf(definition) === 'public' && role === 'full')) return undefined;
   const { method, path } = definition;
-  throw new AppError('ROLE_REFUSED', {
+  return new AppError('ROLE_REFUSED', {
     message: `A key with the role "${role}" may not call ${method.toUpperCase()} ${path}`,
     details: { role, roles },
     suggestion: `Use a key of project "${project.name}" with the role ${roles.join(' or ')}`,
   });
+}
+
+/** @throws AppError ROLE_REFUSED that names the roles that would do */
+export function assertRole(definition: Admission, caller: Caller): void {
+  const refusal = roleRefusal(definition, caller);
+  if (refusal) throw refusal;
 }
 
 /** @throws AppError ROLE_REFUSED for fields of a body that the role may not send */
@@ -90,12 +96,17 @@ export async function admit(
   req: Request,
   res: Response,
   authenticator: Authenticator,
+  onRoleRefused?: (caller: Caller) => Promise<void>,
 ): Promise<Caller> {
   res.setHeader('Cache-Control', 'no-store');
   const caller = await authenticate(definition, req, res, authenticator);
   proveConnection(req.socket);
   assertMayCall(caller, res);
   giveBackUnits(req, 'key');
-  assertRole(definition, caller);
+  const refusal = roleRefusal(definition, caller);
+  if (refusal) {
+    await onRoleRefused?.(caller);
+    throw refusal;
+  }
   return caller;
 }

@@ -12,6 +12,7 @@ import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
 import type { KeyKind } from './api-key.ts';
 import type { Subscriber } from '../subscribe/subscriber.ts';
+import type { RequestAudit } from './request-audit.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
 /** What every endpoint may use. */
@@ -69,6 +70,8 @@ export interface RequestContext<Params, Query, Body> {
   keyKind: KeyKind;
   /** The address of the client, for `evidenceOf`; undefined where it is not known. */
   clientAddress: string | undefined;
+  /** The record of the request, if it writes. */
+  audit: RequestAudit | undefined;
   /** The claimed idempotency key; the handler of a grouped endpoint passes it to its group, which settles it. */
   claim: IdempotencyClaim | undefined;
   /** Names fields of the body that only the handler knows to have no effect, such as `config.mode`. */

@@ -89,6 +89,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   isHeavy?: boolean;
   /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */
   multipart?: MultipartDeclaration;
+  /** Whether it commits more than once, so that a fault in a later step does not undo an earlier one. */
+  commitsInSteps?: true;
   flatRequirements?: FlatRequirement[];
   /** Whether the answer is `{ success, data }`, not the bare resource. */
   hasEnvelope?: boolean;

@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { ERROR_CATALOGUE } from '../../shared/pure/error-catalogue.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { createYields } from '../../shared/platform/yielding.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
@@ -20,11 +21,13 @@ import { stringifyReply } from './json-reply.ts';
 import { itemOf, locationOf } from './location.ts';
 import type { Load } from './load.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
+import { auditOf, createAuditRecorder, type AuditRecorder } from './request-audit.ts';
 import { envelopeOf, sendReply, sendStream } from './send-reply.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
 import { assertStillThere, bodyBytesMaxOf, inTurn, readBody, reservePage, type Incoming } from './request-resources.ts';
 
+const ROLE_REFUSED_STATUS = ERROR_CATALOGUE.ROLE_REFUSED.status;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
 function readIdempotencyKey(req: Request): string | undefined {
@@ -73,6 +76,7 @@ interface MountDeps extends HandlerDeps {
 }
 
 interface ServeDeps extends MountDeps {
+  recordAudit: AuditRecorder;
   claims: ReturnType<typeof createIdempotencyClaims>;
   /** For each endpoint that creates records, the endpoint whose path names one of them. */
   items: ReadonlyMap<Endpoint, Endpoint>;
@@ -114,6 +118,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       keyKind: caller.isPublic ? 'public' : 'secret',
       clientAddress: addressOfRequest(req),
       claim,
+      audit: incoming.audit,
       noteIgnored(fields) {
         ignored.push(...fields);
         setIgnoredFields(res, ignored);
@@ -177,14 +182,18 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
       ? undefined
       : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
   await json?.readEarly();
-  const caller = await admit(definition, req, res, authenticator);
+  const caller = await admit(definition, req, res, authenticator, (refused) =>
+    deps.recordAudit(auditOf(definition, refused, req, res), ROLE_REFUSED_STATUS),
+  );
+  const audit = auditOf(definition, caller, req, res);
   const key = definition.isIdempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, caller, req, res }, json, load);
   const releasePage = await reservePage(definition, caller.project.id, load);
   let outcome: Outcome;
   try {
-    const incoming = { definition, caller, req, res, body };
+    const incoming = { definition, caller, req, res, body, audit };
     outcome = key === undefined ? await answerInTurn(incoming, deps) : await answerOnce(key, incoming, deps);
+    await deps.recordAudit(audit, outcome.status);
     await outcome.send();
   } finally {
     releasePage();
@@ -215,7 +224,7 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountD
       return item ? [[definition, item]] : [];
     }),
   );
-  const serveDeps = { ...deps, claims, items };
+  const serveDeps = { ...deps, claims, items, recordAudit: createAuditRecorder(deps) };
   for (const path of pathsInOrder(endpoints)) {
     for (const definition of endpoints.filter((declared) => declared.path === path)) {
       app[definition.method](path, (req: Request, res: Response) =>

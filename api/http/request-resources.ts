@@ -7,6 +7,7 @@ import { contentCodingOf } from './body-reader.ts';
 import { keyKindOf, type Endpoint } from './endpoint.ts';
 import { contentLengthOf, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import type { Load } from './load.ts';
+import type { RequestAudit } from './request-audit.ts';
 import { FORM_BYTES_MAX, readMultipart } from './multipart-body.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
@@ -25,6 +26,8 @@ export interface Incoming {
   caller: Caller;
   req: Request;
   res: Response;
+  /** The record of the request, if it writes. */
+  audit: RequestAudit | undefined;
   /** Parsed JSON, or an `UploadedFile`. */
   body: unknown;
 }
@@ -44,7 +47,7 @@ function expectedOctets(req: Request, bytesMax: number): number {
 
 /** Reads the body of an authenticated request. A large one waits until other large bodies leave enough memory. */
 export async function readBody(
-  { definition, caller, req, res }: Omit<Incoming, 'body'>,
+  { definition, caller, req, res }: Omit<Incoming, 'body' | 'audit'>,
   json: JsonBody | undefined,
   load: Load,
 ): Promise<unknown> {

@@ -3,6 +3,8 @@
  * schema takes precedence, then the text for `<Component>.<name>`, then the one for the name.
  */
 export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
+  'GetCampaignHistoryResponse.entries': 'What was done',
+  'ListAuditResponse.entries': 'What was done',
   'OwnProject.key': 'The key that made the request',
   _count: 'How many it has of each',
   _meta: 'Whether the contact is new',

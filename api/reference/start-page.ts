@@ -1,6 +1,7 @@
 import type { Express } from 'express';
+import type { Config } from '../../shared/platform/config.ts';
 
-const PAGE = `<!doctype html>
+const pageOf = (links: string[]) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -17,19 +18,26 @@ body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto
 <h1>Everpost</h1>
 <p>This is the API of an email platform. Programs call it with a key.</p>
 <ul>
-<li><a href="/docs">Documentation and API reference</a></li>
-<li><a href="/openapi.json">The OpenAPI document</a>, for generators</li>
-<li><a href="/console">Console</a></li>
-<li><a href="/ready">Whether this instance is ready</a></li>
+${links.map((link) => `<li>${link}</li>`).join('\n')}
 </ul>
 </main>
 </body>
 </html>`;
 
 /** Mounts `GET /` for people: links to the docs, the console and more. Programs, which ask for no HTML, get a 404. */
-export function mountStartPage(app: Express): void {
+export function mountStartPage(app: Express, { CONSOLE, DOCS }: Pick<Config, 'CONSOLE' | 'DOCS'>): void {
+  const page = pageOf([
+    ...(DOCS
+      ? [
+          '<a href="/docs">Documentation and API reference</a>',
+          '<a href="/openapi.json">The OpenAPI document</a>, for generators',
+        ]
+      : []),
+    ...(CONSOLE ? ['<a href="/console">Console</a>'] : []),
+    '<a href="/ready">Whether this instance is ready</a>',
+  ]);
   app.get('/', (req, res, next) => {
-    if (req.accepts(['json', 'html']) === 'html') res.type('html').send(PAGE);
+    if (req.accepts(['json', 'html']) === 'html') res.type('html').send(page);
     else next();
   });
 }

@@ -14,5 +14,5 @@ export const TAGS = [
   { name: 'Activity', description: 'A feed of what has happened in the project, and figures for charts.' },
   { name: 'Emails', description: 'Every email with its state, its history, and why it waits.' },
   { name: 'Projects', description: 'The project of the key.' },
-  { name: 'Keys', description: 'Keys with names and roles.' },
+  { name: 'Keys', description: 'Keys with names and roles, and who did what.' },
 ];

@@ -85,6 +85,7 @@ export async function measureRetention(context: BenchContext, stack: BenchStack,
     jobs: 30,
     webhookDeliveries: 7,
     consents: days,
+    auditEntries: 0,
     erasedContacts: days,
   };
   const before = await readTables(stack);

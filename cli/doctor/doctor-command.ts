@@ -83,7 +83,7 @@ function lineOf({ level, area, message, action }: Finding): string {
 
 /** `doctor`: checks everything that Everpost depends on, and changes nothing. */
 export function addDoctorCommand(program: Command, context: CliContext): void {
-  addCommand(program, 'doctor', 'Look at configuration, database, Temporal, relays and DNS, and say what to do').action(
+  addCommand(program, 'doctor', 'Look at configuration, database, Temporal, relays and DNS, and say what to do', 'reads').action(
     async (_options: object, command: Command) => {
       const checks = await runProbes(probesOf(context, readWhatIsUsable(context.environment())));
       const count = (level: Level) => checks.filter((finding) => finding.level === level).length;

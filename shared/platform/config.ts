@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
@@ -7,19 +6,13 @@ import { CHECKS } from '../pure/schema-messages.ts';
 import { tracingOf, tracingVariables, type TracingConfig } from './tracing/tracing-config.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
+import { hosts, list, networks } from './config-lists.ts';
 import { isNetwork } from './webhook/allowed-networks.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
 
 const PORT_FAULT = 'Must be a number from 0 to 65535';
 const port = z.string().regex(/^\d+$/, PORT_FAULT).transform(Number).pipe(z.number().max(65_535, PORT_FAULT));
 const days = z.coerce.number().int().min(0).max(36_500);
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-);
-
 /** Keys of the payload codec, `id:base64,…`; an empty list while the codec is off. */
 const codecKeys = z.string().transform((text, context): CodecKey[] => {
   try {
@@ -33,17 +26,6 @@ const codecKeys = z.string().transform((text, context): CodecKey[] => {
 /** A link with a wrong signature is checked against each of them. */
 const PREVIOUS_SECRETS_MAX = 10;
 
-/** A network in CIDR notation; an address alone is a network of one. */
-function toNetwork(text: string): string | undefined {
-  if (ipaddr.isValidCIDR(text)) return text;
-  return ipaddr.isValid(text) ? `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}` : undefined;
-}
-
-const networks = list
-  .transform((items) => items.map(toNetwork))
-  .refine((items) => items.every((item) => item !== undefined), 'must be addresses or networks such as 10.0.0.0/8')
-  .transform((items) => items.filter((item) => item !== undefined));
-
 /** Temporal joins the two with a dot or a colon: the name may contain neither, and the build no colon. */
 const DEPLOYMENT_NAME = /^[A-Za-z0-9][\w-]{0,63}$/;
 const BUILD_ID = /^[A-Za-z0-9][\w.+-]{0,127}$/;
@@ -55,6 +37,13 @@ const environmentSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('address under which recipients reach the API, for links in mail'),
+  CONSOLE: z.stringbool().default(true).describe('whether the API serves the console; off = it does not exist'),
+  DOCS: z.stringbool().default(true).describe('whether the API serves the docs, the reference and /openapi.json'),
+  ADMIN_HOSTS: hosts
+    .default([])
+    .describe(
+      'host names, comma-separated, at which alone console, docs and calls with secret keys answer; empty = all',
+    ),
   DATABASE_URL: z
     .string({ error: 'is required, for example postgres://user:password@host:5432/everpost' })
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'),
@@ -211,6 +200,7 @@ const environmentSchema = z.object({
     .default(0)
     .describe('days that replaced entries of the record of consent are kept; 0 = as long as the contact'),
   RETENTION_ERASED_CONTACTS_DAYS: days.default(0).describe('days that hashes of deleted contacts are kept; 0 = kept'),
+  RETENTION_AUDIT_DAYS: days.default(365).describe('days that the record of who did what is kept; 0 = kept'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the process, at GET /metrics'),
   HEALTH_PORT: port.optional().describe('health of the worker: 200 while it takes work, else 503'),
@@ -293,7 +283,13 @@ function checkCombinations(values: z.infer<typeof environmentSchema>, context: z
 }
 
 /** The configuration of a process, read once from the environment. */
-export type Config = z.infer<typeof environmentSchema> & { publicUrl: string; tracing: TracingConfig };
+export type Config = z.infer<typeof environmentSchema> & {
+  /** Where recipients reach it. */
+  publicUrl: string;
+  /** Where programs call the API. */
+  apiUrl: string;
+  tracing: TracingConfig;
+};
 
 /** The configuration is not usable. One message lists every faulty variable, without values, which may be secret. */
 export class ConfigError extends Error {}
@@ -312,13 +308,19 @@ function check<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): { value
   return { faults: result.error.issues.map(({ path, message }) => ({ variable: path.join('.'), message })) };
 }
 
+/** The URL of the API: PUBLIC_URL, or the first admin host where that is none of them. */
+function apiUrlOf({ ADMIN_HOSTS: [first, ...others] }: Pick<Config, 'ADMIN_HOSTS'>, publicUrl: string): string {
+  const { protocol, hostname } = new URL(publicUrl);
+  return first === undefined || [first, ...others].includes(hostname) ? publicUrl : `${protocol}//${first}`;
+}
+
 /** The configuration of an environment, or all its faults. */
 export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config } | { faults: ConfigFault[] } {
   const checked = check(environmentSchema.superRefine(checkCombinations), environment);
   if ('faults' in checked) return checked;
   const config = checked.values;
   const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');
-  return { config: { ...config, publicUrl, tracing: tracingOf(config) } };
+  return { config: { ...config, publicUrl, apiUrl: apiUrlOf(config, publicUrl), tracing: tracingOf(config) } };
 }
 
 /**

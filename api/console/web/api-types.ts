@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { activityPageSchema, activityStatsSchema, queueSchema } from '../../activity/activity.schemas.ts';
 import type { definitionSchema, listedWorkflowSchema } from '../../automations/automation.view.ts';
 import type { executionDetailSchema, listedExecutionSchema } from '../../automations/execution.view.ts';
+import type { auditEntrySchema } from '../../audit/audit.routes.ts';
+import type { createdKeySchema, keySchema } from '../../keys/keys.schemas.ts';
 import type { campaignSchema, campaignStatsSchema } from '../../campaigns/campaign.view.ts';
 import type { contactListSchema } from '../../contacts/contacts.schemas.ts';
 import type { contactSchema } from '../../contacts/contact.view.ts';
@@ -16,6 +18,9 @@ import type { topicSchema } from '../../topics/topics.schemas.ts';
 /** The types of answers. They make the type check fail when the console does not follow a change of the API. */
 export type ActivityPage = z.infer<typeof activityPageSchema>;
 export type ActivityStats = z.infer<typeof activityStatsSchema>;
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+export type Key = z.infer<typeof keySchema>;
+export type CreatedKey = z.infer<typeof createdKeySchema>;
 export type Campaign = z.infer<typeof campaignSchema>;
 export type CampaignStats = z.infer<typeof campaignStatsSchema>;
 export type Contact = z.infer<typeof contactSchema>;

@@ -67,6 +67,8 @@ export async function call(method, path, { body, signal, headers = {} } = {}) {
       method,
       headers: {
         Authorization: `Bearer ${secretKey}`,
+        // The record of who did what says that it was the console.
+        'Everpost-Console': '1',
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },

@@ -4,6 +4,8 @@ import { Component, createRef, render } from './lib/preact.mjs';
 import { Trouble } from './load.mjs';
 import { linkForSearch, linkTo, routeOf } from './route.mjs';
 import { SignIn } from './sign-in.mjs';
+import { AuditView } from './views/audit.mjs';
+import { KeysView } from './views/keys.mjs';
 import { AddressView } from './views/address.mjs';
 import { CampaignView } from './views/campaign.mjs';
 import { CampaignsView } from './views/campaigns.mjs';
@@ -39,6 +41,8 @@ const VIEWS = {
   topics: { title: 'Topics', all: TopicsView },
   suppressions: { title: 'Suppressions', all: SuppressionsView },
   settings: { title: 'Settings', all: SettingsView },
+  keys: { title: 'Keys', all: KeysView },
+  audit: { title: 'Who did what', all: AuditView },
 };
 const MENU = Object.keys(VIEWS).filter((name) => VIEWS[name]?.all);
 

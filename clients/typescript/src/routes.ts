@@ -80,6 +80,8 @@ export const ROUTES = {
     resend: 'POST /campaigns/{id}/resend body',
     stats: 'GET /campaigns/{id}/stats',
     recipients: 'LIST /campaigns/{id}/recipients query',
+    /** Who sent, paused, resumed, resent or cancelled it. */
+    history: 'GET /campaigns/{id}/history',
   },
   segments: {
     list: 'LIST /segments',
@@ -199,5 +201,9 @@ export const ROUTES = {
     update: 'PATCH /keys/{id} body',
     /** Ends it: it is refused from then on. */
     end: 'DELETE /keys/{id}',
+  },
+  audit: {
+    /** Who did what, newest first. */
+    list: 'LIST /audit query',
   },
 } as const satisfies Record<string, Record<string, Route>>;

@@ -67,6 +67,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, newest first
+         * @description Each writing request, action in the console and operator command, with its key, its outcome and the ids of what it was about. Sending, tracking and other calls that applications make by the thousand are not recorded.
+         *
+         *     Roles: full, read.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns": {
         parameters: {
             query?: never;
@@ -211,6 +233,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["duplicateCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who sent, paused, resumed, resent or cancelled a campaign, newest first
+         * @description Who sent, paused, resumed, resent or cancelled a campaign, newest first.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["getCampaignHistory"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2557,6 +2601,47 @@ export interface components {
             /** @description The name of the file */
             filename: string;
         };
+        /** @description Who did what */
+        AuditEntry: {
+            /**
+             * @description A request with a key, the console with a key, or an operator command
+             * @enum {string}
+             */
+            actor: "key" | "console" | "operator";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The key; null for an operator command */
+            keyId: string | null;
+            /**
+             * @description The name that the key had
+             * @example Shop server
+             */
+            keyName: string | null;
+            /**
+             * @description The operation of this document, or the command
+             * @example createKey
+             */
+            operation: string;
+            /**
+             * @description done, refused (4xx) or failed (5xx)
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "failed";
+            /** @description The X-Request-ID of the request */
+            requestId: string | null;
+            /** @description The HTTP status of the answer; commands have the one that fits */
+            status: number;
+            /** @description The ids of what it was about */
+            subjectIds: string[];
+        };
         /** @description What is wrong */
         BadRequestError: {
             /**
@@ -4280,6 +4365,11 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description The last fifty */
+        GetCampaignHistoryResponse: {
+            /** @description What was done */
+            entries: components["schemas"]["AuditEntry"][];
+        };
         /** @description What uses it, and how many emails were sent from it */
         GetTemplateUsageResponse: {
             /** @description Campaigns that use it */
@@ -4538,6 +4628,15 @@ export interface components {
             cursor: string;
             /** @description Custom data */
             data: components["schemas"]["Activity"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description A page of entries */
+        ListAuditResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description What was done */
+            entries: components["schemas"]["AuditEntry"][];
             /** @description Whether there is another page */
             hasMore: boolean;
         };
@@ -7675,6 +7774,7 @@ export type AddSuppressionsResponse = components['schemas']['AddSuppressionsResp
 export type AddWorkflowStepRequest = components['schemas']['AddWorkflowStepRequest'];
 export type AddWorkflowTransitionRequest = components['schemas']['AddWorkflowTransitionRequest'];
 export type Attachment = components['schemas']['Attachment'];
+export type AuditEntry = components['schemas']['AuditEntry'];
 export type BadRequestError = components['schemas']['BadRequestError'];
 export type BadRequestResponse = components['schemas']['BadRequestResponse'];
 export type BatchEmail = components['schemas']['BatchEmail'];
@@ -7760,6 +7860,7 @@ export type FilterTree = components['schemas']['FilterTree'];
 export type FlatError = components['schemas']['FlatError'];
 export type ForbiddenError = components['schemas']['ForbiddenError'];
 export type ForbiddenResponse = components['schemas']['ForbiddenResponse'];
+export type GetCampaignHistoryResponse = components['schemas']['GetCampaignHistoryResponse'];
 export type GetTemplateUsageResponse = components['schemas']['GetTemplateUsageResponse'];
 export type HeadersTooLargeError = components['schemas']['HeadersTooLargeError'];
 export type HeadersTooLargeResponse = components['schemas']['HeadersTooLargeResponse'];
@@ -7775,6 +7876,7 @@ export type InternalError = components['schemas']['InternalError'];
 export type InternalResponse = components['schemas']['InternalResponse'];
 export type Key = components['schemas']['Key'];
 export type ListActivityResponse = components['schemas']['ListActivityResponse'];
+export type ListAuditResponse = components['schemas']['ListAuditResponse'];
 export type ListCampaignRecipientsResponse = components['schemas']['ListCampaignRecipientsResponse'];
 export type ListedEvent = components['schemas']['ListedEvent'];
 export type ListedExecution = components['schemas']['ListedExecution'];
@@ -8005,6 +8107,42 @@ export interface operations {
             };
         };
     };
+    listAudit: {
+        parameters: {
+            query?: {
+                actor?: "key" | "console" | "operator";
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description The first moment */
+                from?: string;
+                keyId?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description An operation of this document, or a command */
+                operation?: string;
+                outcome?: "done" | "refused" | "failed";
+                /** @description Only what was done to the record with this id */
+                subjectId?: string;
+                /** @description The moment before which it ends */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAuditResponse"];
+                };
+            };
+        };
+    };
     listCampaigns: {
         parameters: {
             query?: {
@@ -8221,6 +8359,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    getCampaignHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last fifty */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignHistoryResponse"];
                 };
             };
         };

@@ -130,6 +130,8 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`sender_domain`),
   tracedOfProject(sql`job`),
   ofProject(sql`idempotency_claim`),
+  ofProject(sql`audit_entry`),
+  ofProject(sql`api_key`),
   ofProject(sql`provider_day`),
   ofProject(sql`rate_window`),
   ofProject(sql`project_permit`),

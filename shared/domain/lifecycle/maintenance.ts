@@ -30,11 +30,13 @@ export interface CleanUpReport {
   providerDays: number;
   providerStates: number;
   traceContexts: number;
+  auditEntries: number;
   consents: number;
   wordings: number;
   optIns: number;
 }
 
+/** How long refusals of executions are kept. */
 const REFUSAL_DAYS = 30;
 /** Longer than the 7 days of complaint rates. */
 const PROVIDER_DAYS = 9;
@@ -348,6 +350,9 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   providerDays: fromStart(sweepProviderDays),
   providerStates: fromStart(sweepProviderStates),
   traceContexts: fromStart(sweepTraceContexts),
+  auditEntries: unlessKept('auditEntries', (em, { auditEntries: days }, afterId) =>
+    deleteInOrder(em, { table: sql`audit_entry`, key: sql`id`, days }, afterId),
+  ),
   consents: unlessKept('consents', fromStart(sweepConsents)),
   wordings: fromStart(sweepWordings),
   optIns: async (em) => ({ removed: await sweepOptIns(em, CLEAN_UP_CHUNK) }),

@@ -11,6 +11,7 @@ export interface Retention {
   jobs: number;
   webhookDeliveries: number;
   erasedContacts: number;
+  auditEntries: number;
   consents: number;
 }
 
@@ -26,6 +27,7 @@ export function retentionOf(config: Config): Retention {
     jobs: config.RETENTION_JOBS_DAYS,
     webhookDeliveries: config.RETENTION_WEBHOOKS_DAYS,
     erasedContacts: config.RETENTION_ERASED_CONTACTS_DAYS,
+    auditEntries: config.RETENTION_AUDIT_DAYS,
     consents: config.RETENTION_CONSENTS_DAYS,
   };
 }

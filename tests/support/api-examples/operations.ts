@@ -124,6 +124,7 @@ export async function recordProject(_stack: TestStack, { project, record }: Exam
   await record('getKey', { params: { id: key.id } });
   await record('updateKey', { params: { id: key.id }, body: { name: 'Till', senderDomains: null } });
   await record('endKey', { params: { id: key.id } });
+  await record('listAudit', { query: { outcome: 'done', limit: '2' } });
   await record('regenerateProjectKeys', { params });
 }
 

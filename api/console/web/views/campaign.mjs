@@ -2,6 +2,7 @@ import { count, percent, State, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
 import { Facts } from '../table.mjs';
+import { CampaignHistory } from './audit.mjs';
 import { CampaignActions, stateOf } from './campaign-actions.mjs';
 import { Check } from './campaign-check.mjs';
 import { Progress } from './progress.mjs';
@@ -78,6 +79,7 @@ export function CampaignView({ route, settings }) {
               wanted=${route.query.get('state') ?? ''}
               onChange=${reload}
             />
+            <${CampaignHistory} path=${path} />
           `}
         <//>
       `;

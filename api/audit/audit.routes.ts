@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { AUDIT_OUTCOMES, listAudit, outcomeOf, type AuditEntry } from '../../shared/domain/audit/audit.ts';
+import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { cursorPageQuery } from '../http/pagination.ts';
+
+const ACTORS = ['key', 'console', 'operator'] as const;
+const OPERATION_LENGTH_MAX = 100;
+const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+const auditQuery = z.object({
+  ...cursorPageQuery({ limitDefault: 50, limitMax: 500 }),
+  operation: z
+    .string()
+    .max(OPERATION_LENGTH_MAX)
+    .optional()
+    .meta({ description: 'An operation of this document, or a command', examples: ['sendCampaign'] }),
+  actor: z.enum(ACTORS).optional(),
+  keyId: z.uuid().optional(),
+  subjectId: z.uuid().optional().meta({ description: 'Only what was done to the record with this id' }),
+  outcome: z.enum(AUDIT_OUTCOMES).optional(),
+  from: moment.optional().meta({ description: 'The first moment', examples: ['2026-02-01T00:00:00Z'] }),
+  to: moment.optional().meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
+});
+
+const cursorSchema = z.object({ at: cursorTimeSchema, id: z.uuid() });
+
+export const auditEntrySchema = z
+  .object({
+    id: z.uuid(),
+    actor: z.enum(ACTORS).meta({ description: 'A request with a key, the console with a key, or an operator command' }),
+    keyId: z.uuid().nullable().meta({ description: 'The key; null for an operator command' }),
+    keyName: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name that the key had', examples: ['Shop server'] }),
+    operation: z
+      .string()
+      .meta({ description: 'The operation of this document, or the command', examples: ['createKey'] }),
+    subjectIds: z.array(z.uuid()).meta({ description: 'The ids of what it was about' }),
+    outcome: z.enum(AUDIT_OUTCOMES).meta({ description: 'done, refused (4xx) or failed (5xx)' }),
+    status: z.int().meta({ description: 'The HTTP status of the answer; commands have the one that fits' }),
+    requestId: z.string().nullable().meta({ description: 'The X-Request-ID of the request' }),
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'AuditEntry', description: 'Who did what' });
+
+/** An entry as callers see it. */
+export function auditView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
+  const { id, actor, keyId, keyName, operation, subjectIds, status, requestId, createdAt } = entry;
+  const done = { operation, subjectIds, outcome: outcomeOf(entry), status, requestId };
+  return { id, actor, keyId, keyName, ...done, at: createdAt.toISOString() };
+}
+
+const list = endpoint({
+  operationId: 'listAudit',
+  roles: ['read'],
+  method: 'get',
+  path: '/audit',
+  tag: 'Keys',
+  summary: 'Who did what, newest first',
+  description:
+    'Each writing request, action in the console and operator command, with its key, its outcome and the ids of what it was about. Sending, tracking and other calls that applications make by the thousand are not recorded.',
+  query: auditQuery,
+  replies: {
+    200: {
+      description: 'A page of entries',
+      schema: z.object({ entries: z.array(auditEntrySchema), cursor: z.string(), hasMore: z.boolean() }),
+    },
+  },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query: { cursor, ...filters } }) {
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorSchema);
+    const { entries, hasMore } = await listAudit(em, project.id, { ...filters, after });
+    const last = hasMore ? entries.at(-1) : undefined;
+    const next = last ? encodeCursor({ at: last.createdAt.toISOString(), id: last.id }) : '';
+    return ok({ entries: entries.map(auditView), cursor: next, hasMore });
+  },
+});
+
+/** The endpoint of the record of who did what. */
+export const auditEndpoints: Endpoint[] = [list];
