@@ -83,14 +83,17 @@ function lineOf({ level, area, message, action }: Finding): string {
 
 /** `doctor`: checks everything that Everpost depends on, and changes nothing. */
 export function addDoctorCommand(program: Command, context: CliContext): void {
-  addCommand(program, 'doctor', 'Look at configuration, database, Temporal, relays and DNS, and say what to do', 'reads').action(
-    async (_options: object, command: Command) => {
-      const checks = await runProbes(probesOf(context, readWhatIsUsable(context.environment())));
-      const count = (level: Level) => checks.filter((finding) => finding.level === level).length;
-      const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
-      const summary = `${counts.ok} ok, ${counts.warn} to look at, ${counts.fail} failed`;
-      context.answer(command, { checks, ...counts }, [...checks.map(lineOf), '', summary].join('\n'));
-      if (counts.fail > 0) throw new ConfigError(`${counts.fail} of ${checks.length} checks failed.`);
-    },
-  );
+  addCommand(
+    program,
+    'doctor',
+    'Look at configuration, database, Temporal, relays and DNS, and say what to do',
+    'reads',
+  ).action(async (_options: object, command: Command) => {
+    const checks = await runProbes(probesOf(context, readWhatIsUsable(context.environment())));
+    const count = (level: Level) => checks.filter((finding) => finding.level === level).length;
+    const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
+    const summary = `${counts.ok} ok, ${counts.warn} to look at, ${counts.fail} failed`;
+    context.answer(command, { checks, ...counts }, [...checks.map(lineOf), '', summary].join('\n'));
+    if (counts.fail > 0) throw new ConfigError(`${counts.fail} of ${checks.length} checks failed.`);
+  });
 }
