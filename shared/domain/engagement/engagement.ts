@@ -135,6 +135,12 @@ const countedInCampaigns = sql`
     from locked l where c.id = l.id
   )`;
 
+/** Somebody who has withdrawn the consent to tracking may still follow links of an earlier email `e`. */
+const MAY_BE_TRACKED = sql`
+  not exists (
+    select from contact c join project p on p.id = c.project_id
+    where c.id = e.contact_id and not coalesce(c.tracking_allowed, p.tracking <> ${'CONSENTED'}))`;
+
 /**
  * One statement: the status of each email moves up and never down, the campaign counts an email the first time only
  * (and apart from that the first time of a person), and the first engagements are recorded as events. A click in an email
@@ -161,10 +167,7 @@ async function insertEngagements(em: Em, engagements: Engagement[], lockMs: numb
       target as materialized (
         select e.* from email e, lock_limit
         where e.id in (select email_id from engagement) and e.status in ${REPORTABLE}
-          -- Somebody who has withdrawn the consent to tracking may still follow links of earlier emails.
-          and not exists (
-            select from contact c join project p on p.id = c.project_id
-            where c.id = e.contact_id and not coalesce(c.tracking_allowed, p.tracking <> ${'CONSENTED'}))
+          and ${MAY_BE_TRACKED}
         order by e.id for no key update of e
       ),
       tally as (

@@ -73,6 +73,8 @@ function delivery(
   };
 }
 
+const SCHEDULED_PRIORITY = 'transactional';
+
 /** Starts the delivery of each scheduled email, or tells it the moment that the email has now. */
 async function startScheduled(em: Em, { projectId, subjectIds }: OutboxBatch): Promise<WorkflowCall[]> {
   const rows = await query(
@@ -87,7 +89,7 @@ async function startScheduled(em: Em, { projectId, subjectIds }: OutboxBatch): P
     subjectIds: [id],
     start: started(WORKFLOW_TYPES.emailDelivery, { projectId, emailIds: [id], dueAtMs } satisfies EmailDeliveryInput, {
       summary: 'one scheduled email',
-      priority: PRIORITIES.transactional,
+      priority: PRIORITIES[SCHEDULED_PRIORITY],
     }),
     signal: { name: EMAIL_RESCHEDULED_SIGNAL, args: [{ dueAtMs } satisfies EmailRescheduled] },
   }));

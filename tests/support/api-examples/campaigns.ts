@@ -123,6 +123,8 @@ export async function recordCampaigns(stack: TestStack, recorder: ExampleRecorde
   await api('DELETE', `/suppressions/${to}`);
   await api('PATCH', `/contacts/${contactId}`, { body: { subscribed: true } });
   await record('resendCampaign', { params, body: { states: ['BOUNCED'] } });
+  await record('publishCampaign', { params });
+  await record('unpublishCampaign', { params });
   await record('getCampaignHistory', { params });
   await eventually(async () => (await api('GET', `/campaigns/${id}`)).body.status === 'SENT');
   await recordHeldCampaign(stack, recorder);

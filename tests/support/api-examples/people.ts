@@ -77,6 +77,8 @@ export async function recordContacts(stack: TestStack, recorder: ExampleRecorder
   await record('listContacts', { query: { limit: '1', subscribed: 'true', sort: 'email', dir: 'asc', search: 'ada' } });
   await record('searchContacts', { body: { search: 'ada@mail.test', limit: 1 } });
   await record('lookUpContacts', { body: { emails: ['ada@mail.test', 'nobody@mail.test'] } });
+  await record('listContactConsents', { params: { id }, query: { limit: '10' } });
+  await record('exportContact', { params: { id } });
   await record('listContactFields');
   await record('listContactFieldValues', { params: { field: 'plan' }, query: { limit: '10' } });
   const plan = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
@@ -186,6 +188,19 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
       until,
     },
   });
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const reminder = { ...own, to: 'later@mail.test', cc: ['bo@mail.test'], bcc: 'archive@mail.test', attachments: [] };
+  const planned = await record('sendEmail', {
+    body: { ...reminder, tags: ['reminder'], scheduledAt: inAnHour },
+    as: 'scheduled',
+  });
+  const [first] = planned.data.emails;
+  await record('rescheduleEmail', { params: { id: first.email }, body: { scheduledAt: until } });
+  for (const copy of planned.data.emails) await record('cancelEmail', { params: { id: copy.email } });
+  await record('listEmails', { query: { tag: 'reminder', limit: '1' }, as: 'tag' });
+  const faulty = { ...reminder, to: 'nobody', cc: [], bcc: [] };
+  const batch = [{ ...faulty, to: 'delivered+4@sandbox.everpost.test' }, faulty];
+  await record('sendBatch', { body: { emails: batch } });
   await record('searchEmails', { body: { address: 'ada@mail.test', limit: 1 } });
   await record('listEmails', { query: { templateId: template.body.id, limit: '1' }, as: 'template' });
 
@@ -216,7 +231,8 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('getEventStats', { query: { startDate: since, endDate: until } });
   const types = 'email.sent,event.triggered';
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
-  await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 3);
+  // The others are that of the batch and the confirmation.
+  await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 5);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
   await record('getQueue');
   await record('deleteEvents', { params: { eventName: 'order.sent' } });
