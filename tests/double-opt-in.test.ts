@@ -97,6 +97,18 @@ describe('a subscription through a form', () => {
     expect(mailsTo(email)).toHaveLength(1);
   });
 
+  it('ends the pause of a contact who subscribes again', async () => {
+    const email = 'paused@mail.test';
+    const pausedUntil = new Date(Date.now() + 86_400_000).toISOString();
+    const created = await stack.api('POST', '/contacts', { body: { email, subscribed: false } });
+    await stack.api('PATCH', `/contacts/${created.body.id}`, { body: { pausedUntil } });
+    await subscribe(stack, { email });
+    await fetch(`${stack.url}${await linkTo(email)}`, { method: 'POST' });
+    const { body } = await stack.api('GET', `/contacts/${created.body.id}`);
+    expect(body).toMatchObject({ subscribed: true });
+    expect(body).not.toHaveProperty('pausedUntil');
+  });
+
   it('leaves ids alone in its history', async () => {
     const email = 'history@mail.test';
     await subscribe(stack, { email, data: { secret: 'wordofdata' } });

@@ -49,7 +49,10 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
   if (!key.startsWith(wanted) && KEY_PATTERN.test(key)) {
     // Some projects accept a secret key there. Which project it is, is not known yet.
     if (keyKind === 'public') return key;
-    throw invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
+    throw invalidKey(
+      'A public key may only call POST /v1/track and POST /v1/subscribe',
+      'Use the secret key (sk_…) for this endpoint',
+    );
   }
   if (!KEY_PATTERN.test(key)) {
     throw invalidKey(

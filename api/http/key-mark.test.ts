@@ -40,7 +40,7 @@ describe.each(['eu1', 'us2', 'none'])('keys with the mark %s', (mark) => {
 
   it('say what is wrong when they are of the other kind', async () => {
     const { body } = await callsTo(app.url, keys[mark]!)('GET', '/contacts', { key: 'public' });
-    expect(body.error.message).toBe('A public key may only call POST /v1/track');
+    expect(body.error.message).toBe('A public key may only call POST /v1/track and POST /v1/subscribe');
   });
 
   it('do not stay in texts for logs', () => {

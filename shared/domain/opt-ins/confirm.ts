@@ -5,6 +5,7 @@ import { query, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { evidenceOf, wordingId } from '../consent/records.ts';
+import { setPause } from '../contacts/contact-choices.ts';
 import { patchContact, setSubscribed } from '../contacts/contacts.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
 import { isExpired, lockOptIn, type OptIn } from './opt-in.ts';
@@ -58,6 +59,7 @@ export async function confirmOptIn(
       wordingId: await wordingId(tx, wordingOf(optIn)),
     };
     await setSubscribed(tx, projectId, [contactId], true, () => ({ cause, evidence: proof }));
+    await setPause(tx, projectId, contactId, null, { cause, evidence: proof });
     const choices = topics.map((topic) => ({ contactId, topicId: topic.id, subscribed: true }));
     await changeTopics(tx, projectId, choices, cause, proof);
     await addToOutbox(tx, 'optIn', projectId, [id]);

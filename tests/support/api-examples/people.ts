@@ -198,8 +198,8 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('rescheduleEmail', { params: { id: first.email }, body: { scheduledAt: until } });
   for (const copy of planned.data.emails) await record('cancelEmail', { params: { id: copy.email } });
   await record('listEmails', { query: { tag: 'reminder', limit: '1' }, as: 'tag' });
-  const faulty = { ...reminder, to: 'nobody', cc: [], bcc: [] };
-  const batch = [{ ...faulty, to: 'delivered+4@sandbox.everpost.test' }, faulty];
+  const faulty = { ...reminder, from: 'me@elsewhere.test', cc: [], bcc: [] };
+  const batch = [{ ...faulty, to: 'delivered+4@sandbox.everpost.test', from: FROM }, faulty];
   await record('sendBatch', { body: { emails: batch } });
   await record('searchEmails', { body: { address: 'ada@mail.test', limit: 1 } });
   await record('listEmails', { query: { templateId: template.body.id, limit: '1' }, as: 'template' });
