@@ -150,6 +150,23 @@ const attachment = {
   disposition: 'attachment',
 };
 
+/** Emails with copies, tags and a moment, and a batch. */
+async function recordPlanned(record: ExampleRecorder['record'], own: object, until: string): Promise<void> {
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const reminder = { ...own, to: 'later@mail.test', cc: ['bo@mail.test'], bcc: 'archive@mail.test', attachments: [] };
+  const planned = await record('sendEmail', {
+    body: { ...reminder, tags: ['reminder'], scheduledAt: inAnHour },
+    as: 'scheduled',
+  });
+  const [first] = planned.data.emails;
+  await record('rescheduleEmail', { params: { id: first.email }, body: { scheduledAt: until } });
+  for (const copy of planned.data.emails) await record('cancelEmail', { params: { id: copy.email } });
+  await record('listEmails', { query: { tag: 'reminder', limit: '1' }, as: 'tag' });
+  const faulty = { ...reminder, from: 'me@elsewhere.test', cc: [], bcc: [] };
+  const batch = [{ ...faulty, to: 'delivered+4@sandbox.everpost.test', from: FROM }, faulty];
+  await record('sendBatch', { body: { emails: batch } });
+}
+
 /** Emails of `/v1/send`, tracked events, and the activity of both. */
 export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
@@ -188,19 +205,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
       until,
     },
   });
-  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
-  const reminder = { ...own, to: 'later@mail.test', cc: ['bo@mail.test'], bcc: 'archive@mail.test', attachments: [] };
-  const planned = await record('sendEmail', {
-    body: { ...reminder, tags: ['reminder'], scheduledAt: inAnHour },
-    as: 'scheduled',
-  });
-  const [first] = planned.data.emails;
-  await record('rescheduleEmail', { params: { id: first.email }, body: { scheduledAt: until } });
-  for (const copy of planned.data.emails) await record('cancelEmail', { params: { id: copy.email } });
-  await record('listEmails', { query: { tag: 'reminder', limit: '1' }, as: 'tag' });
-  const faulty = { ...reminder, from: 'me@elsewhere.test', cc: [], bcc: [] };
-  const batch = [{ ...faulty, to: 'delivered+4@sandbox.everpost.test', from: FROM }, faulty];
-  await record('sendBatch', { body: { emails: batch } });
+  await recordPlanned(record, own, until);
   await record('searchEmails', { body: { address: 'ada@mail.test', limit: 1 } });
   await record('listEmails', { query: { templateId: template.body.id, limit: '1' }, as: 'template' });
 
