@@ -31,8 +31,11 @@ export interface PageRun {
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ANSWERS = ['json', 'text'];
-/** The word after the language when a block is not an answer: a filter of a segment, an event, or a query of Temporal. */
-const OWN_EXAMPLES = ['filter', 'event', 'query'];
+/**
+ * The word after the language when a block is not an answer: a filter of a segment, an event, a query of Temporal, or
+ * settings and commands that nobody can run here.
+ */
+const OWN_EXAMPLES = ['filter', 'event', 'query', 'settings'];
 const ANSWER_MS_MAX = 15_000;
 const BLOCK_MS_MAX = 60_000;
 /** The blocks of a page share one shell, as pasted. Readonly variables belong to each shell itself. */
@@ -216,7 +219,7 @@ export async function startPage(
   return {
     async run(example) {
       const { language, words, code } = example;
-      if (await checkWithoutRunning(example)) return;
+      if (words[0] === 'settings' || (await checkWithoutRunning(example))) return;
       if (language === 'json' && words[0] === 'filter') {
         await runFilter({ ...example, code: code.replaceAll(UUID, (id) => ids.get(id) ?? id) });
       } else if (language === 'json' && words[0] === 'event') checkEvent(code);
