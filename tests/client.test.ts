@@ -50,17 +50,17 @@ describe('the client of a real API', () => {
   it('says once which fields had no effect, or throws when it is strict', async () => {
     const heard: string[] = [];
     const client = new Everpost({ url: app.url, ...app.keys, onWarning: (message) => heard.push(message) });
-    const email = { to: 'ada@mail.test', from: 'me@example.com', subject: 'a', body: 'b', cc: 'bo@mail.test' };
-    for (let n = 0; n < 2; n++) expect((await client.send(email)).warnings).toMatchObject([{ field: 'cc' }]);
+    const email = { to: 'ada@mail.test', from: 'me@example.com', subject: 'a', body: 'b', ccs: 'bo@mail.test' };
+    for (let n = 0; n < 2; n++) expect((await client.send(email)).warnings).toMatchObject([{ field: 'ccs' }]);
     await client.contacts.upsert({ email: 'ada@mail.test', ...{ name: 'Ada' } });
     expect(heard).toEqual([
-      'Everpost: POST /v1/send: cc does not exist here and had no effect',
+      'Everpost: POST /v1/send: ccs does not exist here and had no effect',
       'Everpost: POST /contacts: name does not exist here and had no effect',
     ]);
     const strict = new Everpost({ url: app.url, ...app.keys, strict: true });
     expect(await failureOf(strict.send(email))).toMatchObject({
       code: 'FIELDS_IGNORED',
-      details: { fields: ['cc'], answer: { success: true } },
+      details: { fields: ['ccs'], answer: { success: true } },
     });
   });
 

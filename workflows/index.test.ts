@@ -6,6 +6,8 @@ const LONG_LIVED: string[] = [
   WORKFLOW_TYPES.automationExecution,
   WORKFLOW_TYPES.campaign,
   WORKFLOW_TYPES.erasure,
+  WORKFLOW_TYPES.optIn,
+  WORKFLOW_TYPES.scheduledEmail,
   WORKFLOW_TYPES.webhookEndpoint,
 ];
 

@@ -8,6 +8,7 @@ import { reconcile } from './maintenance/reconcile.ts';
 import { segmentRefresh } from './segments/segment-refresh.ts';
 
 export { automationExecution } from './automations/automation-execution.ts';
+export { scheduledEmail } from './emails/email-delivery.ts';
 export { campaign } from './campaigns/campaign.ts';
 export { erasure } from './contacts/erasure.ts';
 export { optIn } from './opt-ins/opt-in.ts';

@@ -42,6 +42,7 @@ describe('POST /campaigns', () => {
         scheduledFor: null,
         paused: false,
         pausedAt: null,
+        public: false,
         totalRecipients: 0,
         sentCount: 0,
         deliveredCount: 0,

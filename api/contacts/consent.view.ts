@@ -13,7 +13,13 @@ export const consentSchema = z
   .object({
     id: z.uuid(),
     topic: z
-      .object({ id: z.uuid(), key: z.string().nullable().describe('its key') })
+      .object({
+        id: z.uuid(),
+        key: z
+          .string()
+          .nullable()
+          .meta({ description: 'its key', examples: ['news'] }),
+      })
       .meta({ id: 'ConsentTopic', description: 'A topic, which may be deleted since' })
       .nullable()
       .describe('null for all marketing'),
@@ -25,14 +31,20 @@ export const consentSchema = z
         key: z.enum(['public', 'secret']).optional().describe('the kind of key of the request'),
         jobId: z.uuid().optional(),
         workflowId: z.uuid().optional(),
-        executionId: z.uuid().optional(),
+        executionId: z
+          .uuid()
+          .optional()
+          .meta({ examples: ['01a214c7-4844-779a-8282-47d2aa49762f'] }),
         emailId: z.uuid().optional(),
         campaignId: z.uuid().optional(),
       })
       .catchall(z.string())
       .meta({ id: 'ConsentCause', description: 'What changed it, with everything that it names' })
       .describe('what changed it'),
-    pausedUntil: z.iso.datetime().optional().describe('of a pause: its end'),
+    pausedUntil: z.iso
+      .datetime()
+      .optional()
+      .meta({ description: 'of a pause: its end', examples: ['2026-03-01T08:00:00.000Z'] }),
     feedback: z
       .object({ reason: z.enum(LEAVING_REASONS).optional(), text: z.string().optional().describe('own words') })
       .meta({ id: 'ConsentFeedback', description: 'Why a reader left, when a page asked' })

@@ -22,11 +22,17 @@ export const contactSchema = z
     trackingAllowed: z
       .boolean()
       .optional()
-      .describe('whether the contact agreed to tracking; left out for one who was not asked'),
+      .meta({
+        description: 'Whether the contact agreed to tracking; left out for one who was not asked',
+        examples: [true],
+      }),
     pausedUntil: z.iso
       .datetime()
       .optional()
-      .meta({ description: 'Until when the contact gets no marketing email; left out while it has not paused' }),
+      .meta({
+        description: 'Until when the contact gets no marketing email; left out while it has not paused',
+        examples: ['2026-03-01T08:00:00.000Z'],
+      }),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

@@ -39,7 +39,10 @@ export const contactSearchBody = contactListQuery.extend({
   pending: z
     .boolean()
     .optional()
-    .meta({ examples: [true] }),
+    .meta({
+      description: 'Only contacts who have not confirmed their subscription, or only the others',
+      examples: [true],
+    }),
 });
 
 export const contactCursorSchema = z.discriminatedUnion('sort', [
@@ -87,7 +90,10 @@ export const patchContactBody = z.object({
     .refine(isEndOfPause, `Must be in the future, at most ${LIMITS.pauseDays} days ahead`)
     .nullable()
     .optional()
-    .meta({ description: 'Until when the contact gets no marketing email; null ends a pause' }),
+    .meta({
+      description: 'Until when the contact gets no marketing email; null ends a pause',
+      examples: ['2026-03-01T08:00:00.000Z'],
+    }),
   topics: topicChoicesSchema.optional(),
   trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),

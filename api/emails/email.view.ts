@@ -80,7 +80,10 @@ export const emailStorySchema = emailSchema
             .string()
             .optional()
             .meta({ examples: ['https://example.com/news'] }),
-          isMachine: z.boolean().optional().describe('of an open or a click: whether a machine made it'),
+          isMachine: z
+            .boolean()
+            .optional()
+            .meta({ description: 'of an open or a click: whether a machine made it', examples: [false] }),
           machineReason: z.enum(MACHINE_REASONS).optional(),
         })
         .meta({ id: 'TimelineEntry', description: 'Something that happened to an email' }),

@@ -28,6 +28,11 @@ export const emailListQuery = z.strictObject({
 
 /** The filters of the list, for an address that no URL shall have. */
 export const emailSearchBody = emailListQuery.extend({
+  tag: z
+    .string()
+    .max(LIMITS.emailTagLength)
+    .optional()
+    .meta({ description: 'One of its tags', examples: ['receipt'] }),
   address: z
     .string()
     .min(1)

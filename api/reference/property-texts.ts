@@ -69,6 +69,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   dir: 'The direction of the order; an unknown value counts as desc',
   disposition: 'A file of its own, or a part that the body shows',
   displayName: 'The name that recipients see; null for the name of the project',
+  doubleOptIn: 'How subscriptions through forms are confirmed',
   domain: 'The domain after the @ of sender addresses',
   dryRun: 'Whether nothing was changed',
   email: 'The email address',

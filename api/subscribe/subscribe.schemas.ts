@@ -74,4 +74,4 @@ export const subscribeBody = z.object({
 });
 export type SubscribeBody = z.output<typeof subscribeBody>;
 
-export const acceptedSchema = z.object({ accepted: z.literal(true) });
+export const acceptedSchema = z.object({ accepted: z.literal(true).describe('whatever is known of the address') });

@@ -21,6 +21,7 @@ export const trackedNameSchema = z
 export const trackingAllowedSchema = z.boolean().meta({
   description:
     'Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it',
+  examples: [true],
 });
 
 export const trackBody = z.object({

@@ -4,6 +4,7 @@ import type { EndedExecutionStatus } from './automations/automation-status.ts';
 
 export const WORKFLOW_TYPES = {
   emailDelivery: 'emailDelivery',
+  scheduledEmail: 'scheduledEmail',
   campaign: 'campaign',
   job: 'job',
   erasure: 'erasure',
@@ -22,8 +23,12 @@ export interface EmailDeliveryInput {
   emailIds: string[];
   /** Set for emails of automations; absent for transactional email. */
   origin?: 'automation';
-  /** Set for a scheduled email: when it is due, in milliseconds since 1970. */
-  dueAtMs?: number;
+}
+
+/** Input of `scheduledEmail`: one email. Its workflow has the id of a delivery. */
+export interface ScheduledEmailInput extends EmailDeliveryInput {
+  /** When it is due, in milliseconds since 1970. */
+  dueAtMs: number;
 }
 
 /** Says that a scheduled email has another moment, or was cancelled. */

@@ -77,7 +77,7 @@ it(
       });
       return emailDeliveryWorkflowId(body.data.emails[0].email as string);
     };
-    const record = async (workflowId: string, name: string) => {
+    const record = async (workflowId: string, name: string, type = 'emailDelivery') => {
       await eventually(() =>
         stack.temporal.client.workflow
           .getHandle(workflowId)
@@ -85,13 +85,13 @@ it(
           .then(Boolean, () => false),
       );
       await untilClosed(workflowId);
-      await storeHistory(stack.temporal.client, workflowId, `emailDelivery.${name}`);
+      await storeHistory(stack.temporal.client, workflowId, `${type}.${name}`);
     };
     await record(await send('one@mail.test'), 'sent');
     const scheduledId = await send('later@mail.test', inFuture(3600));
     const emailId = deliveryIdOf(scheduledId);
     await stack.api('PATCH', `/emails/${emailId}`, { body: { scheduledAt: inFuture(2) } });
-    await record(scheduledId, 'scheduled');
+    await record(scheduledId, 'scheduled', 'scheduledEmail');
     stack.sink.replyTo('slow@mail.test', { code: 451, stage: 'rcpt', times: 1 });
     await record(await send('slow@mail.test'), 'deferred');
   },

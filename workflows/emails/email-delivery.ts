@@ -3,6 +3,7 @@ import {
   EMAIL_RESCHEDULED_SIGNAL,
   type EmailDeliveryInput,
   type EmailRescheduled,
+  type ScheduledEmailInput,
 } from '../../shared/pure/workflow-contracts.ts';
 import { reasonOf } from '../failure-reason.ts';
 import { automationDelivery, database, transactionalDelivery } from '../proxies.ts';
@@ -53,14 +54,11 @@ class Schedule {
   }
 }
 
-/**
- * Delivers transactional emails until each is sent, bounced or given up. Deferred email (4xx) is tried again after
- * growing pauses, which occupy no worker. Email that no server accepts for two days fails with the reason. Email of a
- * disabled project waits until the project is enabled. A scheduled email waits for its moment first.
- */
-export async function emailDelivery(input: EmailDeliveryInput): Promise<EmailDeliveryResult> {
-  const { projectId, emailIds, origin, dueAtMs } = input;
-  const schedule = dueAtMs === undefined ? undefined : new Schedule(dueAtMs);
+/** @param schedule that of the email, if it has one */
+async function deliver(
+  { projectId, emailIds, origin }: EmailDeliveryInput,
+  schedule?: Schedule,
+): Promise<EmailDeliveryResult> {
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;
   const result: EmailDeliveryResult = { rounds: 0, emails: {} };
   let remaining = emailIds;
@@ -85,4 +83,21 @@ export async function emailDelivery(input: EmailDeliveryInput): Promise<EmailDel
     }
   }
   return result;
+}
+
+/**
+ * Delivers transactional emails until each is sent, bounced or given up. Deferred email (4xx) is tried again after
+ * growing pauses, which occupy no worker. Email that no server accepts for two days fails with the reason. Email of a
+ * disabled project waits until the project is enabled.
+ */
+export function emailDelivery(input: EmailDeliveryInput): Promise<EmailDeliveryResult> {
+  return deliver(input);
+}
+
+/**
+ * As `emailDelivery`, for one email that waits for its moment first. It may wait for months, so it moves to newer
+ * versions of the code.
+ */
+export function scheduledEmail(input: ScheduledEmailInput): Promise<EmailDeliveryResult> {
+  return deliver(input, new Schedule(input.dueAtMs));
 }

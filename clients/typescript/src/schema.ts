@@ -3279,6 +3279,7 @@ export interface components {
             /**
              * Format: date-time
              * @description of a pause: its end
+             * @example 2026-03-01T08:00:00.000Z
              */
             pausedUntil?: string;
             /**
@@ -3308,6 +3309,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The execution
+             * @example 01a214c7-4844-779a-8282-47d2aa49762f
              */
             executionId?: string;
             /**
@@ -3361,7 +3363,10 @@ export interface components {
              * @description The id of the record
              */
             id: string;
-            /** @description its key */
+            /**
+             * @description its key
+             * @example news
+             */
             key: string | null;
         };
         /** @description Words that somebody consented to */
@@ -3395,6 +3400,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Until when the contact gets no marketing email; left out while it has not paused
+             * @example 2026-03-01T08:00:00.000Z
              */
             pausedUntil?: string;
             /**
@@ -3413,7 +3419,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean;
             };
-            /** @description whether the contact agreed to tracking; left out for one who was not asked */
+            /**
+             * @description Whether the contact agreed to tracking; left out for one who was not asked
+             * @example true
+             */
             trackingAllowed?: boolean;
             /**
              * Format: date-time
@@ -5135,6 +5144,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            /** @description How subscriptions through forms are confirmed */
             doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
@@ -5229,6 +5239,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            /** @description How subscriptions through forms are confirmed */
             doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
@@ -5483,6 +5494,7 @@ export interface components {
             createdAt: string;
             /** @description The name that recipients see; null for the name of the project */
             displayName: string | null;
+            /** @description How subscriptions through forms are confirmed */
             doubleOptIn: components["schemas"]["DoubleOptIn"];
             /**
              * Format: uuid
@@ -5712,7 +5724,10 @@ export interface components {
              * @default 20
              */
             limit?: number;
-            /** @example true */
+            /**
+             * @description Only contacts who have not confirmed their subscription, or only the others
+             * @example true
+             */
             pending?: boolean;
             /**
              * @description A part of the text; upper and lower case are alike
@@ -5764,7 +5779,10 @@ export interface components {
              * @enum {string}
              */
             status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
-            /** @description One of its tags */
+            /**
+             * @description One of its tags
+             * @example receipt
+             */
             tag?: string;
             /**
              * Format: uuid
@@ -6241,7 +6259,10 @@ export interface components {
         };
         /** @description Accepted, whatever is known of the address */
         SubscribeResult: {
-            /** @constant */
+            /**
+             * @description whatever is known of the address
+             * @constant
+             */
             accepted: true;
         };
         /** @description An address that gets no email, and why */
@@ -6384,7 +6405,10 @@ export interface components {
              * @enum {string}
              */
             bounceType?: "hard" | "soft";
-            /** @description of an open or a click: whether a machine made it */
+            /**
+             * @description of an open or a click: whether a machine made it
+             * @example false
+             */
             isMachine?: boolean;
             /**
              * @description The link that was clicked
@@ -6540,7 +6564,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
-            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            /**
+             * @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it
+             * @example true
+             */
             trackingAllowed?: boolean;
         };
         /** @description The body of track */
@@ -6565,7 +6592,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
-            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            /**
+             * @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it
+             * @example true
+             */
             trackingAllowed?: boolean;
         };
         /** @description The contact and the event */
@@ -6849,7 +6879,10 @@ export interface components {
              * @description The email address
              */
             email?: string;
-            /** @description Until when the contact gets no marketing email; null ends a pause */
+            /**
+             * @description Until when the contact gets no marketing email; null ends a pause
+             * @example 2026-03-01T08:00:00.000Z
+             */
             pausedUntil?: string | null;
             /** @description Whether the contact gets marketing email */
             subscribed?: boolean;
@@ -6857,7 +6890,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
-            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            /**
+             * @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it
+             * @example true
+             */
             trackingAllowed?: boolean;
         };
         /** @description The body of updateKey */
@@ -6884,6 +6920,7 @@ export interface components {
              * @example Tea & Co
              */
             displayName?: string | null;
+            /** @description How subscriptions through forms are confirmed */
             doubleOptIn?: components["schemas"]["DoubleOptIn"] | null;
             /**
              * @description The language of recipients whose own is not known
@@ -7059,7 +7096,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean | null;
             };
-            /** @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it */
+            /**
+             * @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it
+             * @example true
+             */
             trackingAllowed?: boolean;
         };
         /** @description A contact, and whether it is new */
@@ -7088,6 +7128,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Until when the contact gets no marketing email; left out while it has not paused
+             * @example 2026-03-01T08:00:00.000Z
              */
             pausedUntil?: string;
             /**
@@ -7106,7 +7147,10 @@ export interface components {
             topics?: {
                 [key: string]: boolean;
             };
-            /** @description whether the contact agreed to tracking; left out for one who was not asked */
+            /**
+             * @description Whether the contact agreed to tracking; left out for one who was not asked
+             * @example true
+             */
             trackingAllowed?: boolean;
             /**
              * Format: date-time

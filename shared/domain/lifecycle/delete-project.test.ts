@@ -72,7 +72,8 @@ it('the deletion of a project takes what its contacts chose, and leaves that of 
         values (${contact}, everpost_uuid_v7(), ${id}, 'subscribed', 'api')),
       i as (insert into imported_consent (id, project_id, job_id, first_contact_id, last_contact_id, except_ids)
         values (everpost_uuid_v7(), ${id}, ${topic}, ${contact}, ${contact}, '{}'))
-      insert into opt_in (id, project_id, contact_id, expires_at) values (everpost_uuid_v7(), ${id}, ${contact}, now())`,
+      insert into opt_in (id, project_id, contact_id, is_first, expires_at)
+      values (everpost_uuid_v7(), ${id}, ${contact}, false, now())`,
     );
     await query(em(), sql`insert into topic_subscription values (${topic}, ${contact}, true)`);
   }

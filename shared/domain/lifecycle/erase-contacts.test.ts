@@ -309,8 +309,8 @@ it('erases what a contact has chosen: consents, topics and subscriptions that wa
     sql`
       with t as (insert into topic (id, project_id, key, name, default_subscription, created_at, updated_at)
         values (${topicId}, ${projectId}, 'chosen', 'News', 'opt_in', now(), now()) returning id)
-      insert into opt_in (id, project_id, contact_id, client_address, expires_at)
-      select everpost_uuid_v7(), ${projectId}, ${contactId}, '192.0.2.1', now() from t`,
+      insert into opt_in (id, project_id, contact_id, client_address, is_first, expires_at)
+      select everpost_uuid_v7(), ${projectId}, ${contactId}, '192.0.2.1', false, now() from t`,
   );
   await changeTopics(em(), projectId, [{ contactId, topicId, subscribed: false }], { reason: 'send' });
   await patchContact(em(), projectId, contactId, { subscribed: false }, { reason: 'send' });

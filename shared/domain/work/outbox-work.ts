@@ -25,6 +25,7 @@ import {
   type EventArrived,
   type JobInput,
   type OptInInput,
+  type ScheduledEmailInput,
   type WebhookEndpointInput,
 } from '../../pure/workflow-contracts.ts';
 import type { Em } from '../../database/em.ts';
@@ -87,10 +88,14 @@ async function startScheduled(em: Em, { projectId, subjectIds }: OutboxBatch): P
   return rows.map(({ id, dueAtMs }) => ({
     workflowId: emailDeliveryWorkflowId(id),
     subjectIds: [id],
-    start: started(WORKFLOW_TYPES.emailDelivery, { projectId, emailIds: [id], dueAtMs } satisfies EmailDeliveryInput, {
-      summary: 'one scheduled email',
-      priority: PRIORITIES[SCHEDULED_PRIORITY],
-    }),
+    start: started(
+      WORKFLOW_TYPES.scheduledEmail,
+      { projectId, emailIds: [id], dueAtMs } satisfies ScheduledEmailInput,
+      {
+        summary: 'one scheduled email',
+        priority: PRIORITIES[SCHEDULED_PRIORITY],
+      },
+    ),
     signal: { name: EMAIL_RESCHEDULED_SIGNAL, args: [{ dueAtMs } satisfies EmailRescheduled] },
   }));
 }
@@ -234,7 +239,8 @@ function wakeOptIns({ subjectIds }: OutboxBatch): WorkflowCall[] {
     subjectIds: [optInId],
     start: started(WORKFLOW_TYPES.optIn, { optInId } satisfies OptInInput, {
       summary: 'confirm a subscription',
-      priority: PRIORITIES.automation,
+      // A flood of forms in one project must not keep the campaigns of another from their turn.
+      priority: PRIORITIES.campaign,
     }),
     signal: { name: OPT_IN_CHANGED_SIGNAL, args: [] },
   }));
@@ -307,7 +313,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     find: { everyMs: 1_000, add: wakeEndpoints },
   },
   optIn: {
-    ...{ claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },
+    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
     calls: (_em, batch) => wakeOptIns(batch),
   },
 };
