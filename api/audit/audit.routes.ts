@@ -15,10 +15,13 @@ const auditQuery = z.object({
     .max(OPERATION_LENGTH_MAX)
     .optional()
     .meta({ description: 'An operation of this document, or a command', examples: ['sendCampaign'] }),
-  actor: z.enum(ACTORS).optional(),
-  keyId: z.uuid().optional(),
+  actor: z
+    .enum(ACTORS)
+    .optional()
+    .meta({ description: 'Only what was done with a key, in the console, or by an operator' }),
+  keyId: z.uuid().optional().meta({ description: 'Only what was done with this key' }),
   subjectId: z.uuid().optional().meta({ description: 'Only what was done to the record with this id' }),
-  outcome: z.enum(AUDIT_OUTCOMES).optional(),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().meta({ description: 'Only what was done, was refused, or failed' }),
   from: moment.optional().meta({ description: 'The first moment', examples: ['2026-02-01T00:00:00Z'] }),
   to: moment.optional().meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
 });

@@ -2,6 +2,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
+import type { NewAuditEntry } from '../../shared/domain/audit/audit.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { BatchQueue } from '../../shared/domain/emails/batch-queue.ts';
 import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
@@ -12,8 +13,15 @@ import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
 import type { KeyKind } from './api-key.ts';
 import type { Subscriber } from '../subscribe/subscriber.ts';
-import type { RequestAudit } from './request-audit.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
+
+/** The record of one writing request. */
+export interface RequestAudit {
+  /** Notes the ids in a successful answer. @returns the entry, for the transaction of the request */
+  entryOf: (status: number, data?: unknown) => NewAuditEntry;
+  /** Whether the transaction of the request has recorded it. */
+  isRecorded: boolean;
+}
 
 /** What every endpoint may use. */
 export interface ApiDeps {

@@ -2,21 +2,13 @@ import type { Request, Response } from 'express';
 import { recordAudit, subjectIdsOf, type NewAuditEntry } from '../../shared/domain/audit/audit.ts';
 import { Gather } from '../../shared/platform/gather.ts';
 import type { Caller } from './authenticator.ts';
-import type { ApiDeps } from './context.ts';
+import type { ApiDeps, RequestAudit } from './context.ts';
 import { effectOf, type Endpoint } from './endpoint.ts';
 import { requestIdOf } from './error-envelope.ts';
 
 /** The header with which the console says that it calls. */
 const CONSOLE_HEADER = 'everpost-console';
 const ENTRIES_MAX = 500;
-
-/** The record of one writing request. */
-export interface RequestAudit {
-  /** Notes the ids in a successful answer. @returns the entry, for the transaction of the request */
-  entryOf: (status: number, data?: unknown) => NewAuditEntry;
-  /** Whether the transaction of the request has recorded it. */
-  isRecorded: boolean;
-}
 
 /** The ids of what an answer is about. */
 function idsIn(data: unknown): unknown[] {

@@ -4,10 +4,10 @@ import { badRequest } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import type { Caller } from './authenticator.ts';
 import { contentCodingOf } from './body-reader.ts';
+import type { RequestAudit } from './context.ts';
 import { keyKindOf, type Endpoint } from './endpoint.ts';
 import { contentLengthOf, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import type { Load } from './load.ts';
-import type { RequestAudit } from './request-audit.ts';
 import { FORM_BYTES_MAX, readMultipart } from './multipart-body.ts';
 
 /** Templates and campaigns carry whole HTML documents. */

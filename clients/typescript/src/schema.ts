@@ -8154,16 +8154,19 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description Only what was done with a key, in the console, or by an operator */
                 actor?: "key" | "console" | "operator";
                 /** @description Where the next page begins; empty on the last one */
                 cursor?: string;
                 /** @description The first moment */
                 from?: string;
+                /** @description Only what was done with this key */
                 keyId?: string;
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
                 /** @description An operation of this document, or a command */
                 operation?: string;
+                /** @description Only what was done, was refused, or failed */
                 outcome?: "done" | "refused" | "failed";
                 /** @description Only what was done to the record with this id */
                 subjectId?: string;
