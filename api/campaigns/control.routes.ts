@@ -1,5 +1,7 @@
-import { setCampaignPublic } from '../../shared/domain/campaigns/archive.ts';
 import { z } from 'zod';
+import type { Em } from '../../shared/database/em.ts';
+import { setCampaignPublic } from '../../shared/domain/campaigns/archive.ts';
+import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { campaignHistory } from '../../shared/domain/audit/audit.ts';
 import { findCampaign } from '../../shared/domain/campaigns/campaigns.ts';
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
@@ -9,11 +11,12 @@ import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
 import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
 
-/** The endpoint that pauses a campaign, or the one that resumes it. */
-function pausing(
-  name: 'pause' | 'resume',
+/** An endpoint without a body that switches something of a campaign on or off. */
+function switching(
+  name: string,
   summary: string,
   description: string,
+  change: (em: Em, projectId: string, campaignId: string) => Promise<Campaign>,
   errors: Endpoint['errors'] = [],
 ): Endpoint {
   return endpoint({
@@ -25,54 +28,39 @@ function pausing(
     summary,
     description,
     replies: { 200: { description: 'The campaign', schema: campaignSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', ...errors],
+    errors: ['CAMPAIGN_NOT_FOUND', ...errors],
     subjects: (_campaign, { id }) => [id],
     async handle({ em, project, params }) {
-      const campaign = await setCampaignPaused(em, project.id, params.id, name === 'pause');
-      return ok(campaignView(campaign));
+      return ok(campaignView(await change(em, project.id, params.id)));
     },
   });
 }
 
-const pause = pausing(
+const pause = switching(
   'pause',
   'Pause a campaign that is going out',
   'No further email is given to a server; deliveries under way are finished. Pausing a paused campaign changes nothing. A paused campaign can be cancelled.',
+  (...of) => setCampaignPaused(...of, true),
+  ['BAD_REQUEST'],
 );
-const resume = pausing(
+const resume = switching(
   'resume',
   'Let a paused campaign go on',
   'The campaign goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.',
-  ['SENDER_DOMAIN_REFUSED'],
+  (...of) => setCampaignPaused(...of, false),
+  ['BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
 );
-
-/** The endpoint that puts a campaign into the project's archive, or the one that takes it out. */
-function publishing(name: 'publish' | 'unpublish', summary: string, description: string): Endpoint {
-  return endpoint({
-    ...oneCampaign,
-    operationId: `${name}Campaign`,
-    roles: ['marketing'],
-    method: 'post',
-    path: `/campaigns/:id/${name}`,
-    summary,
-    description,
-    replies: { 200: { description: 'The campaign', schema: campaignSchema } },
-    subjects: (_campaign, { id }) => [id],
-    async handle({ em, project, params }) {
-      return ok(campaignView(await setCampaignPublic(em, project.id, params.id, name === 'publish')));
-    },
-  });
-}
-
-const publish = publishing(
+const publish = switching(
   'publish',
   "Show a campaign in the project's archive",
   'The archive shows it to everybody as soon as it is SENT, rendered without a contact. Publishing it again changes nothing.',
+  (...of) => setCampaignPublic(...of, true),
 );
-const unpublish = publishing(
+const unpublish = switching(
   'unpublish',
   "Take a campaign out of the project's archive",
   'Links of recipients to their own emails go on working.',
+  (...of) => setCampaignPublic(...of, false),
 );
 
 const resend = endpoint({

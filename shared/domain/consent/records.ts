@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { keptAddress } from '../../platform/client-address.ts';
-import { causeData, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, emailIdOf, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { ClientAddresses } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
@@ -28,10 +28,6 @@ export interface ConsentChange {
   topicId?: string | null;
   state: ConsentState;
   cause: SubscriptionCause;
-  /** The email that led to it; by default that of the cause. Its campaign is found. */
-  emailId?: string | null;
-  /** The campaign that led to it, where no email is known. */
-  campaignId?: string | null;
   /** What else there is to know of the change. */
   details?: Readonly<Record<string, unknown>>;
   evidence?: Evidence | undefined;
@@ -42,10 +38,6 @@ export function evidenceOf(address: string | undefined, kept: ClientAddresses): 
   return { clientAddress: keptAddress(address, kept) };
 }
 
-function emailIdOf({ emailId, cause }: ConsentChange): string | null {
-  return emailId ?? ('emailId' in cause ? cause.emailId : null);
-}
-
 /** The statement of `recordConsents`, for a statement that changes something else, too. */
 export function consentsInsert(projectId: string, changes: readonly ConsentChange[]): SqlFragment {
   return sql`
@@ -53,15 +45,14 @@ export function consentsInsert(projectId: string, changes: readonly ConsentChang
       client_address, wording_id)
     select n.contact_id, everpost_uuid_v7(), ${projectId}, n.topic_id, n.state, n.data ->> 'reason',
       n.data - '{reason,emailId}'::text[] || jsonb_strip_nulls(jsonb_build_object('topicKey', t.key)), n.email_id,
-      coalesce(m.campaign_id, n.campaign_id), n.client_address, n.wording_id
+      m.campaign_id, n.client_address, n.wording_id
     from unnest(
       ${changes.map(({ contactId }) => contactId)}::uuid[], ${changes.map(({ topicId }) => topicId ?? null)}::uuid[],
       ${changes.map(({ state }) => state)}::text[],
-      ${changes.map(({ cause, details }) => json({ ...causeData(cause), ...details }))}::jsonb[], ${changes.map(emailIdOf)}::uuid[],
-      ${changes.map(({ campaignId }) => campaignId ?? null)}::uuid[],
+      ${changes.map(({ cause, details }) => json({ ...causeData(cause), ...details }))}::jsonb[], ${changes.map(({ cause }) => emailIdOf(cause))}::uuid[],
       ${changes.map(({ evidence }) => evidence?.clientAddress ?? null)}::text[],
       ${changes.map(({ evidence }) => evidence?.wordingId ?? null)}::text[]
-    ) as n (contact_id, topic_id, state, data, email_id, campaign_id, client_address, wording_id)
+    ) as n (contact_id, topic_id, state, data, email_id, client_address, wording_id)
     left join email m on m.id = n.email_id and m.project_id = ${projectId} left join topic t on t.id = n.topic_id`;
 }
 

@@ -1,4 +1,4 @@
-import { causeData } from '../../pure/events/subscription-reasons.ts';
+import { causeData, emailIdOf } from '../../pure/events/subscription-reasons.ts';
 import { recordConsents } from '../consent/records.ts';
 import type { SubscriptionChange } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
@@ -21,7 +21,7 @@ export async function setPause(
   until: Date | null,
   { cause, evidence }: Omit<SubscriptionChange, 'contactId'>,
 ): Promise<boolean> {
-  const emailId = 'emailId' in cause ? cause.emailId : null;
+  const emailId = emailIdOf(cause);
   const details = until ? { pausedUntil: until.toISOString() } : {};
   const changed = await query(
     em,

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge } from '../../pure/app-error.ts';
-import { causeData, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, emailIdOf, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
@@ -61,7 +61,7 @@ export async function recordSubscriptionEvents(
 ): Promise<void> {
   if (changed.length === 0) return;
   const state = subscribed ? 'subscribed' : 'unsubscribed';
-  const emailIds = changed.map(({ cause }) => ('emailId' in cause ? cause.emailId : null));
+  const emailIds = changed.map(({ cause }) => emailIdOf(cause));
   await query(
     em,
     sql`

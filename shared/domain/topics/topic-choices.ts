@@ -1,5 +1,5 @@
 import { validationError } from '../../pure/app-error.ts';
-import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, emailIdOf, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql } from '../../database/sql.ts';
@@ -46,7 +46,7 @@ export async function changeTopics(
 ): Promise<ChangedTopic[]> {
   const last = [...new Map(changes.map((change) => [`${change.contactId} ${change.topicId}`, change])).values()];
   if (last.length === 0) return [];
-  const emailId = 'emailId' in cause ? cause.emailId : null;
+  const emailId = emailIdOf(cause);
   return inTransaction(em, async (tx) => {
     const changed = await query(
       tx,

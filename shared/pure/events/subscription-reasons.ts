@@ -45,6 +45,11 @@ export function causeData(cause: SubscriptionCause): Record<string, string> {
   return { reason: cause.reason, workflowId: cause.automationId, executionId: cause.executionId };
 }
 
+/** The email that led to a change; null where none did. */
+export function emailIdOf(cause: SubscriptionCause): string | null {
+  return 'emailId' in cause ? cause.emailId : null;
+}
+
 /** What readers can choose as their reason, when a page asks why they left. */
 export const LEAVING_REASONS = ['too_many', 'not_relevant', 'never_subscribed', 'other'] as const;
 export type LeavingReason = (typeof LEAVING_REASONS)[number];
