@@ -10,7 +10,6 @@ import { query, queryOne } from '../rows.ts';
 
 const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
 type Kind = (typeof KINDS)[number];
-const RESTING: Kind[] = ['DELAY', 'WAIT_FOR_EVENT'];
 
 const eventOf = (kind: Kind) => `crash_in_${kind.toLowerCase()}`;
 const addressOf = (kind: Kind) => `${eventOf(kind)}@steps.test`;
@@ -23,7 +22,7 @@ async function createAutomations(project: TestProject, hook: WebhookReceiver): P
     UPDATE_CONTACT: { subscribed: false, data: { noted: true } },
     CONDITION: { field: 'event.plan', operator: 'equals', value: 'pro' },
     EXIT: { reason: 'left' },
-    // The delay still runs when transactions are blocked for the second time.
+    // The delay still runs when its end is blocked for the second kill.
     DELAY: { amount: 0.5, unit: 'minutes' },
     WAIT_FOR_EVENT: { eventName: 'answer', timeout: 3_600 },
     WEBHOOK: { url: hook.url },
@@ -44,22 +43,28 @@ async function createAutomations(project: TestProject, hook: WebhookReceiver): P
  * @returns the connection whose end lets them continue
  */
 async function holdRecords(world: KillWorld): Promise<pg.Client> {
-  const holder = new pg.Client({ connectionString: world.database.url });
-  await holder.connect();
-  await holder.query('begin');
+  const holder = await openHolder(world);
   await holder.query('lock table step_execution in share row exclusive mode');
   return holder;
 }
 
-/** Waits until so many transactions of the worker are blocked. */
-async function untilHeld(world: KillWorld, count: number): Promise<void> {
+async function openHolder(world: KillWorld): Promise<pg.Client> {
+  const holder = new pg.Client({ connectionString: world.database.url });
+  await holder.connect();
+  await holder.query('begin');
+  return holder;
+}
+
+/** Waits until the holder blocks so many transactions of the worker. */
+async function untilHeld(world: KillWorld, holder: pg.Client, count: number): Promise<void> {
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
   await eventually(async () => {
     const row = await queryOne(
       world.em(),
       sql`
-        select count(distinct l.pid) as held from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        where l.relation = 'step_execution'::regclass and not l.granted and a.datname = current_database()
-          and a.application_name like 'everpost-worker%'`,
+        select count(*) as held from pg_stat_activity
+        where datname = current_database() and application_name like 'everpost-worker%'
+          and ${rows[0]?.pid} = any(pg_blocking_pids(pid))`,
     );
     return row?.held === count;
   }, PATIENCE_MS);
@@ -89,6 +94,14 @@ export function stepsLoad(world: KillWorld): Load {
     return Promise.all(kinds.map(async (kind) => (await executionsOf(project, ids[kind]))[0]?.status as string));
   }
 
+  /** Blocks the transaction that ends the step of this type, once the step is stored and the condition holds. */
+  async function holdEnd(kind: Kind, isReady: () => boolean): Promise<void> {
+    const lock = `
+      select s.id from step_execution s join automation_execution x on x.id = s.execution_id
+      where x.automation_id = $1 and s.status in ('RUNNING', 'WAITING') for update of s`;
+    await eventually(async () => isReady() && (await holder.query(lock, [ids[kind]])).rowCount === 1, PATIENCE_MS);
+  }
+
   async function checkExecution(kind: Kind): Promise<void> {
     const [only, ...others] = await executionsOf(project, ids[kind]);
     expect(others).toEqual([]);
@@ -111,17 +124,19 @@ export function stepsLoad(world: KillWorld): Load {
       if (kill === 1) {
         holder = await holdRecords(world);
         for (const kind of KINDS) await track(project, addressOf(kind), eventOf(kind), { plan: 'pro' });
-        await untilHeld(world, KINDS.length);
+        await untilHeld(world, holder, KINDS.length);
         return;
       }
-      await eventually(async () => {
-        const statuses = await statusesOf(RESTING);
-        return statuses.every((status) => status === 'WAITING') && hook.calls.size === 1;
-      }, PATIENCE_MS);
-      holder = await holdRecords(world);
-      await track(project, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' });
-      hook.release();
-      await untilHeld(world, RESTING.length + 1);
+      holder = await openHolder(world);
+      // Each end is blocked as soon as the step waits: nothing says which step is repeated first after the first kill.
+      await Promise.all([
+        holdEnd('DELAY', () => true),
+        holdEnd('WAIT_FOR_EVENT', () => true).then(() =>
+          track(project, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' }),
+        ),
+        holdEnd('WEBHOOK', () => hook.calls.size === 1).then(() => hook.release()),
+      ]);
+      await untilHeld(world, holder, 3);
     },
     async letGo(kill) {
       await holder.end();
