@@ -18,6 +18,7 @@ import { createNearestPaths } from './http/nearest-path.ts';
 import { requestId, requestLine } from './http/request-head.ts';
 import { mountHealth, mountWaitingHealth, type HealthChecks } from './health/health.routes.ts';
 import { mountReference } from './reference/reference.routes.ts';
+import { mountLook } from './look/look.routes.ts';
 import { mountStartPage } from './reference/start-page.ts';
 import { createEndpoints } from './routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -83,6 +84,7 @@ export function createApp(
   mountCodec(app, deps.config);
   mountFeedback(app, deps, load);
   mountStartPage(app, deps.config);
+  if (deps.config.DOCS || deps.config.CONSOLE) mountLook(app);
   if (deps.config.DOCS) {
     mountReference(app, endpoints, deps.config.apiUrl);
     mountDocs(app);
