@@ -1,5 +1,6 @@
 import type { SmtpOutcome } from './message.ts';
 import type { SmtpUrgency } from './message-queue.ts';
+import type { Source } from './smtp-url.ts';
 import type { SmtpPoolLogger } from './server-health.ts';
 
 export interface SmtpPoolOptions {
@@ -43,6 +44,7 @@ export interface SendOptions {
 export interface RelayState {
   /** `host:port`. */
   label: string;
+  source: Source;
   connections: number;
   isDown: boolean;
   /** Whether messages leave this machine unencrypted. */

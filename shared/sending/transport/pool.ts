@@ -10,7 +10,7 @@ import { Openings } from './openings.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
 import { printableReply } from './smtp-reply.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
 import type { MessageState } from './transaction.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 import type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
@@ -63,7 +63,7 @@ export class Pool {
       ...(options.ehloName !== undefined && { name: options.ehloName }),
       ...parseSmtpUrl(url),
     }));
-    this.#health = new ServerHealth(servers, options.logger);
+    this.#health = new ServerHealth(withUniqueNames(servers), options.logger);
     this.#share = new ConnectionShare(options.maxConnections, this.#health);
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
   }
@@ -75,6 +75,7 @@ export class Pool {
   relays(): RelayState[] {
     return this.#health.servers.map(({ options, connections, failures, isInClear, outcomes }) => ({
       label: options.label,
+      source: options.source,
       connections,
       isDown: failures > 0,
       isInClear: isInClear === true,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { mayGoInClear, parseSmtpUrl } from './smtp-url.ts';
+import { mayGoInClear, parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
 
 describe('parseSmtpUrl', () => {
   it('reads host, port, login and options', () => {
     const url =
       'smtp://us%40er:p%3Aass@mail.example.com:2525?name=out.example.com&requireTLS=true&tls.rejectUnauthorized=false&socketTimeout=5000&debug=true&logger=true';
     expect(parseSmtpUrl(url)).toEqual({
+      source: { name: 'out.example.com', kind: 'relay', pool: 'default' },
       label: 'mail.example.com:2525',
       ...{ host: 'mail.example.com', port: 2525, name: 'out.example.com' },
       ...{ isSecure: false, startTls: 'required', allowsInsecureAuth: false },
@@ -13,6 +14,14 @@ describe('parseSmtpUrl', () => {
       tls: { rejectUnauthorized: false },
       auth: { user: 'us@er', pass: 'p:ass' },
     });
+  });
+
+  it('names the source by host, or by host and port where a host has several, and reads its pool', () => {
+    const named = (...urls: string[]) =>
+      withUniqueNames(urls.map(parseSmtpUrl)).map(({ source }) => `${source.name} ${source.pool}`);
+    expect(named('smtp://a.test:25?pool=bulk', 'smtp://b.test:25')).toEqual(['a.test bulk', 'b.test default']);
+    expect(named('smtp://a.test:25', 'smtp://a.test:26')).toEqual(['a.test:25 default', 'a.test:26 default']);
+    expect(() => parseSmtpUrl('smtp://u:secret@a.test?pool=a,b')).toThrow(/^pool in an SMTP URL takes/);
   });
 
   it('knows the default ports and IPv6', () => {

@@ -14,8 +14,20 @@ export type StartTls =
   | 'attempted'
   | 'never';
 
+/**
+ * One way out: an entry of `SMTP_URL`, or one local address of an `mx://` entry. Rules, pools and warm-up are about
+ * sources.
+ */
+export interface Source {
+  /** Unique among the sources of an installation. */
+  name: string;
+  kind: 'relay' | 'mx';
+  pool: string;
+}
+
 /** One SMTP server and the options of its connections. Times are in milliseconds. */
 export interface SmtpServerOptions {
+  source: Source;
   /** `host:port`, safe to log. */
   label: string;
   host: string;
@@ -114,8 +126,31 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
   return { user: decode(parsed.username), pass: decode(parsed.password), ...(method !== null && { method }) };
 }
 
+/** The pool of sources whose URL names none. */
+export const DEFAULT_POOL = 'default';
+const POOL_NAME = /^[\w.-]{1,63}$/;
+
+/** The source of a URL: `?name=` or the host, in the pool `?pool=`. @throws Error when the pool is no word */
+function sourceOf(query: URLSearchParams, host: string): Source {
+  const pool = query.get('pool') ?? DEFAULT_POOL;
+  if (!POOL_NAME.test(pool)) throw new Error('pool in an SMTP URL takes 1 to 63 letters, digits, ".", "_" and "-"');
+  return { name: query.get('name') ?? host, kind: 'relay', pool };
+}
+
+/** Servers whose names are not their own are named by host and port, so that each name means one source. */
+export function withUniqueNames<Server extends Pick<SmtpServerOptions, 'label' | 'source'>>(
+  servers: readonly Server[],
+): Server[] {
+  return servers.map((server) => {
+    const { label, source } = server;
+    const isOwn = servers.every((each) => each.source.name !== source.name || each.label === label);
+    return isOwn ? server : { ...server, source: { ...source, name: label } };
+  });
+}
+
 /**
- * Reads `smtp://` or `smtps://` `user:password@host:port?option=value`. Options: `name`, `localAddress`, `servername`,
+ * Reads `smtp://` or `smtps://` `user:password@host:port?option=value`. Options: `name` (in EHLO, and of the
+ * source), `pool`, `localAddress`, `servername`,
  * `requireTLS`, `ignoreTLS`, `opportunisticTLS`, `allowInsecureAuth`, `authMethod` (PLAIN, LOGIN, CRAM-MD5, XOAUTH2),
  * `tls.rejectUnauthorized`, `tls.servername`, `tls.minVersion`, `tls.maxVersion`, `tls.ciphers`, `tls.ecdhCurve`, and
  * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored. Without
@@ -141,6 +176,7 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   }
   const [name, localAddress] = [query.get('name'), query.get('localAddress')];
   return {
+    source: sourceOf(query, host),
     label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     host,
     port,
