@@ -8,6 +8,7 @@ import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
 import { createCheckEndpoint } from './campaigns/check.routes.ts';
 import { campaignControlEndpoints } from './campaigns/control.routes.ts';
 import { recipientEndpoints } from './campaigns/recipients.routes.ts';
+import { bulkContactsEndpoint } from './contacts/bulk-contacts.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
 import { consentEndpoints } from './contacts/consents.routes.ts';
 import { contactExportEndpoints } from './contacts/export.routes.ts';
@@ -44,6 +45,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...lookupEndpoints,
     ...fieldEndpoints,
     ...importEndpoints,
+    bulkContactsEndpoint,
     ...bulkEndpoints,
     ...contactEndpoints,
     ...consentEndpoints,

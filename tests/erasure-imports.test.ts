@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts, importSource } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
 import { sql } from '../shared/database/sql.ts';
 import { queryOne } from './support/rows.ts';
@@ -21,7 +21,11 @@ async function addContact(email: string): Promise<string> {
 function importRow(email: string, queuedAt: Date) {
   const rows = [{ row: 2, email, subscribed: undefined, data: '{}' }];
   return inTransaction(app.em(), (tx) =>
-    importContacts(tx, { id: randomUUID(), projectId: app.project.id, createdAt: queuedAt }, createContactBatch(rows)),
+    importContacts(
+      tx,
+      importSource({ id: randomUUID(), projectId: app.project.id, createdAt: queuedAt }),
+      createContactBatch(rows),
+    ),
   );
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createExecutionEngine, type ExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
 import { failExecution } from '../shared/domain/automations/fail-execution.ts';
 import { retryChunk } from '../shared/domain/automations/retry-executions.ts';
-import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts, importSource } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { recordTransactionalResults } from '../shared/domain/emails/delivery-results.ts';
 import type { DeliveryResult } from '../shared/sending/ports.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
@@ -186,7 +186,7 @@ async function changeEverythingAtOnce(): Promise<void> {
         data: '{"imported":1}',
       }));
       await inTransaction(em(), (tx) =>
-        importContacts(tx, { ...job(), createdAt: new Date() }, createContactBatch(rows)),
+        importContacts(tx, importSource({ ...job(), createdAt: new Date() }), createContactBatch(rows)),
       );
     },
     async () => {

@@ -5,7 +5,7 @@ import { query } from '../../tests/support/rows.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { setSubscribed } from '../../shared/domain/contacts/contacts.ts';
 import { recordConsents, wordingId } from '../../shared/domain/consent/records.ts';
-import { createContactBatch, importContacts } from '../../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts, importSource } from '../../shared/domain/contact-jobs/import-contacts.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const jobId = randomUUID();
 async function importRows(...rows: { email: string; subscribed?: boolean; hasLeft?: boolean }[]): Promise<void> {
   const batch = createContactBatch(rows.map((row, index) => ({ row: index + 2, data: '{}', ...row }) as never));
   const job = { id: jobId, projectId: app.project.id, createdAt: new Date() };
-  await app.em().transactional((tx) => importContacts(tx, job, batch));
+  await app.em().transactional((tx) => importContacts(tx, importSource(job), batch));
 }
 
 const send = (email: string, subscribed: boolean) =>

@@ -80,7 +80,7 @@ const upsert = endpoint({
       if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
       await chooseTopics(tx, project.id, contact.id, body.topics, cause);
       if (body.trackingAllowed !== undefined) {
-        await setTrackingAllowed(tx, project.id, contact.id, body.trackingAllowed, { cause });
+        await setTrackingAllowed(tx, project.id, [contact.id], body.trackingAllowed, { cause });
         contact.trackingAllowed = body.trackingAllowed;
       }
       const view = await oneContactView(tx, project.id, contact);
@@ -124,7 +124,7 @@ const patch = endpoint({
     const pause = pausedUntil === undefined ? {} : { pausedUntil: pausedUntil === null ? null : new Date(pausedUntil) };
     return inTransaction(em, async (tx) => {
       if (trackingAllowed !== undefined)
-        await setTrackingAllowed(tx, project.id, params.id, trackingAllowed, { cause });
+        await setTrackingAllowed(tx, project.id, [params.id], trackingAllowed, { cause });
       const contact = await patchContact(tx, project.id, params.id, { ...changes, ...pause }, cause);
       await chooseTopics(tx, project.id, params.id, topics, cause);
       return ok(await oneContactView(tx, project.id, contact));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { atMost } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
 import { topicChoicesSchema } from '../../shared/pure/topics.ts';
@@ -74,6 +75,47 @@ export const upsertedContactSchema = contactSchema
       .meta({ id: 'UpsertMeta', description: 'Whether the contact is new' }),
   })
   .meta({ id: 'UpsertedContact', description: 'A contact, and whether it is new' });
+
+/** The body of POST /contacts/bulk. Each contact is read alone, so a faulty one takes nothing from others. */
+export const bulkContactsBody = z.object({ contacts: atMost(LIMITS.contactsPerRequest, z.array(z.unknown()).min(1)) });
+
+/** That body as callers know it. */
+export const documentedBulkContacts = z.object({
+  contacts: z
+    .array(upsertContactBody.meta({ id: 'BulkContact', description: 'A contact of a request, as in POST /contacts' }))
+    .min(1)
+    .max(LIMITS.contactsPerRequest),
+});
+
+export const bulkContactsSchema = z.object({
+  results: z
+    .array(
+      z
+        .object({
+          email: z.string().nullable().meta({ description: 'The address, as it is stored if it is one' }),
+          outcome: z.enum(['created', 'updated', 'unchanged', 'error']),
+          id: z.uuid().nullable().meta({ description: 'The id of the contact; null for an error' }),
+          errors: z
+            .array(
+              z
+                .object({
+                  field: z.string().meta({ examples: ['topics.news'] }),
+                  message: z.string(),
+                  code: z.string().meta({ examples: ['unknown_topic'] }),
+                })
+                .meta({ id: 'BulkContactFault', description: 'What is wrong with a field of a contact' }),
+            )
+            .optional()
+            .meta({ description: 'Of an error: what is wrong, field by field' }),
+        })
+        .meta({ id: 'BulkContactOutcome', description: 'What became of a contact of a request' }),
+    )
+    .meta({ description: 'One for each contact, in their order' }),
+  createdCount: z.int(),
+  updatedCount: z.int(),
+  unchangedCount: z.int(),
+  failureCount: z.int(),
+});
 
 const DAY_MS = 86_400_000;
 

@@ -9,7 +9,7 @@ import { validationError } from '../../shared/pure/app-error.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 
 const DESCRIPTION =
-  'What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too';
+  'What a column is, as `<column>:<target>`: `email`, `subscribed`, `trackingAllowed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too';
 
 const EXAMPLES = ['Kontakt:email', 'Ort:data.city'];
 
@@ -36,7 +36,7 @@ export function readMap(query: z.infer<typeof importQuery>, { texts }: UploadedF
     const mapping = readColumnMapping(each);
     if (mapping) return mapping;
     const message =
-      'Must be <column>:<target>, where the target is email, subscribed, ignored, topic.<key> or data.<key>';
+      'Must be <column>:<target>, where the target is email, subscribed, trackingAllowed, ignored, topic.<key> or data.<key>';
     throw validationError([{ field: 'map', message, code: 'invalid_string', received: each.slice(0, 200) }]);
   });
 }

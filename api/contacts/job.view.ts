@@ -27,7 +27,7 @@ const importResultSchema = z
           .object({
             column: z.string().meta({ description: 'Its name in the file' }),
             becomes: z.string().meta({
-              description: 'email, subscribed, ignored, `topic.<key>`, or `data.<key>`',
+              description: 'email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`',
               examples: ['data.plan'],
             }),
           })

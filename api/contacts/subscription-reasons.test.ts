@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { patchContact } from '../../shared/domain/contacts/contacts.ts';
 import { changeContacts } from '../../shared/domain/contact-jobs/bulk-change.ts';
-import { createContactBatch, importContacts } from '../../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts, importSource } from '../../shared/domain/contact-jobs/import-contacts.ts';
 import { query, sql } from '../../shared/database/sql.ts';
 import { recordComplaint, recordHardBounce } from '../../shared/domain/emails/feedback.ts';
 import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
@@ -101,7 +101,7 @@ const paths: [string, (reader: Reader) => Promise<unknown>, (reader: Reader) => 
       app
         .em()
         .transactional((tx) =>
-          importContacts(tx, job(), createContactBatch([{ row: 2, email, ...SUBSCRIBED, data: '{}' }])),
+          importContacts(tx, importSource(job()), createContactBatch([{ row: 2, email, ...SUBSCRIBED, data: '{}' }])),
         ),
     () => ({ jobId }),
   ],

@@ -148,6 +148,8 @@ export const LIMITS = {
   subscriptionsPerClientAndHour: 300,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
+  /** Contacts that one request writes. */
+  contactsPerRequest: 1_000,
   /** Addresses that one request suppresses. */
   suppressionsPerRequest: 10_000,
   /** The configs of all steps of an automation, which are answered together. */

@@ -9,6 +9,8 @@ export const ROUTES = {
     get: 'GET /contacts/{id}',
     /** Creates the contact of an address, or changes it. */
     upsert: 'POST /contacts body',
+    /** As `upsert`, for up to 1,000 contacts; each has an outcome of its own. */
+    upsertMany: 'POST /contacts/bulk body',
     update: 'PATCH /contacts/{id} body',
     /** Erases the contact, with the content of its emails. */
     delete: 'DELETE /contacts/{id}',

@@ -593,6 +593,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create or update up to 1,000 contacts
+         * @description Each contact has the fields of POST /contacts and an outcome of its own: one that cannot be stored takes nothing from the others. Contacts with the same address are merged; a later one has precedence.
+         *
+         *     Roles: full, marketing.
+         */
+        post: operations["upsertContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/bulk-delete": {
         parameters: {
             query?: never;
@@ -780,7 +802,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file, in the background
-         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
+         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A value that leaves open who is subscribed fails the import before anything is stored.
          *
          *     Roles: full, marketing.
          */
@@ -2760,6 +2782,52 @@ export interface components {
             /** @description The branch of the step; null where the step has only one */
             branch?: ("yes" | "no" | "event" | "timeout") | null;
         };
+        /** @description A contact of a request, as in POST /contacts */
+        BulkContact: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+            /** @description New contacts: true when omitted */
+            subscribed?: boolean;
+            /** @description Topics to join (true) or leave (false), by their keys; null returns to the default of the topic */
+            topics?: {
+                [key: string]: boolean | null;
+            };
+            /**
+             * @description Whether the contact agrees that opens and clicks are recorded; projects of the mode CONSENTED ask for it
+             * @example true
+             */
+            trackingAllowed?: boolean;
+        };
+        /** @description What is wrong with a field of a contact */
+        BulkContactFault: {
+            /** @example unknown_topic */
+            code: string;
+            /**
+             * @description The name of the field
+             * @example topics.news
+             */
+            field: string;
+            /** @description What has happened, for people */
+            message: string;
+        };
+        /** @description What became of a contact of a request */
+        BulkContactOutcome: {
+            /** @description The address, as it is stored if it is one */
+            email: string | null;
+            /** @description Of an error: what is wrong, field by field */
+            errors?: components["schemas"]["BulkContactFault"][];
+            /** @description The id of the contact; null for an error */
+            id: string | null;
+            /** @enum {string} */
+            outcome: "created" | "updated" | "unchanged" | "error";
+        };
         /** @description The body of bulkDeleteContacts */
         BulkDeleteContactsRequest: {
             /** @description The ids of the contacts; required */
@@ -4454,7 +4522,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `trackingAllowed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
              * @example [
              *       "Kontakt:email",
              *       "Ort:data.city"
@@ -4465,7 +4533,7 @@ export interface components {
         /** @description What a column of the file became */
         ImportedColumn: {
             /**
-             * @description email, subscribed, ignored, `topic.<key>`, or `data.<key>`
+             * @description email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`
              * @example data.plan
              */
             becomes: string;
@@ -4523,7 +4591,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
+             * @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `trackingAllowed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too
              * @example [
              *       "Kontakt:email",
              *       "Ort:data.city"
@@ -7102,6 +7170,23 @@ export interface components {
              */
             trackingAllowed?: boolean;
         };
+        /** @description The body of upsertContacts */
+        UpsertContactsRequest: {
+            contacts: components["schemas"]["BulkContact"][];
+        };
+        /** @description What became of each contact */
+        UpsertContactsResponse: {
+            /** @description How many contacts were created */
+            createdCount: number;
+            /** @description How many could not be done */
+            failureCount: number;
+            /** @description One for each contact, in their order */
+            results: components["schemas"]["BulkContactOutcome"][];
+            /** @description How many needed no change */
+            unchangedCount: number;
+            /** @description How many contacts were updated */
+            updatedCount: number;
+        };
         /** @description A contact, and whether it is new */
         UpsertedContact: {
             /** @description Whether the contact is new */
@@ -7824,6 +7909,9 @@ export type BadRequestResponse = components['schemas']['BadRequestResponse'];
 export type BatchEmail = components['schemas']['BatchEmail'];
 export type BatchOutcome = components['schemas']['BatchOutcome'];
 export type BranchCondition = components['schemas']['BranchCondition'];
+export type BulkContact = components['schemas']['BulkContact'];
+export type BulkContactFault = components['schemas']['BulkContactFault'];
+export type BulkContactOutcome = components['schemas']['BulkContactOutcome'];
 export type BulkDeleteContactsRequest = components['schemas']['BulkDeleteContactsRequest'];
 export type BulkError = components['schemas']['BulkError'];
 export type BulkJob = components['schemas']['BulkJob'];
@@ -8042,6 +8130,8 @@ export type UpdateWebhookRequest = components['schemas']['UpdateWebhookRequest']
 export type UpdateWorkflowRequest = components['schemas']['UpdateWorkflowRequest'];
 export type UpdateWorkflowStepRequest = components['schemas']['UpdateWorkflowStepRequest'];
 export type UpsertContactRequest = components['schemas']['UpsertContactRequest'];
+export type UpsertContactsRequest = components['schemas']['UpsertContactsRequest'];
+export type UpsertContactsResponse = components['schemas']['UpsertContactsResponse'];
 export type UpsertedContact = components['schemas']['UpsertedContact'];
 export type UpsertMeta = components['schemas']['UpsertMeta'];
 export type ValidationError = components['schemas']['ValidationError'];
@@ -8905,6 +8995,33 @@ export interface operations {
             };
         };
     };
+    upsertContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own. A request with a key that was used before is refused with 409, and not repeated */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpsertContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of each contact */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertContactsResponse"];
+                };
+            };
+        };
+    };
     bulkDeleteContacts: {
         parameters: {
             query?: never;
@@ -9104,7 +9221,7 @@ export interface operations {
     importContacts: {
         parameters: {
             query?: {
-                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `trackingAllowed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
                 map?: string[] | string | string[];
             };
             header?: never;
@@ -10040,7 +10157,7 @@ export interface operations {
     importSuppressions: {
         parameters: {
             query?: {
-                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
+                /** @description What a column is, as `<column>:<target>`: `email`, `subscribed`, `trackingAllowed`, `ignored`, a topic such as `topic.news`, or a key of the data such as `data.plan`. It may be given several times, and as a field of the form, too */
                 map?: string[] | string | string[];
             };
             header?: never;

@@ -2,15 +2,15 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { NIL, v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
-import type { SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
-import type { TopicChoices } from '../../pure/topics.ts';
+import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { ImportFileError } from './csv-file.ts';
 import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
-import { importedConsentsInsert } from '../consent/records.ts';
+import { createdConsentsInsert, importedConsentsInsert, recordConsents } from '../consent/records.ts';
+import { setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { ImportedContact } from './import-file.ts';
@@ -22,6 +22,28 @@ export interface ImportedCounts {
   refused: ImportedContact[];
   /** Rows of contacts that were deleted after the file was uploaded; they are not created again. */
   erasedCount: number;
+  /** Ids of contacts that existed and are not as before; those whose data has changed only when `isReported`. */
+  changed: Set<string>;
+}
+
+/** Where rows come from. */
+export interface ImportSource {
+  projectId: string;
+  cause: SubscriptionCause;
+  /**
+   * When the caller handed the rows over: who was deleted since is not created again, and who has left since is not
+   * subscribed. Null where that is now.
+   */
+  startedAt: Date | null;
+  /** Whether a topic that a contact has left stays left, whatever the rows say. */
+  keepsLeft?: boolean | undefined;
+  /** Whether `changed` is asked for. */
+  isReported?: boolean;
+}
+
+/** The source that the rows of a job have. */
+export function importSource({ id, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>): ImportSource {
+  return { projectId, cause: { reason: 'import', jobId: id }, startedAt: createdAt };
 }
 
 const UPSERTED = {
@@ -34,6 +56,8 @@ const UPSERTED = {
    */
   toSubscribe: texts,
   toUnsubscribe: texts,
+  /** Ids of existing contacts whose data has changed. */
+  changed: texts,
 };
 
 /**
@@ -50,12 +74,29 @@ function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
 }
 
 function merge(earlier: ImportedContact, later: ImportedContact): ImportedContact {
-  const topics = { ...earlier.topics, ...later.topics };
-  const merged = { ...later, subscribed: later.subscribed ?? earlier.subscribed, topics };
-  if (earlier.data === '{}') return merged;
-  if (later.data === '{}') return { ...merged, data: earlier.data };
+  return {
+    ...later,
+    subscribed: later.subscribed ?? earlier.subscribed,
+    hasLeft: later.hasLeft ?? earlier.hasLeft,
+    topics: { ...earlier.topics, ...later.topics },
+    trackingAllowed: later.trackingAllowed ?? earlier.trackingAllowed,
+    left: later.left ?? earlier.left,
+    removed: [...(earlier.removed ?? []), ...(later.removed ?? [])],
+    data: mergeData(without(earlier.data, later.removed), later.data),
+  };
+}
+
+function mergeData(earlier: string, later: string): string {
+  if (earlier === '{}') return later;
   // When a key occurs twice in a text, jsonb keeps the last value.
-  return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
+  return later === '{}' ? earlier : `${earlier.slice(0, -1)},${later.slice(1)}`;
+}
+
+/** A JSON object without some of its keys. */
+function without(data: string, keys: readonly string[] = []): string {
+  if (keys.length === 0) return data;
+  const entries = Object.entries(JSON.parse(data) as object);
+  return JSON.stringify(Object.fromEntries(entries.filter(([key]) => !keys.includes(key))));
 }
 
 /**
@@ -75,8 +116,10 @@ export async function findImportedTopics(em: Em, projectId: string, keys: string
 /** Rows that are prepared for PostgreSQL. */
 export interface ContactBatch {
   rows: ImportedContact[];
-  /** Which topics the addresses have that say something about any. */
-  topics: Map<string, TopicChoices>;
+  /** The addresses whose rows say more than a subscription and data: topics, tracking, or why somebody left. */
+  choices: Map<string, ImportedContact>;
+  /** The keys of the data that are deleted, by address. */
+  removed: Record<string, string[]>;
   /** A JSON array with one element for each address. */
   json: string;
   /** The ids of the first and the last address; those of all others are between them, and no others are. */
@@ -106,83 +149,161 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
     ({ email, subscribed, hasLeft = false, data }, index) =>
       `{"id":"${ids[index]}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`,
   );
-  const topics = new Map(merged.flatMap((row) => (row.topics ? [[row.email, row.topics] as const] : [])));
-  return { rows, topics, json: `[${elements.join(',')}]`, first: ids[0] ?? NIL, last: ids.at(-1) ?? NIL };
+  const choosing = merged.filter(({ topics, trackingAllowed, left }) =>
+    [topics, trackingAllowed, left].some((said) => said !== undefined),
+  );
+  return {
+    rows,
+    choices: new Map(choosing.map((row) => [row.email, row])),
+    removed: Object.fromEntries(merged.flatMap(({ email, removed }) => (removed?.length ? [[email, removed]] : []))),
+    json: `[${elements.join(',')}]`,
+    first: ids[0] ?? NIL,
+    last: ids.at(-1) ?? NIL,
+  };
+}
+
+/** The statement that records the consent of the new contacts of `upserted`. */
+function newConsents({ projectId, cause }: ImportSource, { first, last }: ContactBatch): SqlFragment {
+  if (cause.reason === 'import') {
+    const batch = { projectId, jobId: cause.jobId, first, last };
+    return importedConsentsInsert(batch, sql`select id, subscribed from upserted where is_new`);
+  }
+  const data = json(causeData(cause));
+  return createdConsentsInsert(projectId, sql`select id, ${data}::jsonb from upserted where is_new and subscribed`);
+}
+
+/** The data of an existing contact with that of its row. */
+function mergedData(removed: ContactBatch['removed']): SqlFragment {
+  if (Object.keys(removed).length === 0) return sql`(contact.data || excluded.data)`;
+  return sql`((contact.data - array(select jsonb_array_elements_text(${json(removed)}::jsonb -> contact.email)))
+    || excluded.data)`;
 }
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription records its event.
- * @param job the import; contacts erased since the upload, its `createdAt`, are not created again
- * @param topicIds the topics that the file names, by their keys
+ * @param topicIds the topics that the rows name, by their keys
  * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
  *   counts as an update
  */
 export async function importContacts(
   em: Em,
-  { id: jobId, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>,
-  { rows, topics, json, first, last }: ContactBatch,
+  source: ImportSource,
+  batch: ContactBatch,
   topicIds: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedCounts> {
+  const { projectId, startedAt, isReported = false } = source;
+  const { rows, choices } = batch;
+  const merged = mergedData(batch.removed);
+  const optedOutAt = sql`
+    coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)`;
+  const isExisting = sql`not is_new and u.id is not null`;
   // PostgreSQL counts the rows, because returning them all would take a third of the time.
   const upserted = await queryOne(
     em,
     sql`
       with imported as materialized (
-        select * from jsonb_to_recordset(${json}::jsonb) as n (id uuid, email text, subscribed boolean, "left" boolean, data jsonb)
+        select * from jsonb_to_recordset(${batch.json}::jsonb) as n (id uuid, email text, subscribed boolean, "left" boolean, data jsonb)
       ), upserted as (
         insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
         select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()
         from imported where ${dataFits(sql`data`)}
-        on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now(),
-            opted_out_at = coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)
-          where ${dataFits(sql`(contact.data || excluded.data)`)}
-        returning id, email, subscribed, bounced_email_id, (xmax = 0) as is_new
-      ), consents as (${importedConsentsInsert({ projectId, jobId, first, last }, sql`select id, subscribed from upserted where is_new`)})
+        on conflict (project_id, email) do update set data = ${merged}, opted_out_at = ${optedOutAt},
+            updated_at = case when ${merged} = contact.data then contact.updated_at else now() end
+          where ${dataFits(merged)}
+        returning id, email, subscribed, opted_out_at, bounced_email_id, updated_at, (xmax = 0) as is_new
+      ), consents as (${newConsents(source, batch)})
       select count(*) filter (where is_new) as created,
         coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
-        coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed), '{}') as "toSubscribe",
+        coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed
+          and (u.opted_out_at is null or u.opted_out_at < coalesce(${startedAt}::timestamptz, 'infinity'))), '{}') as "toSubscribe",
         coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed
-          and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe"
+          and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe",
+        coalesce(array_agg(u.id) filter (where ${isReported}::boolean and ${isExisting}
+          and u.updated_at = now()::timestamptz(3)), '{}') as changed
       from imported i left join upserted u on u.email = i.email`,
     UPSERTED,
   );
-  const { created = 0, toSubscribe = [], toUnsubscribe = [], refused: refusedEmails = [] } = upserted ?? {};
-  const cause = { reason: 'import', jobId } as const;
-  if (toSubscribe.length > 0) await setSubscribed(em, projectId, toSubscribe, true, cause);
-  if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false, cause);
+  const { created = 0, refused: refusedEmails = [] } = upserted ?? {};
+  for (const email of refusedEmails) choices.delete(email);
+  const changed = new Set(upserted?.changed);
+  const chosen = await findChosen(em, projectId, choices);
+  for (const id of await subscribeImported(em, source, upserted, chosen)) changed.add(id);
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
-  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, createdAt);
-  for (const email of refusedEmails) topics.delete(email);
-  await chooseImportedTopics(em, projectId, topics, topicIds, cause);
+  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, startedAt);
+  for (const id of await chooseImported(em, source, batch, chosen, topicIds)) changed.add(id);
   return {
     createdCount: created - erasedCount,
     updatedCount: rows.length - created - refused.length,
     refused,
     erasedCount,
+    changed,
   };
 }
 
-/**
- * Stores the choices about topics of a batch. A yes is as good as one in the column `subscribed`: it joins a topic that
- * the contact has left, too.
- */
-async function chooseImportedTopics(
-  em: Em,
-  projectId: string,
-  topics: ReadonlyMap<string, TopicChoices>,
-  topicIds: ReadonlyMap<string, string>,
-  cause: SubscriptionCause,
-): Promise<void> {
-  if (topics.size === 0) return;
+/** The rows that say more than a subscription and data, by the ids of their contacts. */
+type ChosenRows = ReadonlyMap<string, ImportedContact>;
+
+async function findChosen(em: Em, projectId: string, choices: ContactBatch['choices']): Promise<ChosenRows> {
+  if (choices.size === 0) return new Map();
   const contacts = await query(
     em,
-    sql`select id, email from contact where project_id = ${projectId} and email = any(${[...topics.keys()]}::text[])`,
+    sql`select id, email from contact where project_id = ${projectId} and email = any(${[...choices.keys()]}::text[])`,
     pick(tables.contact, 'id', 'email'),
   );
-  const changes = contacts.flatMap(({ id, email }) => changesOf(id, topics.get(email) ?? {}, topicIds));
-  await changeTopics(em, projectId, changes, cause);
+  return new Map(
+    contacts.flatMap(({ id, email }): [string, ImportedContact][] => {
+      const row = choices.get(email);
+      return row ? [[id, row]] : [];
+    }),
+  );
+}
+
+/** Subscribes and unsubscribes existing contacts. @returns the ids of those that changed */
+async function subscribeImported(
+  em: Em,
+  { projectId, cause }: ImportSource,
+  upserted: { toSubscribe: string[]; toUnsubscribe: string[] } | undefined,
+  chosen: ChosenRows,
+): Promise<string[]> {
+  const causeOf = (id: string) => ({ cause: leavingCause(cause, chosen.get(id)) });
+  const set = async (ids: string[] = [], isSubscribed: boolean): Promise<string[]> =>
+    ids.length === 0 ? [] : setSubscribed(em, projectId, ids, isSubscribed, causeOf);
+  return [...(await set(upserted?.toSubscribe, true)), ...(await set(upserted?.toUnsubscribe, false))];
+}
+
+/** The cause with what another tool knows of why somebody left there. */
+function leavingCause(cause: SubscriptionCause, row: ImportedContact | undefined): SubscriptionCause {
+  return cause.reason === 'import' && row?.left ? { ...cause, ...row.left } : cause;
+}
+
+/**
+ * Stores what rows say of topics, tracking, and why new contacts have left elsewhere. A yes is as good as one in the
+ * column `subscribed`: it joins a topic that the contact has left, too, unless such topics stay left.
+ * @returns the ids of contacts that changed
+ */
+async function chooseImported(
+  em: Em,
+  { projectId, cause, keepsLeft = false }: ImportSource,
+  { first, last }: ContactBatch,
+  chosen: ChosenRows,
+  topicIds: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const rows = [...chosen];
+  const changes = rows.flatMap(([id, { topics = {} }]) => changesOf(id, topics, topicIds));
+  const changed = (await changeTopics(em, projectId, changes, cause, { keepsLeft })).map(({ contactId }) => contactId);
+  for (const isAllowed of [true, false]) {
+    const ids = rows.flatMap(([id, { trackingAllowed }]) => (trackingAllowed === isAllowed ? [id] : []));
+    changed.push(...(await setTrackingAllowed(em, projectId, ids, isAllowed, { cause })));
+  }
+  const left = rows.filter(([id, row]) => row.left && id >= first && id <= last);
+  await recordConsents(
+    em,
+    projectId,
+    left.map(([contactId, row]) => ({ contactId, state: 'unsubscribed', cause: leavingCause(cause, row) })),
+  );
+  return changed;
 }
 
 /**
@@ -192,12 +313,12 @@ async function chooseImportedTopics(
  * the time of an import, so a project without erased contacts is spared that.
  * @returns how many were removed
  */
-async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date): Promise<number> {
+async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date | null): Promise<number> {
   const row = await queryOne(
     em,
     sql`
       with returned as materialized (
-        select c.id, max(x.erased_at) >= ${queuedAt} as is_erased, array_agg(x.contact_id) as erased_ids
+        select c.id, max(x.erased_at) >= coalesce(${queuedAt}::timestamptz, 'infinity') as is_erased, array_agg(x.contact_id) as erased_ids
         from contact c cross join ${ADDRESS_HASH_KEY}
         join erased_contact x on x.project_id = c.project_id and x.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}
         where c.project_id = ${projectId} and c.created_at = now()::timestamptz(3) and c.xmin = pg_current_xact_id()::xid

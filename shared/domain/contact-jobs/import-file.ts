@@ -3,6 +3,7 @@ import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-addres
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
 import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
@@ -26,6 +27,12 @@ export interface ImportedContact {
   hasLeft?: true | undefined;
   /** Which topics the person has, by their keys. */
   topics?: TopicChoices | undefined;
+  /** Whether the person agrees to tracking. */
+  trackingAllowed?: boolean | undefined;
+  /** Why the person has left elsewhere. What bounced, complained or is blocked is suppressed, too. */
+  left?: LeftElsewhere | undefined;
+  /** Keys of the custom data to delete. */
+  removed?: string[] | undefined;
   /** The custom data of the row, as JSON. */
   data: string;
 }
@@ -108,6 +115,12 @@ function readSubscription(cells: string[], { subscribed, checked }: Columns, row
   return result;
 }
 
+/** What the column `trackingAllowed` says; null when it is not understood. */
+function readTracking(cells: string[], { tracking }: Columns): boolean | null | undefined {
+  const cell = tracking === undefined ? '' : (cells[tracking] ?? '');
+  return cell.trim() === '' ? undefined : (readSubscribed(cell) ?? null);
+}
+
 /** Which topics a row says that the person has. @returns the key of a topic whose cell is not understood, instead */
 function readTopics(cells: string[], { topics }: Columns): TopicChoices | string | undefined {
   if (topics.length === 0) return undefined;
@@ -186,11 +199,13 @@ class RowReader {
     if (!subscription) return this.#refuse(cells, columns, row, choiceFault('subscribed'));
     const topics = readTopics(cells, columns);
     if (typeof topics === 'string') return this.#refuse(cells, columns, row, choiceFault(`topic.${topics}`));
+    const trackingAllowed = readTracking(cells, columns);
+    if (trackingAllowed === null) return this.#refuse(cells, columns, row, choiceFault('trackingAllowed'));
     if (cells.some((cell) => cell.includes('\0')))
       return this.#refuse(cells, columns, row, 'contains the NUL character');
     const data = this.#readData(cells);
     if (data === undefined) return this.#refuse(cells, columns, row, DATA_FAULT);
-    this.#file.rows.push({ row, email, ...subscription, topics, data });
+    this.#file.rows.push({ row, email, ...subscription, topics, trackingAllowed, data });
     if (subscription.hasLeft) this.leavers.add(email);
   }
 

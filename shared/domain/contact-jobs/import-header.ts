@@ -3,7 +3,7 @@ import { comparable, standingColumn, type StandingColumn } from '../../pure/cont
 import { LIMITS } from '../../pure/limits.ts';
 import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
 
-/** What the caller says that a column is: `email`, `subscribed`, `ignored`, `topic.<key>` or `data.<key>`. */
+/** What the caller says that a column is: `email`, `subscribed`, `trackingAllowed`, `ignored`, `topic.<key>` or `data.<key>`. */
 export interface ColumnMapping {
   column: string;
   becomes: string;
@@ -41,12 +41,18 @@ export interface Columns {
   subscribed: CheckedColumn | undefined;
   checked: CheckedColumn[];
   topics: TopicColumn[];
+  /** The column that says who agrees to tracking. */
+  tracking: number | undefined;
   data: DataColumn[];
   /** What each column becomes, in the order of the file. */
   report: ImportedColumn[];
 }
 
-const KINDS: readonly string[] = ['email', 'subscribed'];
+const TRACKING = 'trackingAllowed';
+/** Kinds of columns by their names in small letters. */
+const KINDS: ReadonlyMap<string, string> = new Map(
+  ['email', 'subscribed', TRACKING].map((kind) => [kind.toLowerCase(), kind]),
+);
 
 /** The key of the topic that a name such as `topic.news` names; keys are lower-case. */
 function topicIn(name: string): string | undefined {
@@ -67,7 +73,8 @@ export function readColumnMapping(text: string): ColumnMapping | undefined {
   const [column, target] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at < 0 || column === '') return undefined;
   const lowered = target.toLowerCase();
-  if (KINDS.includes(lowered)) return { column, becomes: lowered };
+  const kind = KINDS.get(lowered);
+  if (kind !== undefined) return { column, becomes: kind };
   if (['', 'ignore', 'ignored'].includes(lowered)) return { column, becomes: 'ignored' };
   if (topicIn(target) !== undefined) return { column, becomes: lowered };
   const key = target.replace(/^data\./, '');
@@ -120,8 +127,7 @@ function assertNames(names: readonly string[]): void {
         `The name of column ${index + 1} is longer than ${LIMITS.contactDataKeyLength} characters`,
       );
     }
-    const lowered = name.toLowerCase();
-    const column = KINDS.includes(lowered) ? lowered : name;
+    const column = KINDS.get(name.toLowerCase()) ?? name;
     if (seen.has(column)) throw new ImportFileError(`The header names the column "${column}" twice`);
     seen.add(column);
   });
@@ -169,10 +175,17 @@ class HeaderReader {
     this.#mapped = mappedColumns(this.#names, mappings);
   }
 
+  /** The column that is given this kind, or has it as its name. */
+  #columnOf(kind: string): number | undefined {
+    const isNamed = (name: string, at: number): boolean =>
+      KINDS.get(name.toLowerCase()) === kind && !this.#mapped.has(at);
+    const index = columnMappedTo(kind, this.#mapped) ?? this.#names.findIndex(isNamed);
+    return index < 0 ? undefined : index;
+  }
+
   #subscribedColumn(): CheckedColumn | undefined {
-    const isNamed = (name: string, at: number): boolean => name.toLowerCase() === 'subscribed' && !this.#mapped.has(at);
-    const index = columnMappedTo('subscribed', this.#mapped) ?? this.#names.findIndex(isNamed);
-    if (index < 0) return undefined;
+    const index = this.#columnOf('subscribed');
+    if (index === undefined) return undefined;
     const checked = this.#checked(index, false);
     // A column such as "Unsubscribed" says the opposite, also when the caller maps it.
     if (checked?.kind === 'left' || checked?.kind === 'status') return checked;
@@ -193,6 +206,7 @@ class HeaderReader {
       subscribed: this.#subscribedColumn(),
       checked: [],
       topics: [],
+      tracking: this.#columnOf(TRACKING),
       data: [],
       report: [],
     };
@@ -214,8 +228,12 @@ class HeaderReader {
   #meaningOf(index: number, columns: Columns): string {
     const name = this.#names[index] ?? '';
     const given = this.#mapped.get(index);
-    if (index === columns.email) return 'email';
-    if (index === columns.subscribed?.index) return 'subscribed';
+    const kind = new Map([
+      [columns.email, 'email'],
+      [columns.subscribed?.index, 'subscribed'],
+      [columns.tracking, TRACKING],
+    ]).get(index);
+    if (kind !== undefined) return kind;
     if (given === 'ignored' || name === '' || (given === undefined && RESERVED_DATA_KEYS.has(name))) return 'ignored';
     const checked = given === undefined ? this.#checked(index, columns.subscribed === undefined) : undefined;
     if (checked?.kind === 'left' || (checked?.isDecisive && (checked.kind === 'status' || checked.kind === 'flag'))) {

@@ -4,7 +4,13 @@ import { AppError } from '../../pure/app-error.ts';
 import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
-import { createContactBatch, findImportedTopics, importContacts, type ContactBatch } from './import-contacts.ts';
+import {
+  createContactBatch,
+  findImportedTopics,
+  importContacts,
+  importSource,
+  type ContactBatch,
+} from './import-contacts.ts';
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
@@ -156,10 +162,16 @@ async function storeImportChunk(
 ): Promise<ChunkOutcome> {
   const stored = contacts.rows.length;
   if (stored === 0) return { done: size, counts: { failureCount: size }, errors };
-  const { refused, erasedCount, ...counts } = await importContacts(em, job, contacts, topicIds);
+  const { refused, erasedCount, createdCount, updatedCount } = await importContacts(
+    em,
+    importSource(job),
+    contacts,
+    topicIds,
+  );
   const all: JobError[] = [...errors, ...refused.map(({ row, email }) => ({ row, email, error: DATA_TOO_LARGE }))];
   all.sort((left, right) => Number(left['row']) - Number(right['row']));
-  return { done: size, counts: { ...counts, failureCount: size - stored + refused.length + erasedCount }, errors: all };
+  const failureCount = size - stored + refused.length + erasedCount;
+  return { done: size, counts: { createdCount, updatedCount, failureCount }, errors: all };
 }
 
 async function runBulkChange(job: Job, run: JobRun): Promise<void> {

@@ -51,21 +51,24 @@ export async function setPause(
 }
 
 /**
- * Stores whether a contact agrees to tracking, which projects of the mode CONSENTED ask for, and records the consent. The
- * caller has opened a transaction.
+ * Stores whether contacts agree to tracking, which projects of the mode CONSENTED ask for, and records the consent. The
+ * caller has opened a transaction, and has locked them if they are several.
+ * @returns the ids of those who said something else before
  */
 export async function setTrackingAllowed(
   em: Em,
   projectId: string,
-  contactId: string,
+  contactIds: string[],
   isAllowed: boolean,
   { cause, evidence }: Omit<SubscriptionChange, 'contactId'>,
-): Promise<void> {
+): Promise<string[]> {
+  if (contactIds.length === 0) return [];
   const changed = await query(
     em,
     sql`
       update contact set tracking_allowed = ${isAllowed}, updated_at = now()
-      where project_id = ${projectId} and id = ${contactId} and tracking_allowed is distinct from ${isAllowed}
+      where project_id = ${projectId} and id = any(${contactIds}::uuid[])
+        and tracking_allowed is distinct from ${isAllowed}
       returning id`,
     CHANGED,
   );
@@ -75,4 +78,5 @@ export async function setTrackingAllowed(
     projectId,
     changed.map(({ id }) => ({ contactId: id, state, cause, evidence })),
   );
+  return changed.map(({ id }) => id);
 }

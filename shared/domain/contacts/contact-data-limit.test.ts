@@ -7,7 +7,7 @@ import { createProject } from '../projects/projects.ts';
 import { json, sql } from '../../database/sql.ts';
 import { queryOne } from '../../../tests/support/rows.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
-import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts, importSource } from '../contact-jobs/import-contacts.ts';
 
 const CAUSE = { reason: 'send' } as const;
 
@@ -100,7 +100,7 @@ describe('an import', () => {
     await upsert('most-keys@x.test', keys(500));
     const { createdCount, updatedCount, refused } = await importContacts(
       em(),
-      { id: randomUUID(), projectId, createdAt: new Date() },
+      importSource({ id: randomUUID(), projectId, createdAt: new Date() }),
       createContactBatch([
         row(2, 'new@x.test', { plan: 'pro' }),
         row(3, 'full@x.test', dataOf(10_000, 'b')),

@@ -5,7 +5,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
 import { json, sql, type SqlFragment } from '../../database/sql.ts';
 
-const TOO_MANY_FIELDS = `A project may have at most ${LIMITS.contactFieldsPerProject} fields of custom data`;
+export const TOO_MANY_FIELDS = `A project may have at most ${LIMITS.contactFieldsPerProject} fields of custom data`;
 export const DATA_TOO_LARGE = `A contact may have at most ${LIMITS.contactDataKeys} keys and ${LIMITS.contactDataBytes} bytes of custom data`;
 
 /**

@@ -135,7 +135,7 @@ async function endWhatIsLeft(
   if (leavesAll) await setSubscribed(tx, projectId, [id], false, () => why);
   await changeTopicsOf(tx, contact, leaves, false, why);
   if (pauses) await setPause(tx, projectId, id, new Date(Date.now() + PAUSE_DAYS * DAY_MS), why);
-  if (tracking === false) await setTrackingAllowed(tx, projectId, id, false, why);
+  if (tracking === false) await setTrackingAllowed(tx, projectId, [id], false, why);
 }
 
 async function beginWhatIsJoined(
@@ -148,7 +148,7 @@ async function beginWhatIsJoined(
   if (subscribes) await setSubscribed(tx, projectId, [id], true, () => why);
   await changeTopicsOf(tx, contact, joins, true, why);
   if (resumes || subscribes) await setPause(tx, projectId, id, null, why);
-  if (tracking === true) await setTrackingAllowed(tx, projectId, id, true, why);
+  if (tracking === true) await setTrackingAllowed(tx, projectId, [id], true, why);
 }
 
 /** Stores the language where `chooseLanguage` reads it. Data without room for it keeps what it has. */

@@ -137,7 +137,8 @@ export function changesOf(contactId: string, choices: TopicChoices, ids: Readonl
   });
 }
 
-function unknownTopic(field: string, key: string) {
+/** The fault of a field that names a topic that does not exist. */
+export function unknownTopic(field: string, key: string) {
   return { field, message: `There is no topic with the key "${key}"`, code: 'unknown_topic' };
 }
 

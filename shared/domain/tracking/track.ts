@@ -145,7 +145,7 @@ async function chooseTracking(
     const { trackingAllowed, cause, keepsOptOut } = read[index] ?? {};
     const isKept = keepsOptOut && before === false;
     if (trackingAllowed !== undefined && cause && !isKept)
-      await setTrackingAllowed(em, projectId, id, trackingAllowed, { cause });
+      await setTrackingAllowed(em, projectId, [id], trackingAllowed, { cause });
   }
 }
 

@@ -26,6 +26,16 @@ export interface ExecutionCause {
   depth: number;
 }
 
+/** Why somebody gets no more email from the tool that an import is from. */
+export const LEAVING_CAUSES = ['unsubscribed', 'bounced', 'complained', 'blocked'] as const;
+
+/** What an import knows of somebody who has left elsewhere. */
+export interface LeftElsewhere {
+  because: (typeof LEAVING_CAUSES)[number];
+  /** When, as the other tool writes it. */
+  leftAt?: string;
+}
+
 /** What changed a subscription. */
 export type SubscriptionCause =
   | {
@@ -36,7 +46,8 @@ export type SubscriptionCause =
   | { reason: 'api'; endpoint: string }
   | { reason: 'send' | 'form' | 'confirmation' }
   | { reason: 'track'; key: 'public' | 'secret' }
-  | { reason: 'import' | 'bulk'; jobId: string }
+  | { reason: 'bulk'; jobId: string }
+  | ({ reason: 'import'; jobId: string } & Partial<LeftElsewhere>)
   | ({ reason: 'workflow' } & ExecutionCause);
 
 /** A cause as callers see it: its reason, and what it names. */
