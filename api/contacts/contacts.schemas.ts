@@ -84,7 +84,8 @@ export const documentedBulkContacts = z.object({
   contacts: z
     .array(upsertContactBody.meta({ id: 'BulkContact', description: 'A contact of a request, as in POST /contacts' }))
     .min(1)
-    .max(LIMITS.contactsPerRequest),
+    .max(LIMITS.contactsPerRequest)
+    .meta({ description: 'The contacts, as in POST /contacts' }),
 });
 
 export const bulkContactsSchema = z.object({
@@ -93,15 +94,23 @@ export const bulkContactsSchema = z.object({
       z
         .object({
           email: z.string().nullable().meta({ description: 'The address, as it is stored if it is one' }),
-          outcome: z.enum(['created', 'updated', 'unchanged', 'error']),
-          id: z.uuid().nullable().meta({ description: 'The id of the contact; null for an error' }),
+          outcome: z
+            .enum(['created', 'updated', 'unchanged', 'error'])
+            .meta({ description: 'What became of it; nothing was stored of an error' }),
+          id: z
+            .uuid()
+            .nullable()
+            .meta({
+              description: 'The id of the contact; null for an error',
+              examples: ['0198c0de-0000-7000-8000-000000000001'],
+            }),
           errors: z
             .array(
               z
                 .object({
                   field: z.string().meta({ examples: ['topics.news'] }),
                   message: z.string(),
-                  code: z.string().meta({ examples: ['unknown_topic'] }),
+                  code: z.string().meta({ description: 'As in the error envelope', examples: ['unknown_topic'] }),
                 })
                 .meta({ id: 'BulkContactFault', description: 'What is wrong with a field of a contact' }),
             )

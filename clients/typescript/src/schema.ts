@@ -2807,7 +2807,10 @@ export interface components {
         };
         /** @description What is wrong with a field of a contact */
         BulkContactFault: {
-            /** @example unknown_topic */
+            /**
+             * @description As in the error envelope
+             * @example unknown_topic
+             */
             code: string;
             /**
              * @description The name of the field
@@ -2823,9 +2826,15 @@ export interface components {
             email: string | null;
             /** @description Of an error: what is wrong, field by field */
             errors?: components["schemas"]["BulkContactFault"][];
-            /** @description The id of the contact; null for an error */
+            /**
+             * @description The id of the contact; null for an error
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
             id: string | null;
-            /** @enum {string} */
+            /**
+             * @description What became of it; nothing was stored of an error
+             * @enum {string}
+             */
             outcome: "created" | "updated" | "unchanged" | "error";
         };
         /** @description The body of bulkDeleteContacts */
@@ -7172,6 +7181,7 @@ export interface components {
         };
         /** @description The body of upsertContacts */
         UpsertContactsRequest: {
+            /** @description The contacts, as in POST /contacts */
             contacts: components["schemas"]["BulkContact"][];
         };
         /** @description What became of each contact */

@@ -74,6 +74,12 @@ export async function recordContacts(stack: TestStack, recorder: ExampleRecorder
     body: { email: 'ada@mail.test', subscribed: true, data: { plan: 'pro', trial: null } },
   });
   await record('upsertContact', { body: { email: 'bo@mail.test', data: { firstName: 'Bo', age: 31 } }, as: 'another' });
+  const many = [
+    { email: 'bo@mail.test', data: { age: 32 } },
+    { email: 'dot@mail.test', subscribed: false },
+    { email: 'x' },
+  ];
+  await record('upsertContacts', { body: { contacts: many } });
   await record('listContacts', { query: { limit: '1', subscribed: 'true', sort: 'email', dir: 'asc', search: 'ada' } });
   await record('searchContacts', { body: { search: 'ada@mail.test', limit: 1 } });
   await record('lookUpContacts', { body: { emails: ['ada@mail.test', 'nobody@mail.test'] } });
