@@ -9,23 +9,20 @@ import { recipientAddressSchema } from '../send/sender-address.ts';
 import { trackingAllowedSchema } from '../track/track.schemas.ts';
 import { contactSchema } from './contact.view.ts';
 
+const switchQuery = (description: string) =>
+  z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
+    .optional()
+    .meta({ override: { type: 'boolean' }, description });
+
 export const contactListQuery = z.object({
   ...cursorPageQuery(),
   search: searchQuery,
-  subscribed: z
-    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
-    .optional()
-    .meta({
-      override: { type: 'boolean' },
-      description: 'Only contacts that are subscribed, or that are not; all when left out',
-    }),
-  pending: z
-    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
-    .optional()
-    .meta({
-      override: { type: 'boolean' },
-      description: 'Only contacts who have not confirmed their subscription, or only the others; all when left out',
-    }),
+  subscribed: switchQuery('Only contacts that are subscribed, or that are not; all when left out'),
+  pending: switchQuery(
+    'Only contacts who have not confirmed their subscription, or only the others; all when left out',
+  ),
+  paused: switchQuery('Only contacts who have paused marketing, or only the others; all when left out'),
   ...sortQuery(['createdAt', 'email']),
 });
 
@@ -44,6 +41,10 @@ export const contactSearchBody = contactListQuery.extend({
       description: 'Only contacts who have not confirmed their subscription, or only the others',
       examples: [true],
     }),
+  paused: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Only contacts who have paused marketing, or only the others', examples: [false] }),
 });
 
 export const contactCursorSchema = z.discriminatedUnion('sort', [

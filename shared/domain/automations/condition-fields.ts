@@ -10,6 +10,9 @@ export type ConditionField = RowOf<typeof CONDITION_FIELD>;
 const STANDARD_FIELDS: ConditionField[] = [
   { field: 'contact.email', type: 'string', source: 'contact' },
   { field: 'contact.subscribed', type: 'boolean', source: 'contact' },
+  { field: 'contact.pending', type: 'boolean', source: 'contact' },
+  { field: 'contact.pausedUntil', type: 'date', source: 'contact' },
+  { field: 'contact.trackingAllowed', type: 'boolean', source: 'contact' },
   { field: 'contact.createdAt', type: 'date', source: 'contact' },
   { field: 'contact.updatedAt', type: 'date', source: 'contact' },
 ];

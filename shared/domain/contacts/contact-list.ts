@@ -9,6 +9,8 @@ export interface ContactListQuery {
   search?: string;
   subscribed?: boolean;
   pending?: boolean;
+  /** Whether marketing is paused now. */
+  paused?: boolean;
   sort: 'email' | 'createdAt';
   dir: 'asc' | 'desc';
 }
@@ -39,6 +41,7 @@ export async function listContacts(em: Em, projectId: string, list: ContactListQ
   if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
   if (list.pending !== undefined) filters.push(sql`is_pending = ${list.pending}`);
+  if (list.paused !== undefined) filters.push(sql`coalesce(paused_until > now(), false) = ${list.paused}`);
   const total = list.cursor ? 0 : await countContacts(em, filters);
 
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;

@@ -92,30 +92,43 @@ function not(predicate: SqlFragment): SqlFragment {
   return sql`not (${predicate})`;
 }
 
-const STANDARD_COLUMNS: Record<StandardField, string> = {
-  email: 'email',
-  subscribed: 'subscribed',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
+const STANDARD_COLUMNS: Record<
+  StandardField,
+  { column: string; type: 'text' | 'boolean' | 'instant'; isNullable?: true }
+> = {
+  email: { column: 'email', type: 'text' },
+  subscribed: { column: 'subscribed', type: 'boolean' },
+  pending: { column: 'is_pending', type: 'boolean' },
+  pausedUntil: { column: 'paused_until', type: 'instant', isNullable: true },
+  trackingAllowed: { column: 'tracking_allowed', type: 'boolean', isNullable: true },
+  createdAt: { column: 'created_at', type: 'instant' },
+  updatedAt: { column: 'updated_at', type: 'instant' },
 };
 
-/** The predicate for a filter on a standard field, whose column is never null. The filter has passed `assertFilter`. */
+/** The predicate for a filter on a standard field. It is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {
   const { operator } = filter;
-  if (operator === 'exists') return TRUE;
-  if (operator === 'notExists') return FALSE;
-  const column = sql`${alias}.${trusted(STANDARD_COLUMNS[field])}`;
+  const { column: name, isNullable } = STANDARD_COLUMNS[field];
+  const column = sql`${alias}.${trusted(name)}`;
+  // A pause that is over is none, as in the contact itself.
+  const isThere =
+    field === 'pausedUntil' ? sql`${column} > ${asOf.toISOString()}::timestamptz` : sql`${column} is not null`;
+  const holds = (predicate: SqlFragment) =>
+    isNullable ? sql`coalesce(${isThere} and ${predicate}, false)` : predicate;
+  if (operator === 'exists') return holds(TRUE);
+  if (operator === 'notExists') return isNullable ? not(holds(TRUE)) : FALSE;
   if (operator === 'within' || operator === 'olderThan') return inWindow(column, filter, asOf);
   const isNegated = operator === 'notEquals' || operator === 'notContains';
-  const positive = compareColumn(column, field, filter);
+  const positive = holds(compareColumn(column, field, filter));
   return isNegated ? not(positive) : positive;
 }
 
 /** Compares a column with the value of a filter. A negated operator is read as the one that it negates. */
 function compareColumn(column: SqlFragment, field: StandardField, { operator, value }: Filter): SqlFragment {
-  if (field === 'subscribed') return value === true ? column : not(column);
+  const { type } = STANDARD_COLUMNS[field];
+  if (type === 'boolean') return value === true ? column : not(column);
   const string = String(value);
-  if (field !== 'email') {
+  if (type === 'instant') {
     const instant = parseIsoInstant(string);
     return instant === undefined ? FALSE : compareInstant(column, operator, instant);
   }

@@ -25,9 +25,14 @@ const CONTAINMENT: FilterOperator[] = ['contains', 'notContains'];
 const ORDER: FilterOperator[] = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'];
 const WINDOW: FilterOperator[] = ['within', 'olderThan'];
 
+const OF_SWITCHES: ReadonlySet<FilterOperator> = new Set([...EQUALITY, ...PRESENCE]);
 const OPERATORS_OF: Record<StandardField, ReadonlySet<FilterOperator>> = {
   email: new Set([...EQUALITY, ...PRESENCE, ...CONTAINMENT, ...ORDER]),
-  subscribed: new Set([...EQUALITY, ...PRESENCE]),
+  subscribed: OF_SWITCHES,
+  pending: OF_SWITCHES,
+  // The window operators are about the past, and a pause that is over is none.
+  pausedUntil: new Set([...EQUALITY, ...PRESENCE, ...ORDER]),
+  trackingAllowed: OF_SWITCHES,
   createdAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
   updatedAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
 };
@@ -36,9 +41,13 @@ const INSTANT_RULE = {
   holds: isIsoText,
   message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset',
 };
+const SWITCH_RULE = { holds: (value: unknown) => typeof value === 'boolean', message: 'must be true or false' };
 const VALUE_RULES: Record<StandardField, { holds: (value: unknown) => boolean; message: string }> = {
   email: { holds: (value) => typeof value === 'string', message: 'must be a string' },
-  subscribed: { holds: (value) => typeof value === 'boolean', message: 'must be true or false' },
+  subscribed: SWITCH_RULE,
+  pending: SWITCH_RULE,
+  pausedUntil: INSTANT_RULE,
+  trackingAllowed: SWITCH_RULE,
   createdAt: INSTANT_RULE,
   updatedAt: INSTANT_RULE,
 };

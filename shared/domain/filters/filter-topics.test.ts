@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '../../database/sql.ts';
 import type { Filter, FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { useTestDatabase } from '../../../tests/support/database.ts';
+import { query } from '../../../tests/support/rows.ts';
 import { matchesCondition } from '../../../tests/support/filter-evaluator.ts';
 import {
   selectMatching,
@@ -9,6 +11,7 @@ import {
   storeProject,
   storeTopics,
 } from '../../../tests/support/filter-world.ts';
+import { assertFilterSemantics } from './filter-semantics.ts';
 import { loadReferencedSegments } from './segment-references.ts';
 
 const { em } = useTestDatabase();
@@ -80,5 +83,69 @@ describe('topics', () => {
         message: 'here.groups[1].conditions.groups[0].filters[0].field: no topic has the key nothing',
       });
     }
+  });
+});
+
+/** Field, operator, value, and who matches: `paused` until 20 March, `rested` until 10 March; `pending` has said nothing. */
+const CHOICES: [string, Filter['operator'], unknown, string][] = [
+  ['pending', 'equals', true, 'pending'],
+  ['pending', 'notEquals', true, 'paused rested'],
+  ['pending', 'equals', false, 'paused rested'],
+  ['pending', 'exists', undefined, 'paused pending rested'],
+  ['pending', 'notExists', undefined, ''],
+  ['pausedUntil', 'exists', undefined, 'paused'],
+  ['pausedUntil', 'notExists', undefined, 'pending rested'],
+  ['pausedUntil', 'greaterThan', '2026-03-19', 'paused'],
+  ['pausedUntil', 'greaterThan', '2026-03-20', ''],
+  ['pausedUntil', 'greaterThanOrEqual', '2026-03-20', 'paused'],
+  ['pausedUntil', 'lessThan', '2026-03-21T00:00:00Z', 'paused'],
+  ['pausedUntil', 'lessThanOrEqual', '2026-03-10', ''],
+  ['pausedUntil', 'equals', '2026-03-20', 'paused'],
+  ['pausedUntil', 'notEquals', '2026-03-20', 'pending rested'],
+  ['pausedUntil', 'notEquals', '2026-03-10', 'paused pending rested'],
+  ['trackingAllowed', 'equals', true, 'paused'],
+  ['trackingAllowed', 'equals', false, 'rested'],
+  ['trackingAllowed', 'notEquals', true, 'pending rested'],
+  ['trackingAllowed', 'notEquals', false, 'paused pending'],
+  ['trackingAllowed', 'exists', undefined, 'paused rested'],
+  ['trackingAllowed', 'notExists', undefined, 'pending'],
+];
+
+describe('what readers chose', () => {
+  let projectId: string;
+  beforeAll(async () => {
+    projectId = await storeProject(em());
+    await storeContacts(
+      em(),
+      projectId,
+      ['paused', 'rested', 'pending'].map((email) => storedContact({ email })),
+    );
+    await query(
+      em(),
+      sql`
+        update contact set is_pending = email = 'pending',
+          paused_until = case email when 'paused' then '2026-03-20T12:00:00Z' when 'rested' then '2026-03-10T12:00:00Z' end::timestamptz,
+          tracking_allowed = case email when 'paused' then true when 'rested' then false end
+        where project_id = ${projectId}`,
+    );
+  });
+
+  it.each(CHOICES)('is found as the table says: %s %s %j', async (field, operator, value, matching) => {
+    for (const name of [field, `contact.${field}`]) {
+      const filter = { field: name, operator, ...(value !== undefined && { value }) };
+      const ids = await selectMatching(em(), only(filter), { asOf, projectId });
+      const rows = await query(em(), sql`select email from contact where id = any(${ids}::uuid[]) order by email`);
+      expect(rows.map(({ email }) => email as string)).toEqual(words(matching));
+    }
+  });
+
+  it.each([
+    ['pending', 'greaterThan', true],
+    ['pending', 'equals', 'yes'],
+    ['trackingAllowed', 'contains', 'x'],
+    ['pausedUntil', 'within', 5],
+    ['pausedUntil', 'greaterThan', 'soon'],
+  ] as const)('is not asked what makes no sense: %s %s %j', (field, operator, value) => {
+    expect(() => assertFilterSemantics(only({ field, operator, value }), { segments: new Map() })).toThrow(field);
   });
 });

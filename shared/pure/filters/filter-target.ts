@@ -14,7 +14,15 @@ const EMAIL_ACTIVITIES = [
 ] as const;
 export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
 
-const STANDARD_FIELDS = ['email', 'subscribed', 'createdAt', 'updatedAt'] as const;
+const STANDARD_FIELDS = [
+  'email',
+  'subscribed',
+  'pending',
+  'pausedUntil',
+  'trackingAllowed',
+  'createdAt',
+  'updatedAt',
+] as const;
 export type StandardField = (typeof STANDARD_FIELDS)[number];
 
 /**
@@ -122,7 +130,7 @@ function valueTarget(filter: Filter): FilterTarget {
     return TOPIC_KEY.test(key) ? { kind: 'topic', key } : unknownTarget('must name a topic as topic.<key>');
   if (field.startsWith('segment.')) return unknownTarget(`is a segment; use memberOfSegment instead of ${operator}`);
   return unknownTarget(
-    `is not a field that ${operator} can read; use email, subscribed, createdAt, updatedAt, topic.<key> or data.<key>` +
+    `is not a field that ${operator} can read; use ${STANDARD_FIELDS.join(', ')}, topic.<key> or data.<key>` +
       ' (or triggered for an event)',
   );
 }
