@@ -110,6 +110,19 @@ describe('the unsubscribe link of an email with a topic', () => {
     }
   });
 
+  it('leaves the topic that the email had, although its campaign, template or step was deleted or has another', async () => {
+    const [topicId, other] = [await readers.addTopic(), await readers.addTopic()];
+    const [deleted, changed] = [
+      await readers.addMail({ topicId, campaignTopicId: topicId }),
+      await readers.addMail({ topicId, campaignTopicId: other }),
+    ];
+    await query(app.em(), sql`delete from campaign where id = ${deleted.campaignId}`);
+    for (const mail of [deleted, changed]) {
+      await post(mail.links.unsubscribeUrl, ONE_CLICK);
+      expect(await readers.stateOf(mail)).toMatchObject({ subscribed: true, topics: { [topicId]: false } });
+    }
+  });
+
   it('finds the successor of a deleted contact, and the contact of an address, and works in a disabled project', async () => {
     const topicId = await readers.addTopic();
     const deleted = await readers.addMail({ topicId });

@@ -103,8 +103,9 @@ async function takeWindow(
   const statement = sql`
       with candidates as materialized (${nextCandidates(campaign, windowSize)}),
       recipients as (
-        insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
-        select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId},
+        insert into email (id, project_id, contact_id, campaign_id, topic_id, campaign_seq, to_address, status,
+          created_at)
+        select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId}, ${campaign.topicId}::uuid,
           ${campaign.total}::int + (row_number() over (order by c.id))::int, c.email, ${emailStatus.PENDING}, now()
         from candidates c where ${predicate}
         returning 1
