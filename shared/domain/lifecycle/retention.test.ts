@@ -246,6 +246,20 @@ describe('the record of consent', () => {
     expect(await sweep('consents', { RETENTION_CONSENTS_DAYS: 1 })).toBe(0);
   });
 
+  it('lets a pause, a request or its end replace nothing but its like', async () => {
+    const [cy, di] = [randomUUID(), randomUUID()];
+    for (const [n, state] of ['subscribed', 'paused', 'resumed'].entries()) await addConsent(400 - n, cy, state);
+    for (const [n, state] of ['unsubscribed', 'pending', 'expired'].entries()) await addConsent(400 - n, di, state);
+    expect(await sweep('consents', { RETENTION_CONSENTS_DAYS: 365 })).toBe(2);
+    expect([await statesOf(cy), await statesOf(di)]).toEqual([
+      ['subscribed', 'resumed'],
+      ['unsubscribed', 'expired'],
+    ]);
+    await addConsent(1, di, 'subscribed');
+    expect(await sweep('consents', { RETENTION_CONSENTS_DAYS: 365 })).toBe(2);
+    expect(await statesOf(di)).toEqual(['subscribed']);
+  });
+
   it('keeps the words that an entry refers to, and those of today', async () => {
     await query(
       em(),
