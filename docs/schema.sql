@@ -71,6 +71,7 @@ create table automation (
   graph_id uuid,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  trigger_human_only boolean not null default false,
   constraint automation_pkey PRIMARY KEY (id),
   constraint automation_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint automation_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['EVENT'::text, 'MANUAL'::text])))
@@ -267,6 +268,7 @@ create table confirmation_mail (
   constraint confirmation_mail_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 CREATE INDEX confirmation_mail_by_address ON confirmation_mail USING btree (project_id, address_hash, queued_at);
+CREATE INDEX confirmation_mail_by_mailbox ON confirmation_mail USING btree (address_hash, queued_at);
 CREATE INDEX confirmation_mail_by_time ON confirmation_mail USING btree (queued_at);
 
 create table consent_record (
@@ -458,6 +460,7 @@ create table event_wait (
   event_id uuid,
   event_data jsonb,
   resolved_at timestamp(3) with time zone,
+  human_only boolean not null default false,
   constraint event_wait_pkey PRIMARY KEY (execution_id)
 );
 CREATE INDEX event_wait_open ON event_wait USING btree (contact_id, event_name) WHERE (event_id IS NULL);
@@ -1117,10 +1120,11 @@ begin
     select distinct on (o.execution_id) o.execution_id, n.id, n.data
     from unnest(events) n
     join (
-      select execution_id, contact_id, event_name from event_wait
+      select execution_id, contact_id, event_name, human_only from event_wait
       where event_id is null and (contact_id, event_name) in (select contact_id, name from unnest(events))
       order by execution_id for update
     ) o on o.contact_id = n.contact_id and o.event_name = n.name
+      and not (o.human_only and everpost_is_of_machine(n.data))
     order by o.execution_id, n.id
   ) first
   where w.execution_id = first.execution_id and w.event_id is null
@@ -1273,6 +1277,14 @@ begin
   end if;
   return everpost_any_instant(value);
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_is_of_machine(data jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(data -> 'isMachine' = 'true', false)
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_is_own_event(name text)
@@ -1456,7 +1468,8 @@ begin
     from unnest(events) n
     join automation a on a.project_id = n.project_id and a.trigger_event = n.name and a.enabled and a.trigger_type = 'EVENT'
     join project p on p.id = a.project_id and not p.disabled
-    where n.contact_id is not null and (n.email_id is null or n.data ->> 'workflowId' is distinct from a.id::text)
+    where n.contact_id is not null and not (a.trigger_human_only and everpost_is_of_machine(n.data))
+      and (n.email_id is null or n.data ->> 'workflowId' is distinct from a.id::text)
     order by a.id, n.contact_id, n.id
   ),
   judged as materialized (

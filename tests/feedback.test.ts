@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAutomation } from './support/automations.ts';
+import { createAutomation, executionsOf, post, track } from './support/automations.ts';
 import { INBOUND_DOMAIN, startStackInbound, type StackInbound } from './support/inbound.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -138,9 +138,19 @@ describe('the feedback of a campaign', () => {
     expect(stack.sink.recipientCounts().get('quiet@mail.test')).toBe(2);
   });
 
-  it('starts automations for people only, when a condition asks for them', async () => {
+  it('starts automations and ends waits for people only, when the trigger, the step or a condition asks for them', async () => {
     const project = await stack.createProject();
-    await createAutomation(
+    const note = { type: 'UPDATE_CONTACT', config: { data: { note: true } } };
+    const started = await createAutomation(project, 'email.click', { note }, { humanOnly: true });
+    const waiting = await createAutomation(project, 'begun', {
+      wait: {
+        ...{ type: 'WAIT_FOR_EVENT', config: { eventName: 'email.click', humanOnly: true } },
+        branches: { event: 'note' },
+      },
+      note,
+    });
+    const statusesOf = async (id: string) => (await executionsOf(project, id)).map(({ status }) => status);
+    const asking = await createAutomation(
       project,
       'email.click',
       {
@@ -155,6 +165,8 @@ describe('the feedback of a campaign', () => {
       { allowReentry: true },
     );
     const { body: contact } = await project.api('POST', '/contacts', { body: { email: 'scanned@mail.test' } });
+    await track(project, 'scanned@mail.test', 'begun');
+    await eventually(async () => (await statusesOf(waiting)).join() === 'WAITING');
     const body = { body: '<a href="https://shop.test/">shop</a>', subject: 'News', from: 'news@example.com' };
     const { body: created } = await project.api('POST', '/campaigns', {
       body: { name: 'News', audienceType: 'ALL', ...body },
@@ -173,18 +185,19 @@ describe('the feedback of a campaign', () => {
     const scanner = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:115.0) Gecko/20100101 Firefox/115.0' };
     expect((await fetch(here(hidden), { headers: scanner })).status).toBe(204);
     await fetch(link, { redirect: 'manual', headers: scanner });
-    const { body: list } = await project.api('GET', '/workflows');
-    const reasons = async () => {
-      const { body: page } = await project.api('GET', `/workflows/${list.data[0].id}/executions`);
-      return page.data.map(({ status, exitReason }: any) => exitReason ?? status);
-    };
+    const reasons = async () =>
+      (await executionsOf(project, asking)).map(({ status, exitReason }) => exitReason ?? status);
     await eventually(async () => (await reasons()).includes('machine'));
     expect((await project.api('GET', `/contacts/${contact.id}`)).body.data).toEqual({});
+    expect([await statusesOf(started), await statusesOf(waiting)]).toEqual([[], ['WAITING']]);
 
     const person = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
     await fetch(link, { redirect: 'manual', headers: person });
     await eventually(async () => (await project.api('GET', `/contacts/${contact.id}`)).body.data.follows === true);
     expect((await reasons()).sort()).toEqual(['COMPLETED', 'machine']);
+    await eventually(
+      async () => [...(await statusesOf(started)), ...(await statusesOf(waiting))].join() === 'COMPLETED,COMPLETED',
+    );
     const { body: stats } = await project.api('GET', `/campaigns/${created.data.id}/stats`);
     expect(stats).toMatchObject({ openedCount: 1, clickedCount: 1, humanOpenedCount: 1, humanClickedCount: 1 });
   });
@@ -216,4 +229,29 @@ describe('the feedback of a campaign', () => {
     expect(await send()).toEqual({ 'unknown@mail.test': 'email.bounced', 'blocked@mail.test': 'email.sent' });
     expect(await send()).toEqual({ 'unknown@mail.test': 'email.suppressed', 'blocked@mail.test': 'email.sent' });
   });
+});
+
+it('a trigger can leave out machines, which every way to name the event says, and none forgets', async () => {
+  const created = await post(stack, '/workflows', {
+    ...{ name: 'P', triggerConfig: { eventName: 'email.click', humanOnly: true } },
+  });
+  const read = async () => {
+    const { body } = await stack.api('GET', `/workflows/${created.id}`);
+    expect(body.steps[0].config).toEqual(body.triggerConfig);
+    return body.triggerConfig;
+  };
+  const patch = (body: object) => stack.api('PATCH', `/workflows/${created.id}`, { body });
+  const people = { eventName: 'email.click', humanOnly: true };
+  expect([created.triggerConfig, await read()]).toEqual([people, people]);
+  await patch({ name: 'Q', eventName: 'email.open' });
+  expect(await read()).toEqual({ ...people, eventName: 'email.open' });
+  await patch({ triggerConfig: { humanOnly: false } });
+  expect(await read()).toEqual({ eventName: 'email.open' });
+  const { body } = await stack.api('GET', `/workflows/${created.id}`);
+  const step = `/workflows/${created.id}/steps/${body.steps[0].id}`;
+  await stack.api('PATCH', step, { body: { config: people } });
+  expect(await read()).toEqual(people);
+  await stack.api('PATCH', step, { body: { config: { eventName: 'email.click' } } });
+  expect(await read()).toEqual({ eventName: 'email.click' });
+  expect((await patch({ triggerConfig: { humanOnly: 'yes' } })).status).toBe(422);
 });

@@ -9,8 +9,21 @@ import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 let machine: TimeMachine;
+/** How many attempts are lost after what they did was committed. */
+let attemptsLost = 0;
 beforeAll(async () => {
-  machine = await startTimeMachine();
+  machine = await startTimeMachine({
+    replace: (real) => ({
+      async advanceOptIn(input) {
+        const outcome = await real.advanceOptIn(input);
+        if (attemptsLost > 0) {
+          attemptsLost -= 1;
+          throw new Error('The worker ended before it could report.');
+        }
+        return outcome;
+      },
+    }),
+  });
 });
 afterAll(() => machine.stop());
 
@@ -59,6 +72,20 @@ describe('the workflow of an opt-in', () => {
     expect(await optInOf(email)).toMatchObject({ state: 'expired', mails: 2, is_pending: true, subscribed: false });
     const { startTime, closeTime } = await handle.describe();
     expect((closeTime!.getTime() - startTime.getTime()) / DAY_MS).toBeCloseTo(7, 1);
+  }, 60_000);
+
+  it('sends each email once, although attempts are lost after their commit', async () => {
+    const email = 'lost@mail.test';
+    attemptsLost = 2;
+    const handle = await ask(email);
+    await eventually(() => Promise.resolve(attemptsLost === 0));
+    attemptsLost = 2;
+    expect(await handle.result()).toBe('expired');
+    expect(attemptsLost).toBe(0);
+    expect(await mailsTo(email)).toEqual([
+      'Please confirm your subscription',
+      'Reminder: please confirm your subscription',
+    ]);
   }, 60_000);
 
   it('ends on its own when its contact was deleted', async () => {

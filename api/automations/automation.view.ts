@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { triggerConfigOf } from '../../shared/pure/automations/automation-config.ts';
 import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automations/automation-status.ts';
 import { referenceSchema } from '../http/references.ts';
 import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
@@ -15,7 +16,9 @@ const workflowFields = {
   description: z.string().nullable(),
   enabled: z.boolean(),
   triggerType: z.enum(TRIGGER_TYPES),
-  triggerConfig: z.object({ eventName: z.string() }).meta({ id: 'WorkflowTrigger', description: 'What starts it' }),
+  triggerConfig: z
+    .object({ eventName: z.string(), humanOnly: z.literal(true).optional() })
+    .meta({ id: 'WorkflowTrigger', description: 'What starts it' }),
   allowReentry: z.boolean(),
   projectId: z.uuid(),
   createdAt: z.iso.datetime(),
@@ -32,7 +35,7 @@ export function workflowView(automation: Automation): z.infer<typeof workflowSch
     description: automation.description ?? null,
     enabled: automation.enabled,
     triggerType: automation.triggerType,
-    triggerConfig: { eventName: automation.triggerEvent },
+    triggerConfig: triggerConfigOf(automation),
     allowReentry: automation.allowReentry,
     projectId: automation.projectId,
     createdAt: automation.createdAt.toISOString(),

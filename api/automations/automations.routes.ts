@@ -76,9 +76,9 @@ const create = endpoint({
   async handle({ em, project, body }) {
     const { name, description, eventName, triggerConfig, allowReentry } = body;
     const triggerEvent = eventName ?? triggerConfig?.eventName ?? '';
-    return created(
-      workflowView(await createAutomation(em, project.id, { name, description, triggerEvent, allowReentry })),
-    );
+    const { humanOnly: triggerHumanOnly } = triggerConfig ?? {};
+    const input = { name, description, triggerEvent, triggerHumanOnly, allowReentry };
+    return created(workflowView(await createAutomation(em, project.id, input)));
   },
 });
 
@@ -99,7 +99,12 @@ const get = endpoint({
 
 function patchOf({ eventName, triggerConfig, ...patch }: z.infer<typeof patchWorkflowBody>) {
   const triggerEvent = eventName ?? triggerConfig?.eventName;
-  return { ...patch, ...(triggerEvent !== undefined && { triggerEvent }) };
+  const triggerHumanOnly = triggerConfig?.humanOnly;
+  return {
+    ...patch,
+    ...(triggerEvent !== undefined && { triggerEvent }),
+    ...(triggerHumanOnly !== undefined && { triggerHumanOnly }),
+  };
 }
 
 const patch = endpoint({

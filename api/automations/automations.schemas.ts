@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { eventNameSchema, STEP_CONFIGS } from '../../shared/pure/automations/automation-config.ts';
+import {
+  eventNameSchema,
+  STEP_CONFIGS,
+  triggerConfigSchema as triggerSchema,
+} from '../../shared/pure/automations/automation-config.ts';
 import {
   ADDED_STEP_TYPES,
   EXECUTION_STATUSES,
@@ -25,9 +29,7 @@ export const workflowListQuery = z.object({
 
 export const workflowListSchema = offsetPageSchema(listedWorkflowSchema, 'WorkflowPage');
 
-const triggerConfigSchema = z
-  .object({ eventName: eventNameSchema })
-  .meta({ id: 'NewTrigger', description: 'What starts it' });
+const triggerConfigSchema = triggerSchema.meta({ id: 'NewTrigger', description: 'What starts it' });
 const nameSchema = z.string().trim().min(1).max(NAME_LENGTH_MAX);
 const descriptionSchema = z.string().max(DESCRIPTION_LENGTH_MAX).nullish();
 

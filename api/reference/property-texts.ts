@@ -103,6 +103,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   humanClickedCount: 'Emails in which a person clicked a link; machines are left out',
   humanClickRate: 'Percent in which a person clicked a link',
   humanOpened: 'Emails that a person opened; machines are left out',
+  humanOnly: 'Whether only people count, and not opens and clicks of machines',
   humanOpenedAt: 'When a person first opened it, or clicked a link in it',
   humanOpenedCount: 'Emails that a person opened; machines are left out',
   humanOpenRate: 'Percent that a person opened',

@@ -14,10 +14,7 @@ import type { KeyKind } from '../http/api-key.ts';
 import type { FormTokens } from './form-token.ts';
 import type { SubscribeBody } from './subscribe.schemas.ts';
 
-/**
- * Answers leave at multiples of this time after their request. What is known of an address makes a difference of
- * milliseconds, which nobody can measure then.
- */
+/** How long the requests of a project are gathered that are answered together. */
 const ANSWER_MS = 250;
 /** People take longer to read a form and to write an address. */
 const FORM_MS_MIN = 2_000;
@@ -31,7 +28,7 @@ export interface Subscription {
 }
 
 /**
- * Takes a request of a form. It takes as long for every address.
+ * Takes a request of a form, and resolves as late for every address.
  * @throws AppError RATE_LIMIT_EXCEEDED, VALIDATION_ERROR for what the request asks, never for whom
  */
 export type Subscriber = (subscription: Subscription) => Promise<void>;
@@ -50,8 +47,32 @@ function tooMany(): AppError {
   });
 }
 
+/**
+ * Creates the function that waits until the requests of a project that came together are done, however they ended. What is
+ * known of an address makes a difference of milliseconds, and more while many come. So no answer depends on its own
+ * address alone.
+ */
+function createTogether(): (projectId: string, work: Promise<unknown>) => Promise<unknown> {
+  const groups = new Map<string, { works: Promise<unknown>[]; done: Promise<unknown> }>();
+  return (projectId, work) => {
+    let group = groups.get(projectId);
+    if (!group) {
+      const works: Promise<unknown>[] = [];
+      const done = delay(ANSWER_MS).then(() => {
+        groups.delete(projectId);
+        return Promise.all(works);
+      });
+      groups.set(projectId, (group = { works, done }));
+    }
+    // The caller hears of a refusal, after the wait.
+    group.works.push(work.catch(() => undefined));
+    return group.done;
+  };
+}
+
 /** Creates the function that takes requests of forms. Clients with the public key have shares. */
 export function createSubscriber({ em, slots, formTokens }: SubscriberDeps): Subscriber {
+  const answeredTogether = createTogether();
   const guests = createGuests({ units: LIMITS.subscriptionsPerClientAndHour, refillMs: HOUR_MS });
 
   /** Whether a program has filled the form, as far as one can tell. */
@@ -61,12 +82,11 @@ export function createSubscriber({ em, slots, formTokens }: SubscriberDeps): Sub
   }
 
   return async ({ project, keyKind, clientAddress, body }) => {
-    const startedAt = performance.now();
     const isPublic = keyKind === 'public';
     const client = isPublic && clientAddress !== undefined ? clientOf(clientAddress) : undefined;
     if (client !== undefined && !guests.spend(client, 1)) throw tooMany();
     const { redirectUrl } = body;
-    await slots.run(project.id, async () => {
+    const work = slots.run(project.id, async () => {
       if (redirectUrl !== undefined) await assertTrustedRedirect(em(), project.id, redirectUrl);
       if (isByMachine(body, project.id)) return;
       const { email, topics, data, language, wording } = body;
@@ -77,6 +97,7 @@ export function createSubscriber({ em, slots, formTokens }: SubscriberDeps): Sub
         evidence: evidenceOf(clientAddress, project.clientAddresses),
       });
     });
-    await delay(ANSWER_MS - ((performance.now() - startedAt) % ANSWER_MS));
+    await answeredTogether(project.id, work);
+    await work;
   };
 }

@@ -58,6 +58,7 @@ export const tables = schema({
     graphId: nullable(text),
     createdAt: date,
     updatedAt: date,
+    triggerHumanOnly: boolean,
   },
   automationExecution: {
     id: text,
@@ -332,6 +333,7 @@ export const tables = schema({
     eventId: nullable(text),
     eventData: nullable(jsonb),
     resolvedAt: nullable(date),
+    humanOnly: boolean,
   },
   formerAddress: {
     contactId: text,

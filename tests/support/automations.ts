@@ -35,10 +35,10 @@ export async function createAutomation(
   on: Api,
   eventName: string,
   steps: Record<string, TestStep>,
-  fields: { allowReentry?: boolean; enabled?: boolean; name?: string } = {},
+  fields: { allowReentry?: boolean; enabled?: boolean; name?: string; humanOnly?: boolean } = {},
 ): Promise<string> {
-  const { name = 'Automation', enabled = true, allowReentry = false } = fields;
-  const { id } = await post(on, '/workflows', { name, eventName });
+  const { name = 'Automation', enabled = true, allowReentry = false, humanOnly } = fields;
+  const { id } = await post(on, '/workflows', { name, triggerConfig: { eventName, humanOnly } });
   const definition = await on.api('GET', `/workflows/${id}`);
   const ids = new Map<string, string>();
   for (const [stepName, { type, config, templateId }] of Object.entries(steps)) {

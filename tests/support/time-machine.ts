@@ -19,6 +19,13 @@ import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 import { eventually } from './stack.ts';
 import { startTimeSkippingServer } from './time-skipping-server.ts';
 
+type Activities = ReturnType<typeof createActivities>;
+
+export interface TimeMachineOptions extends TestApiOptions {
+  /** Activities in place of the real ones. */
+  replace?: (real: Activities) => Partial<Activities>;
+}
+
 export interface TimeMachine extends TestApi {
   environment: TestWorkflowEnvironment;
   /** Starts and signals the executions and opt-ins in the outbox, as the dispatcher does. */
@@ -69,7 +76,7 @@ async function awaitExecution({ workflow }: Client, executionId: string): Promis
  * The real API, workers and PostgreSQL on Temporal's test server, which skips time. That server has no search
  * attributes, so this module starts the workflows without them, instead of the dispatcher.
  */
-export async function startTimeMachine(options: TestApiOptions = {}): Promise<TimeMachine> {
+export async function startTimeMachine({ replace, ...options }: TimeMachineOptions = {}): Promise<TimeMachine> {
   const environment = await startTimeSkippingServer();
   const api = await startTestApi({
     ...options,
@@ -80,21 +87,22 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   const smtp = createSmtpPool({ urls: ['smtp://127.0.0.1:1'], maxConnections: 1, logger });
   const links = linkSignerOf(config);
   const orm = api.database.orm;
+  const activities = createActivities({
+    config,
+    orm,
+    logger,
+    smtp,
+    links,
+    temporal: environment.client,
+    metrics: createDeliveryMetrics(new Registry()),
+    heartbeatMs: 500,
+    openDeliveries: createOpenDeliveries(),
+  });
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: environment.client.options.namespace,
     logger,
-    activities: createActivities({
-      config,
-      orm,
-      logger,
-      smtp,
-      links,
-      temporal: environment.client,
-      metrics: createDeliveryMetrics(new Registry()),
-      heartbeatMs: 500,
-      openDeliveries: createOpenDeliveries(),
-    }),
+    activities: { ...activities, ...replace?.(activities) },
     workflowBundlePath: testEnvironment().workflowBundlePath,
     taskQueues: ['orchestration', 'executions', 'jobs', 'webhooks'],
   });

@@ -19,6 +19,8 @@ export const AutomationEntity = defineEntity({
     triggerType: p.enum(TRIGGER_TYPES).default('EVENT'),
     /** The name of the event that starts it. */
     triggerEvent: p.text(),
+    /** Whether events of machines do not start it. */
+    triggerHumanOnly: p.boolean().default(false),
     allowReentry: p.boolean().default(false),
     /** The snapshot that new executions get; kept up to date while the automation is enabled. */
     graphId: p.uuid().nullable(),

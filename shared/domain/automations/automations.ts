@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf } from '../../pure/automations/automation-config.ts';
+import { conditionTree, readConfigOf, triggerConfigOf } from '../../pure/automations/automation-config.ts';
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
 import { likePattern, literalList } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
@@ -77,6 +77,7 @@ export interface NewAutomation {
   name: string;
   description?: string | null;
   triggerEvent: string;
+  triggerHumanOnly?: boolean;
   allowReentry?: boolean;
 }
 
@@ -84,7 +85,7 @@ export interface NewAutomation {
 export async function createAutomation(
   em: Em,
   projectId: string,
-  { allowReentry = false, ...input }: NewAutomation,
+  { allowReentry = false, triggerHumanOnly = false, ...input }: NewAutomation,
 ): Promise<Automation> {
   return inTransaction(em, async (tx) => {
     await assertBelowLimit(tx, {
@@ -93,13 +94,13 @@ export async function createAutomation(
       field: 'name',
       what: 'workflows in a project',
     });
-    const automation = tx.create(AutomationEntity, { projectId, allowReentry, ...input });
+    const automation = tx.create(AutomationEntity, { projectId, allowReentry, triggerHumanOnly, ...input });
     await tx.flush();
     tx.create(AutomationStepEntity, {
       automationId: automation.id,
       type: 'TRIGGER',
       name: 'Trigger',
-      config: { eventName: input.triggerEvent },
+      config: triggerConfigOf(automation),
     });
     await tx.flush();
     return automation;
@@ -111,6 +112,7 @@ export interface AutomationPatch {
   description?: string | null;
   triggerType?: TriggerType;
   triggerEvent?: string;
+  triggerHumanOnly?: boolean;
   enabled?: boolean;
   allowReentry?: boolean;
 }
@@ -160,7 +162,7 @@ export async function updateAutomation(
     }
     tx.assign(automation, patch);
     const trigger = triggerOf(definition);
-    if (patch.triggerEvent !== undefined && trigger) trigger.config = { eventName: patch.triggerEvent };
+    if (trigger) trigger.config = triggerConfigOf(automation);
   });
   return findAutomation(em, projectId, automationId);
 }

@@ -122,13 +122,18 @@ export async function takeWait(
   );
 }
 
-/** Stores a wait: after the commit, the next event of that name of the contact ends it. */
-export async function registerWait(tx: Em, state: ExecutionState, eventName: string): Promise<void> {
+/** Stores a wait: after the commit, the next event of that name of the contact, or only of a person, ends it. */
+export async function registerWait(
+  tx: Em,
+  state: ExecutionState,
+  eventName: string,
+  humanOnly: boolean,
+): Promise<void> {
   await query(
     tx,
     sql`
-      insert into event_wait (execution_id, project_id, contact_id, event_name)
-      values (${state.executionId}, ${state.projectId}, ${state.contactId}, ${eventName})
+      insert into event_wait (execution_id, project_id, contact_id, event_name, human_only)
+      values (${state.executionId}, ${state.projectId}, ${state.contactId}, ${eventName}, ${humanOnly})
       on conflict (execution_id) do nothing`,
   );
 }

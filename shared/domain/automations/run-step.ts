@@ -55,8 +55,8 @@ export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promis
       return pauseUntil(graph, step, until);
     }
     case 'WAIT_FOR_EVENT': {
-      const { eventName, timeout } = readConfigOf('WAIT_FOR_EVENT', step.config);
-      await registerWait(tx, state, eventName);
+      const { eventName, humanOnly = false, timeout } = readConfigOf('WAIT_FOR_EVENT', step.config);
+      await registerWait(tx, state, eventName, humanOnly);
       state.resumeAt = typeof timeout === 'number' ? new Date(now.getTime() + timeout * 1_000) : null;
       return pauseForEvent(step, eventName, state.resumeAt);
     }

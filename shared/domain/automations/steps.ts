@@ -229,6 +229,7 @@ export async function updateStep(
         await assertTriggerLimit(tx, automation, eventName, 'config.eventName');
       }
       automation.triggerEvent = eventName;
+      automation.triggerHumanOnly = config['humanOnly'] === true;
     }
     return step;
   });

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { NIL, v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
 import { chooseLanguage, textsOf, type Language } from '../../pure/languages/languages.ts';
@@ -73,25 +73,34 @@ export async function assertDoubleOptIn(em: Em, projectId: string, settings: Dou
   if (refusal) throw fault('from', refusal.message, 'sender_domain');
 }
 
+/** The mailbox of an address: most servers deliver `ada+news@` to `ada@` (RFC 5233). */
+function mailboxOf(email: string): string {
+  return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
+}
+
 /**
- * Counts a confirmation to an address, unless it has had as many as it may in 24 hours, or is suppressed. Simultaneous
- * calls for an address wait for each other. The count survives the deletion of the contact.
+ * Counts a confirmation to a mailbox, unless it has had as many as it may in 24 hours, from all projects together, or the
+ * address is suppressed. Simultaneous calls for a mailbox wait for each other. The count survives the deletion of the
+ * contact.
  * @returns whether it may be queued
  */
 export async function takeConfirmation(tx: Em, projectId: string, email: string): Promise<boolean> {
-  await query(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`confirmation ${projectId} ${email}`}, 0))`);
+  const mailbox = mailboxOf(email);
+  await query(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`confirmation ${mailbox}`}, 0))`);
   const taken = await queryOne(
     tx,
     sql`
       with address as materialized (
-        select ${addressHash(sql`${projectId}::uuid`, sql`${email}::text`)} as hash from ${ADDRESS_HASH_KEY}
+        select ${addressHash(sql`${projectId}::uuid`, sql`${email}::text`)} as own,
+          ${addressHash(sql`${NIL}::uuid`, sql`${mailbox}::text`)} as mailbox
+        from ${ADDRESS_HASH_KEY}
       )
       insert into confirmation_mail (project_id, address_hash)
-      select ${projectId}, a.hash from address a
-      where not exists (select from suppression s where s.project_id = ${projectId} and s.address_hash = a.hash)
+      select ${projectId}, a.mailbox from address a
+      where not exists (select from suppression s where s.project_id = ${projectId} and s.address_hash = a.own)
         and (
           select count(*) from confirmation_mail m
-          where m.project_id = ${projectId} and m.address_hash = a.hash and m.queued_at > now() - interval '1 day'
+          where m.address_hash = a.mailbox and m.queued_at > now() - interval '1 day'
         ) < ${LIMITS.confirmationsPerAddressAndDay}
       returning true as taken`,
     { taken: boolean },

@@ -3,7 +3,7 @@ import { DOUBLE_OPT_IN, type DoubleOptIn } from '../../pure/double-opt-in.ts';
 import type { Language } from '../../pure/languages/languages.ts';
 import type { Em } from '../../database/em.ts';
 import { columnsOf, queryOne, sql } from '../../database/sql.ts';
-import { jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { boolean, jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { recordConsents, type ConsentState, type Evidence } from '../consent/records.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { BRAND } from '../projects/brand.ts';
@@ -27,6 +27,7 @@ const OPT_IN = {
   ...ROW,
   email: tables.contact.email,
   subscribed: tables.contact.subscribed,
+  isPaused: boolean,
   locale: nullable(text),
   settings: tables.project.doubleOptIn,
   brand: jsonAs<Brand>(),
@@ -50,7 +51,8 @@ export async function readOptIn(em: Em, id: string, isLocked = false): Promise<O
   return queryOne(
     em,
     sql`
-      select ${columnsOf(ROW, 'o')}, c.email, c.subscribed, c.data ->> 'locale' as locale,
+      select ${columnsOf(ROW, 'o')}, c.email, c.subscribed, coalesce(c.paused_until > now(), false) as "isPaused",
+        c.data ->> 'locale' as locale,
         p.double_opt_in as settings, ${BRAND} as brand, p.client_addresses as "clientAddresses",
         (
           select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'texts', t.texts,
@@ -82,9 +84,13 @@ export function isExpired({ state, expiresAt }: Pick<OptIn, 'state' | 'expiresAt
   return state === 'expired' || (state === 'pending' && expiresAt <= new Date());
 }
 
-/** Whether the contact lacks something that the opt-in is about. */
-export function isMissingSomething({ subscribed, topics }: Pick<OptIn, 'subscribed' | 'topics'>): boolean {
-  return !subscribed || topics.some(({ isHeld }) => !isHeld);
+/** Whether the contact lacks something that the opt-in is about; in a pause it gets nothing. */
+export function isMissingSomething({
+  subscribed,
+  isPaused,
+  topics,
+}: Pick<OptIn, 'subscribed' | 'isPaused' | 'topics'>): boolean {
+  return !subscribed || isPaused || topics.some(({ isHeld }) => !isHeld);
 }
 
 /** Records a state of all that the contact lacks: of all marketing, and of topics. */

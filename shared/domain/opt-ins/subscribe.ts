@@ -157,11 +157,18 @@ function formDataOf({ data, rules, language }: SubscribeRequest): Wait['form'] {
   return { language: language ?? null, data: { ...Object.fromEntries(removed.map((key) => [key, null])), ...stored } };
 }
 
-/** Subscribes to what needs no confirmation, and was not left before. @returns whether the contact is subscribed now */
+/**
+ * Whether the contact has left everything, or pauses. A form proves nothing about who filled it, so what somebody has
+ * ended comes back only when they confirm.
+ */
+function hasEnded({ optedOutAt, pausedUntil }: UpsertedContact): boolean {
+  return optedOutAt !== null || (pausedUntil !== null && pausedUntil > new Date());
+}
+
+/** Subscribes to what needs no confirmation, and was not ended before. @returns whether the contact is subscribed now */
 async function subscribeAtOnce(tx: Em, { request, settings, contact, topics, evidence }: Asked): Promise<boolean> {
-  const hasLeft = contact.optedOutAt !== null;
   const now = topics.filter(isAtOnce({ settings, contact }));
-  const isAll = topics.length === 0 && !settings.isRequired && !hasLeft;
+  const isAll = topics.length === 0 && !settings.isRequired && !hasEnded(contact);
   if (!isAll && now.length === 0) return contact.subscribed;
   const { projectId } = request;
   const cause = { reason: 'form' } as const;
@@ -173,10 +180,9 @@ async function subscribeAtOnce(tx: Em, { request, settings, contact, topics, evi
   return true;
 }
 
-/** Whether a topic counts at once: it needs no confirmation, and the contact has neither left it nor everything. */
+/** Whether a topic counts at once: it needs no confirmation, and the contact has neither left it nor `hasEnded`. */
 function isAtOnce({ settings, contact }: Pick<Asked, 'settings' | 'contact'>): (topic: ChosenTopic) => boolean {
-  return ({ doubleOptIn, choice }) =>
-    !(doubleOptIn ?? settings.isRequired) && choice !== false && contact.optedOutAt === null;
+  return ({ doubleOptIn, choice }) => !(doubleOptIn ?? settings.isRequired) && choice !== false && !hasEnded(contact);
 }
 
 /** Has what the contact still lacks wait for a confirmation. */
@@ -185,7 +191,7 @@ async function openOptIn(tx: Em, asked: Asked, isSubscribed: boolean): Promise<v
   const waiting = topics
     .filter((topic) => !isAtOnce(asked)(topic))
     .filter(({ choice, defaultSubscription }) => !isSubscribed || !(choice ?? defaultSubscription === 'opt_in'));
-  if (isSubscribed && waiting.length === 0) return;
+  if (isSubscribed && waiting.length === 0 && !hasEnded(contact)) return;
   await waitForConfirmation(tx, {
     ...{ projectId: request.projectId, contactId: contact.id, settings, evidence },
     ...{ topicIds: waiting.map(({ id }) => id), isFirst: contact.isNew || contact.isPending },

@@ -6,6 +6,7 @@ import { HumanEngagementsMigration } from './migrations/20261126000002-human-eng
 import { SendOptionsMigration } from './migrations/20261126000003-send-options.ts';
 import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-emails.ts';
 import { SubmissionMigration } from './migrations/20261126000005-submission.ts';
+import { ReadersMigration } from './migrations/20261127000002-readers.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261126000003-send-options', class: SendOptionsMigration },
   { name: '20261126000004-scheduled-emails', class: ScheduledEmailsMigration },
   { name: '20261126000005-submission', class: SubmissionMigration },
+  { name: '20261127000002-readers', class: ReadersMigration },
 ];

@@ -25,9 +25,29 @@ export const eventNameSchema = z
   .max(LIMITS.eventNameLength)
   .meta({ examples: ['signed_up', 'email.open', 'segment.vip.entry'] });
 
-const triggerConfig = z
-  .object({ eventName: eventNameSchema })
-  .meta({ id: 'TriggerConfig', description: 'The config of the TRIGGER step, which every workflow has' });
+const humanOnlySchema = z
+  .boolean()
+  .optional()
+  .meta({
+    description: 'Whether events of machines are left out: opens and clicks with `isMachine`',
+    examples: [true],
+  });
+
+export const triggerConfigSchema = z.object({ eventName: eventNameSchema, humanOnly: humanOnlySchema });
+
+/** What starts an automation, as callers write it. */
+export function triggerConfigOf(automation: { triggerEvent: string; triggerHumanOnly: boolean }): {
+  eventName: string;
+  humanOnly?: true;
+} {
+  const { triggerEvent: eventName, triggerHumanOnly } = automation;
+  return { eventName, ...(triggerHumanOnly && { humanOnly: true }) };
+}
+
+const triggerConfig = triggerConfigSchema.meta({
+  id: 'TriggerConfig',
+  description: 'The config of the TRIGGER step, which every workflow has',
+});
 
 /** An address, or a template that prints one. The printed address is checked when the step runs. */
 const customEmailSchema = z
@@ -84,6 +104,7 @@ const delayConfig = z
 const waitForEventConfig = z
   .object({
     eventName: eventNameSchema,
+    humanOnly: humanOnlySchema,
     timeout: z
       .number()
       .min(1)
