@@ -5046,6 +5046,11 @@ export interface components {
              * @example segment.vip.entry
              */
             eventName: string;
+            /**
+             * @description Whether events of machines are left out: opens and clicks with `isMachine`
+             * @example true
+             */
+            humanOnly?: boolean;
         };
         /** @description A step of type UPDATE_CONTACT */
         NewUpdateContactStep: {
@@ -5801,6 +5806,11 @@ export interface components {
              * @default 20
              */
             limit?: number;
+            /**
+             * @description Only contacts who have paused marketing, or only the others
+             * @example false
+             */
+            paused?: boolean;
             /**
              * @description Only contacts who have not confirmed their subscription, or only the others
              * @example true
@@ -6717,6 +6727,11 @@ export interface components {
              * @example segment.vip.entry
              */
             eventName: string;
+            /**
+             * @description Whether events of machines are left out: opens and clicks with `isMachine`
+             * @example true
+             */
+            humanOnly?: boolean;
         };
         /** @description What starts it */
         TriggerPatch: {
@@ -6727,6 +6742,11 @@ export interface components {
              * @example segment.vip.entry
              */
             eventName?: string;
+            /**
+             * @description Whether events of machines are left out: opens and clicks with `isMachine`
+             * @example true
+             */
+            humanOnly?: boolean;
         };
         /** @description What is wrong */
         UnauthorizedError: {
@@ -7344,6 +7364,11 @@ export interface components {
              */
             eventName: string;
             /**
+             * @description Whether events of machines are left out: opens and clicks with `isMachine`
+             * @example true
+             */
+            humanOnly?: boolean;
+            /**
              * @description Seconds; without it the wait has no end
              * @example 86400
              */
@@ -7890,6 +7915,11 @@ export interface components {
         WorkflowTrigger: {
             /** @description The name of the event */
             eventName: string;
+            /**
+             * @description Whether only people count, and not opens and clicks of machines
+             * @constant
+             */
+            humanOnly?: true;
         };
     };
     responses: never;
@@ -8774,6 +8804,8 @@ export interface operations {
                 dir?: "asc" | "desc";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
+                /** @description Only contacts who have paused marketing, or only the others; all when left out */
+                paused?: boolean;
                 /** @description Only contacts who have not confirmed their subscription, or only the others; all when left out */
                 pending?: boolean;
                 /** @description A part of the text; upper and lower case are alike */
