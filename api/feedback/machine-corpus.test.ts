@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import ipaddr from 'ipaddr.js';
+import { HOSTING_NETWORKS, SCANNER_NETWORKS } from '../../shared/pure/engagement/machine-tables.ts';
 import { judge } from '../../shared/pure/engagement/machine-judge.ts';
 import { clientOf } from '../../shared/platform/client-address.ts';
 import { CORPUS, type CorpusCase } from '../../tests/support/machine-corpus.ts';
@@ -49,6 +51,14 @@ describe('the verdict on requests', () => {
     process.stdout.write(`${JSON.stringify(table)}\n`);
     expect(table.rightPercent).toBeGreaterThanOrEqual(95);
     expect(table.peopleTakenForMachinesPercent).toBeLessThanOrEqual(1);
+  });
+
+  it('rests on networks that each say where the fact is from', () => {
+    for (const { name, ranges, source } of [...SCANNER_NETWORKS, ...HOSTING_NETWORKS]) {
+      expect([name, source]).toEqual([name, expect.stringContaining('https://')]);
+      for (const range of ranges.split(' '))
+        expect([name, range, ipaddr.isValidCIDR(range)]).toEqual([name, range, true]);
+    }
   });
 
   it('is tried on some 200 different cases', () => {

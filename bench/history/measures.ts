@@ -36,7 +36,7 @@ export type Measure = (context: BenchContext, side: Side) => Promise<Cost>;
 const EVENT = 'bench_history';
 const CONNECTIONS = 16;
 const LIST_CONNECTIONS = 2;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 900_000;
 
 /** Creates the segment that campaigns are sent to, and an automation TRIGGER → CONDITION → SEND_EMAIL. */
 export async function prepareSide(context: BenchContext, stack: BenchStack, history: FilledHistory): Promise<Side> {

@@ -27,6 +27,8 @@ export interface MachineNetwork {
 
 const OWN_NAME = 'the name of the product in its own User-Agent';
 const LIBRARY = 'the default User-Agent of the library, in its documentation';
+const ADOBE =
+  'https://experienceleague.adobe.com/en/docs/marketo/using/product-docs/administration/email-setup/filtering-email-bot-activity';
 const GOOGLE_CRAWLERS = 'https://developers.google.com/search/docs/crawling-indexing/overview-google-crawlers';
 
 /**
@@ -205,56 +207,66 @@ export const MACHINE_AGENTS: readonly MachineAgent[] = [
 export const SCANNER_NETWORKS: readonly MachineNetwork[] = [
   {
     name: 'Microsoft Defender and Exchange Online Protection',
-    ranges:
-      '40.92.0.0/15 40.94.0.0/16 40.107.0.0/16 52.100.0.0/14 104.47.0.0/17 2a01:111:f400::/48 ' + '2a01:111:f403::/48',
-    source:
-      'https://learn.microsoft.com/en-us/microsoft-365/enterprise/urls-and-ip-address-ranges and, for 40.94.0.0/16, https://github.com/opencollective/opencollective/issues/3656',
+    ranges: '40.92.0.0/15 40.94.0.0/16 40.107.0.0/16 52.100.0.0/14 104.47.0.0/17 2a01:111:f400::/48 2a01:111:f403::/48',
+    source: `https://learn.microsoft.com/en-us/microsoft-365/enterprise/urls-and-ip-address-ranges (Exchange Online, port 25); 40.94.0.0/16: ${ADOBE} and https://github.com/opencollective/opencollective/issues/3656`,
   },
   {
     name: 'Barracuda',
     ranges: '64.235.144.0/20 209.222.80.0/21',
-    source: 'https://campus.barracuda.com/product/emailgatewaydefense/doc/96023004/',
+    source: `https://campus.barracuda.com/product/emailgatewaydefense/doc/96023004/; 64.235.144.0/20: https://rdap.arin.net/registry/ip/64.235.144.0 and ${ADOBE}`,
   },
   {
     name: 'Mimecast',
     ranges:
-      '91.220.42.0/24 195.130.217.0/24 146.101.78.0/24 185.58.84.0/22 207.82.80.0/24 207.211.30.0/23 ' +
-      '205.139.110.0/23 63.128.21.0/24 216.205.24.0/24 170.10.128.0/21 103.13.69.0/24 124.47.150.0/24 ' +
-      '124.47.189.0/24',
-    source: 'https://mimecastsupport.zendesk.com/hc/en-us (Data Centers and URLs)',
+      '41.74.192.0/21 41.74.200.0/22 41.74.204.0/23 41.74.206.0/24 51.163.158.0/24 62.140.7.0/24 63.128.21.0/24 ' +
+      '91.220.42.0/24 103.13.69.0/24 103.96.21.0/24 103.96.22.0/23 124.47.150.0/24 124.47.189.0/24 146.101.78.0/24 ' +
+      '147.28.36.0/24 170.10.128.0/23 170.10.133.0/24 170.10.156.0/23 180.189.28.0/24 185.58.85.0/24 ' +
+      '185.58.86.0/24 193.7.206.0/25 193.7.207.0/25 194.104.109.0/24 194.104.110.0/23 195.130.217.0/24 ' +
+      '205.139.110.0/24 207.82.80.0/24 207.211.30.0/24 207.211.31.0/25 213.167.75.0/25 213.167.81.0/25 ' +
+      '216.145.217.0/24 216.145.221.0/24 216.205.24.0/24',
+    source:
+      'the SPF record _netblocks.mimecast.com, https://mimecastsupport.zendesk.com/hc/en-us (Data Centers and URLs)',
   },
   {
-    name: 'Proofpoint',
+    name: 'Proofpoint, with Cloudmark',
     ranges:
-      '62.209.50.0/24 91.209.104.0/24 208.84.64.0/22 208.86.200.0/22 67.231.144.0/20 148.163.128.0/18 ' +
-      '185.132.180.0/22 185.183.28.0/22',
-    source: 'https://proofpoint.my.site.com/support/PPSup_SupportInfo and the registration of the networks',
+      '62.209.50.0/24 67.231.144.0/20 91.207.212.0/23 91.209.104.0/24 148.163.128.0/19 185.132.180.0/22 ' +
+      '185.183.28.0/22 205.220.172.0/22 205.220.176.0/21 205.220.184.0/23 205.220.187.0/24 208.83.136.0/22 ' +
+      '208.84.64.0/22 208.86.200.0/22',
+    source:
+      'https://proofpoint.my.site.com/support/PPSup_SupportInfo, and what its networks announce: https://stat.ripe.net/AS22843, AS26211, AS52129, AS13916',
   },
   {
     name: 'Cisco Secure Email',
     ranges: '68.232.128.0/19 139.138.32.0/19 184.94.240.0/20 216.71.128.0/19',
-    source: 'the registration of the networks (IronPort)',
+    source:
+      'what its network announces, https://stat.ripe.net/AS30238, and the servers *.iphmx.com of its customers, for example https://lore.kernel.org/all/?q=iphmx.com',
   },
   {
     name: 'Symantec Email Security.cloud',
     ranges:
       '46.226.48.0/21 67.219.240.0/20 85.158.136.0/21 95.131.104.0/21 103.9.96.0/22 117.120.16.0/21 ' +
       '193.109.254.0/23 194.106.220.0/23 195.245.230.0/23 216.82.240.0/20',
-    source: 'https://knowledge.broadcom.com/external/article/421057/restricting-your-email-traffic.html',
+    source:
+      'the SPF record spf.messagelabs.com, https://knowledge.broadcom.com/external/article/421057/restricting-your-email-traffic.html',
   },
-  { name: 'Trend Micro', ranges: '150.70.0.0/16 216.104.0.0/19', source: 'the registration of the networks' },
-  { name: 'Cloudmark', ranges: '208.83.136.0/21', source: 'the registration of the network' },
+  {
+    name: 'Trend Micro',
+    ranges: '150.70.0.0/16 216.104.15.0/24',
+    source:
+      'https://helpcenter.trendmicro.com/en-us/article/tmka-18762, and for the addresses https://serverfault.com/questions/138240',
+  },
   {
     name: 'a gateway that Adobe blocks',
-    ranges: '64.74.215.0/24',
-    source:
-      'https://experienceleague.adobe.com/en/docs/marketo/using/product-docs/administration/email-setup/filtering-email-bot-activity',
+    ranges: '64.74.215.0/24 65.154.226.101/32 70.42.131.106/32 74.217.90.250/32',
+    source: ADOBE,
   },
   {
     name: 'Google checks of links; the image proxy of Gmail, which is a person, comes from there too',
-    ranges: '66.249.64.0/19 66.102.0.0/20 72.14.199.0/24 74.125.208.0/20 2001:4860:4801::/48',
+    ranges: '66.102.0.0/20 66.249.64.0/19 72.14.199.0/24 74.125.208.0/20 192.178.4.0/22 2001:4860:4801::/48',
     only: 'click',
-    source: 'https://developers.google.com/search/apis/ipranges/googlebot.json and user-triggered-fetchers-google.json',
+    source:
+      'https://developers.google.com/search/apis/ipranges/googlebot.json, special-crawlers.json and user-triggered-fetchers-google.json',
   },
 ];
 
@@ -305,7 +317,7 @@ export const HOSTING_NETWORKS: readonly MachineNetwork[] = [
       '5.9.0.0/16 65.108.0.0/15 78.46.0.0/15 88.99.0.0/16 95.216.0.0/15 116.202.0.0/15 135.181.0.0/16 ' +
       '136.243.0.0/16 138.201.0.0/16 144.76.0.0/16 148.251.0.0/16 157.90.0.0/16 159.69.0.0/16 ' +
       '168.119.0.0/16 176.9.0.0/16 188.40.0.0/16 195.201.0.0/16 213.239.192.0/18',
-    source: 'the registration of the networks',
+    source: 'https://stat.ripe.net/AS24940, the large blocks',
   },
   {
     name: 'OVH',
@@ -314,6 +326,6 @@ export const HOSTING_NETWORKS: readonly MachineNetwork[] = [
       '51.195.0.0/16 51.210.0.0/16 54.36.0.0/14 91.121.0.0/16 137.74.0.0/16 145.239.0.0/16 147.135.0.0/16 ' +
       '149.56.0.0/16 151.80.0.0/16 158.69.0.0/16 164.132.0.0/16 167.114.0.0/16 178.32.0.0/15 188.165.0.0/16 ' +
       '192.99.0.0/16 198.27.64.0/18',
-    source: 'the registration of the networks',
+    source: 'https://stat.ripe.net/AS16276, the large blocks',
   },
 ];
