@@ -55,33 +55,38 @@ async function expectNoFaults(url: string): Promise<void> {
 }
 
 describe('the hosted form', () => {
-  it('is filled and confirmed without a script, on a phone, with the keyboard alone', async () => {
+  it.each([
+    ['de', 'Angebote'],
+    ['ja', 'Offers & <more>'],
+    ['ar', 'Offers & <more>'],
+  ] as const)('is filled and confirmed without a script, with the keyboard alone, in %s', async (language, topic) => {
     const { page } = browser;
     const email = freshEmail();
+    const { direction, optIn: texts, page: words } = textsOf(language);
     await page.setJavaScriptEnabled(false);
-    await page.goto(formUrl('?language=de'));
+    await page.goto(formUrl(`?language=${language}`));
     await page.keyboard.press('Tab');
     await page.keyboard.type(email);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.setJavaScriptEnabled(true);
-    expect(await page.$eval('html', (html) => [html.lang, html.dir])).toEqual(['de', 'ltr']);
+    expect(await page.$eval('html', (html) => [html.lang, html.dir])).toEqual([language, direction]);
     expect(await page.$$eval('label', (labels) => labels.map((label) => label.textContent))).toEqual([
-      ...['E-Mail-Adresse', 'Angebote'],
+      ...[texts.emailLabel, topic],
     ]);
     // A person needs longer than two seconds; the test pretends that the form was shown before.
     await page.$eval('[name=formToken]', (input, token) => input.setAttribute('value', token), shownAgo(2_500));
     await Promise.all([page.waitForNavigation(), page.click('button')]);
-    expect(await page.$eval('h1', (title) => title.textContent)).toBe('Vielen Dank');
+    expect(await page.$eval('h1', (title) => title.textContent)).toBe(texts.thanksTitle);
     expect(await page.$eval('[role=status]', (text) => text.textContent)).toContain(email);
     expect(await contactOf(email)).toMatchObject({ subscribed: false, pending: true });
 
     await page.goto(await linkOf(email));
-    expect(await page.$$eval('li', (names) => names.map((name) => name.textContent))).toEqual(['Angebote']);
+    expect(await page.$$eval('li', (names) => names.map((name) => name.textContent))).toEqual([topic]);
     expect(await contactOf(email)).toMatchObject({ subscribed: false });
     await Promise.all([page.waitForNavigation(), page.click('button')]);
-    expect(await page.$eval('h1', (title) => title.textContent)).toBe('Sie sind angemeldet');
-    expect(await contactOf(email)).toMatchObject({ subscribed: true, data: { locale: 'de' } });
+    expect(await page.$eval('h1', (title) => title.textContent)).toBe(words.subscribedTitle);
+    expect(await contactOf(email)).toMatchObject({ subscribed: true, data: { locale: language } });
     expect(browser.complaints).toEqual([]);
   });
 

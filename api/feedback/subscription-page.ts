@@ -34,9 +34,10 @@ const STYLE = `
 :root { color-scheme: light dark; }
 * { box-sizing: border-box; }
 body { margin: 0; font: 18px/1.5 system-ui, sans-serif; color: #1c1c1e; background: #f4f4f6; }
-main { max-width: 34rem; margin: 8vh auto; padding: 2rem 1.5rem; background: #fff; border-radius: 12px; }
+main { max-width: 34rem; margin: 8vh auto; padding: 2rem 1.5rem; background: #fff; border-radius: 12px;
+  overflow-wrap: anywhere; }
 h1 { margin: 0 0 1rem; font-size: 1.6rem; line-height: 1.25; }
-p { margin: 0 0 1.5rem; overflow-wrap: anywhere; }
+p { margin: 0 0 1.5rem; }
 bdi { display: inline-block; max-width: 100%; }
 header { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0 0 1.5rem; font-weight: 600; }
 header img { max-height: 48px; max-width: 100%; }
@@ -49,7 +50,7 @@ button.other, button.other:hover { color: #1a56db; background: transparent; bord
 a { color: #1a56db; }
 fieldset { margin: 0 0 1.5rem; padding: 0; border: 0; min-width: 0; }
 legend { margin: 0 0 0.75rem; padding: 0; font-weight: 600; }
-.choice { display: flex; gap: 0.75rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
+.choice { display: flex; gap: 0.75rem; margin: 0 0 1rem; }
 .choice div { min-width: 0; }
 .choice input { flex: none; width: 24px; height: 24px; margin: 0.1rem 0 0; accent-color: #1a56db; }
 small { display: block; font-size: 0.85rem; color: #595959; }

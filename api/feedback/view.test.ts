@@ -1,9 +1,11 @@
+import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
 import { sql } from '../../shared/database/sql.ts';
+import { textsOf } from '../../shared/pure/languages/languages.ts';
 import { query } from '../../tests/support/rows.ts';
 import { createLinkSigner } from '../../shared/sending/compose/links.ts';
 import { createTestProject, startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
@@ -187,6 +189,42 @@ describe('the archive', () => {
     expect(page.text).not.toMatch(/\/t\/[oc]\//);
     expect(page.headers.get('content-security-policy')).toMatch(/^sandbox /);
     expect((await read(`${archiveOf(app)}/${id}`)).status).toBe(404);
+  });
+
+  it('is found by every public key that holds, and by no other', async () => {
+    const project = await createTestProject(app.em(), app.url);
+    const add = async (role: string) => (await project.api('POST', '/keys', { body: { name: role, role } })).body;
+    const [more, other] = [await add('track'), await add('read')];
+    const statusOf = async (key: string) => (await read(`${app.url}/archive/${key}`)).status;
+    expect([await statusOf(more.key), await statusOf(other.key), await statusOf(project.keys.secretKey)]).toEqual([
+      ...[200, 404, 404],
+    ]);
+    await project.api('DELETE', `/keys/${more.id}`);
+    expect([await statusOf(more.key), await statusOf(project.keys.publicKey)]).toEqual([404, 200]);
+  });
+
+  it.each(['en', 'ja', 'ar'] as const)('is a page without faults and without a script, in %s', async (language) => {
+    const { page } = browser;
+    const project = await createTestProject(app.em(), app.url);
+    await project.api('PATCH', `/users/@me/projects/${project.project.id}`, { body: { language } });
+    const id = await storeCampaign(project.project.id, { subject: `Issue ${'W'.repeat(90)}`, isPublic: true });
+    await page.setJavaScriptEnabled(false);
+    await page.setExtraHTTPHeaders({ 'accept-language': language });
+    await page.goto(archiveOf(project));
+    await page.setJavaScriptEnabled(true);
+    const { direction, archive: texts } = textsOf(language);
+    expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir].join()')).toBe(
+      `${language},${direction}`,
+    );
+    expect(await page.$eval('h1', (title) => title.textContent)).toBe(texts.title);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.evaluate(axe.source);
+    expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')).toEqual([]);
+    expect(await page.$eval('main a', (link) => (link as unknown as { href: string }).href)).toBe(
+      `${linkTo(project)}/${id}`,
+    );
+    await page.goto(`${archiveOf(project)}/${id}`);
+    expect(await page.$eval('body', (body) => body.textContent)).toContain('Hello reader');
   });
 
   it('has pages', async () => {

@@ -183,5 +183,10 @@ describe('the clean-up', () => {
     await ageTo(91);
     await cleanUp();
     expect(await lastOptIn(kept)).toBeUndefined();
+    const counted = async () => (await query(app.em(), sql`select 1 from confirmation_mail`)).length;
+    expect(await counted()).toBeGreaterThan(0);
+    await query(app.em(), sql`update confirmation_mail set queued_at = now() - interval '25 hours'`);
+    await cleanUp();
+    expect(await counted()).toBe(0);
   });
 });

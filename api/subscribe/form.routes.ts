@@ -3,15 +3,13 @@ import { validationError } from '../../shared/pure/app-error.ts';
 import { chooseLanguage, textsOf } from '../../shared/pure/languages/languages.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Em } from '../../shared/database/em.ts';
-import { findKeyOwners, type KeyOwner } from '../../shared/domain/projects/key-usage.ts';
-import { hashKey } from '../../shared/domain/projects/keys.ts';
+import { findPublicKeyOwner, type KeyOwner } from '../../shared/domain/projects/key-usage.ts';
 import { allTopics } from '../../shared/domain/topics/topics.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
 import { readFormBody } from '../feedback/form-body.ts';
 import type { SubscriptionPage } from '../feedback/subscription-page.ts';
 import { sendNotFound, sendPage } from '../feedback/subscription.routes.ts';
 import { admit } from '../http/admit.ts';
-import { isPublicKey } from '../http/api-key.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
@@ -78,10 +76,9 @@ function createForms({ orm, config }: ApiDeps, { pageSlots }: Load) {
     /** The owner of a public key in the path; undefined for an unknown one: a 404 was answered then. */
     async ownerOf(req: Request<{ key: string }>, res: Response): Promise<KeyOwner | undefined> {
       const { key } = req.params;
-      const [owner] = isPublicKey(key) ? await inTurn(key, (em) => findKeyOwners(em, [hashKey(key)])) : [];
-      if (owner && !owner.disabled && !owner.has_expired) return owner;
-      sendNotFound(req, res);
-      return undefined;
+      const owner = await inTurn(key, (em) => findPublicKeyOwner(em, key));
+      if (!owner) sendNotFound(req, res);
+      return owner;
     },
   };
 }

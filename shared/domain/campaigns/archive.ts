@@ -5,11 +5,12 @@ import { isEmailTracked } from '../../pure/project.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryOne, sql, storableText } from '../../database/sql.ts';
-import { jsonAs, notNull, pick, tables, type RowOf } from '../../database/tables.ts';
+import { columnsOf, query, queryOne, sql } from '../../database/sql.ts';
+import { jsonAs, notNull, pick, tables } from '../../database/tables.ts';
 import type { CompiledEmail, EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { LinkSigner, RecipientRef } from '../../sending/compose/links.ts';
 import { BRAND } from '../projects/brand.ts';
+import { findPublicKeyOwner, type KeyOwner } from '../projects/key-usage.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { findCampaign } from './campaigns.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -125,7 +126,6 @@ export async function setCampaignPublic(
 const ARCHIVE_PAGE = 50;
 
 const LISTED = { ...pick(tables.campaign, 'id', 'subject'), sentAt: notNull(tables.campaign.sentAt) };
-const ARCHIVE = { id: tables.project.id, brand: jsonAs<Brand>() };
 
 export interface ArchivedCampaign {
   id: string;
@@ -141,13 +141,9 @@ export interface Archive {
   next?: string;
 }
 
-/** The project of an archive. @throws AppError RESOURCE_NOT_FOUND for an unknown or a disabled project */
-async function findArchive(em: Em, publicKey: string): Promise<RowOf<typeof ARCHIVE>> {
-  const project = await queryOne(
-    em,
-    sql`select p.id, ${BRAND} as brand from project p where p.public_key = ${storableText(publicKey)} and not p.disabled`,
-    ARCHIVE,
-  );
+/** The project of an archive. @throws AppError RESOURCE_NOT_FOUND for a key that does not hold or a disabled project */
+async function findArchive(em: Em, publicKey: string): Promise<KeyOwner> {
+  const project = await findPublicKeyOwner(em, publicKey);
   if (!project) throw new AppError('RESOURCE_NOT_FOUND');
   return project;
 }

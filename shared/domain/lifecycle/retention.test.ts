@@ -221,6 +221,26 @@ describe('retention of hashes of deleted contacts', () => {
   });
 });
 
+it('entries of the audit are kept for as long as the operator says, and then go, those of all projects', async () => {
+  const other = (await createProject(em(), 'Audited')).project.id;
+  const add = (days: number, owner: string | null) =>
+    query(
+      em(),
+      sql`
+        insert into audit_entry (id, project_id, actor, operation, status, created_at)
+        values (${idOfAge(days)}, ${owner}, 'operator', 'test', 0, now() - ${days}::int * interval '1 day')`,
+    );
+  for (const owner of [projectId, other, null]) for (const days of [400, 300]) await add(days, owner);
+  expect(await sweep('auditEntries', { RETENTION_AUDIT_DAYS: 0 })).toBe(0);
+  expect(await sweep('auditEntries', { RETENTION_AUDIT_DAYS: 365 })).toBe(3);
+  expect(await sweep('auditEntries', { RETENTION_AUDIT_DAYS: 365 })).toBe(0);
+  const left = await query(
+    em(),
+    sql`select created_at < now() - interval '1 year' as is_old from audit_entry where operation = 'test'`,
+  );
+  expect(left).toEqual([{ is_old: false }, { is_old: false }, { is_old: false }]);
+});
+
 describe('the record of consent', () => {
   const bo = randomUUID();
   async function addConsent(days: number, contactId: string, state: string, wording?: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Em } from '../../database/em.ts';
 import { query, queryPrepared, sql } from '../../database/sql.ts';
 import { boolean, jsonAs, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { BRAND } from './brand.ts';
+import { hashKey } from './keys.ts';
 
 /** The columns of `KeyOwner` in a join of a table `w (lookup)` with the key `k` and its project `p`. */
 const OWNER_COLUMNS = sql`
@@ -96,4 +97,10 @@ export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner
         join project p on p.id = k.project_id`,
     KEY_OWNER,
   );
+}
+
+/** The project of a public key. @returns undefined for an unknown, secret or ended key, and for a disabled project */
+export async function findPublicKeyOwner(em: Em, key: string): Promise<KeyOwner | undefined> {
+  const [owner] = await findKeyOwners(em, [hashKey(key)]);
+  return owner?.role === 'track' && !owner.disabled && !owner.has_expired ? owner : undefined;
 }
