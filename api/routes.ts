@@ -20,6 +20,7 @@ import { lookupEndpoints } from './contacts/lookup.routes.ts';
 import { createDomainEndpoints } from './domains/domains.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
+import { exportEndpoints } from './exports/exports.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { keyEndpoints } from './keys/keys.routes.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
@@ -42,6 +43,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...trackEndpoints,
     subscribeEndpoint,
     ...createVerifyEndpoints(config),
+    ...exportEndpoints,
     ...lookupEndpoints,
     ...fieldEndpoints,
     ...importEndpoints,

@@ -27,7 +27,13 @@ describe('the TypeScript client', () => {
   it('has a method for every operation (`clients/typescript/src/routes.ts` names them)', () => {
     const routes = Object.values(ROUTES).flatMap((resource): string[] => Object.values(resource));
     const methods = ['POST /v1/send', 'POST /v1/track', 'POST /v1/subscribe', 'POST /v1/verify', ...routes].map(
-      (route) => route.replace('LIST', 'GET').split(' ').slice(0, 2).join(' '),
+      (route) =>
+        route
+          .replace(/^(LIST|EXPORT) /, 'GET ')
+          .replace('EXPORT_BY', 'POST')
+          .split(' ')
+          .slice(0, 2)
+          .join(' '),
     );
     const operations = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(methods.sort()).toEqual(operations.sort());
@@ -50,6 +56,7 @@ describe('the TypeScript client', () => {
       'addSegmentMembers',
       'addSuppressions',
       'checkCampaign',
+      'exportContactsByBody',
       'lookUpContacts',
       'searchContacts',
       'searchEmails',

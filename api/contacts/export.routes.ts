@@ -95,6 +95,7 @@ const exportContact = endpoint({
   operationId: 'exportContact',
   roles: ['support', 'read'],
   isHeavy: true,
+  isAudited: true,
   method: 'get',
   path: '/contacts/:id/export',
   tag: 'Contacts',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRankedConnections, RANKS, type Rank, type RankedConnections } from './ranked-connections.ts';
+import { readingTimeMs } from './streamed-reply.ts';
 import { countDropped, type HttpGuests } from './guests.ts';
 
 /** The state of a connection. */
@@ -38,9 +39,6 @@ const GUEST_PART = 0.1;
 const GUEST_CONNECTIONS_MIN = 10;
 /** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
-/** How slowly an answer may be read: the grace is for every answer, the speed for large ones. */
-const ANSWER_GRACE_MS = 30_000;
-const ANSWER_BYTES_PER_MS = 50;
 
 const connections = new WeakMap<Socket, Connection>();
 
@@ -100,7 +98,7 @@ function limitAnswer(socket: Socket, res: ServerResponse): void {
   res.once('prefinish', () => {
     // The answer has closed already when its client has left, so nothing would clear the timer.
     if (socket.destroyed) return;
-    const timer = setTimeout(() => socket.destroy(), ANSWER_GRACE_MS + socket.writableLength / ANSWER_BYTES_PER_MS);
+    const timer = setTimeout(() => socket.destroy(), readingTimeMs(socket.writableLength));
     res.once('close', () => clearTimeout(timer));
   });
 }

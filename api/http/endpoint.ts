@@ -23,6 +23,8 @@ interface ReplyDeclaration {
   schema?: z.ZodType;
   /** Whether callers may ask for it as CSV, too. */
   csv?: true;
+  /** One row of a file that is answered in place of JSON, as CSV or as JSON lines. */
+  row?: z.ZodType;
 }
 
 /** A required field whose absence is answered in the flat form `{ error }` with status 400. */
@@ -68,6 +70,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
    * - `data`: applications call it by the thousand, so calls leave no such row; what they write says where it is from.
    */
   effect?: Effect;
+  /** Whether calls leave such a row although they read: they hand out the data of many people. */
+  isAudited?: true;
   /** Whether an Idempotency-Key header is honoured. */
   isIdempotent?: boolean;
   params?: z.ZodType<Params>;

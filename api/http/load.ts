@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../../shared/pure/app-error.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { Share } from '../../shared/platform/share.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -19,6 +20,15 @@ function refusal(isOwn: boolean): AppError {
     message: 'This project has too many requests in progress',
     details: { retryAfter: RETRY_AFTER_SECONDS },
     suggestion: 'Wait for answers before sending more requests',
+  });
+}
+
+function tooManyExports(isOwn: boolean): AppError {
+  if (!isOwn) return new AppError('SERVICE_UNAVAILABLE');
+  return new AppError('RATE_LIMIT_EXCEEDED', {
+    message: `This project has ${LIMITS.exportsPerProject} exports in progress`,
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    suggestion: 'Wait for the end of one before you begin another',
   });
 }
 
@@ -53,6 +63,8 @@ export interface Load {
   heavySlots: Share;
   /** Requests that wait for other servers. */
   remoteSlots: Share;
+  /** Exports, from the first octet to the last: a reader may take hours. */
+  exports: Share;
   /** The octets of large bodies from the first octet on, and of large answers until they have been read. */
   octets: Share;
 }
@@ -85,6 +97,12 @@ export function createLoad(poolSize: number): Load {
       ...HEAVY_WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_HEAVY)),
       perOwner: heavyPerProject(poolSize),
+    }),
+    exports: new Share({
+      refusal: tooManyExports,
+      waiting: { total: 0, perOwner: 0 },
+      total: LIMITS.exports,
+      perOwner: LIMITS.exportsPerProject,
     }),
     remoteSlots: new Share({ ...WAITING, ...REMOTE_SLOTS }),
     octets: new Share({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),

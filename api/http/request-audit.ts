@@ -16,9 +16,9 @@ function idsIn(data: unknown): unknown[] {
   return ['id', 'jobId'].map((name): unknown => Reflect.get(data, name));
 }
 
-/** The record of a request; undefined when its endpoint writes nothing that is recorded. */
+/** The record of a request; undefined when its endpoint does nothing that is recorded. */
 export function auditOf(definition: Endpoint, caller: Caller, req: Request, res: Response): RequestAudit | undefined {
-  if (effectOf(definition) !== 'writes') return undefined;
+  if (effectOf(definition) !== 'writes' && !definition.isAudited) return undefined;
   let found: unknown[] = [];
   return {
     isRecorded: false,

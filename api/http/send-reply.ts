@@ -1,11 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Load } from './load.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { requestIdOf } from './error-envelope.ts';
+import { requestIdOf, sendError } from './error-envelope.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { ignoredFieldWarning } from './ignored-fields.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
 import { inTurn, releaseAfter, type Incoming } from './request-resources.ts';
 import { sendPieces, type StreamedReply } from './streamed-reply.ts';
+
+/** The pause before an answer that has begun asks for a turn again. */
+const TURN_PAUSE_MS = 500;
 
 /** The octets of larger answers count against the project's share until the client has read them. */
 const LARGE_ANSWER_BYTES = 256 * 1024;
@@ -34,16 +38,47 @@ export function sendReply({ res, caller }: Incoming, load: Load, status: number,
   else res.end();
 }
 
-/** Sends a reply piece by piece. A fault on the way is logged, because the status has been sent already. */
-export async function sendStream(
+/** Waits for a turn of the project, and again when it was refused one: the answer has begun, and its client waits. */
+async function inSomeTurn<Result>(
   { definition, caller, res }: Incoming,
+  load: Load,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    const turn = { hasBegun: false };
+    const begin = (): Promise<Result> => {
+      turn.hasBegun = true;
+      return work();
+    };
+    try {
+      return await inTurn(definition, caller.project.id, load, begin);
+    } catch (error) {
+      if (turn.hasBegun || !res.headersSent || res.destroyed) throw error;
+      await delay(TURN_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Sends a reply piece by piece. A fault before the first piece is answered. A later one is logged, because the status has
+ * been sent already.
+ */
+export async function sendStream(
+  incoming: Incoming,
   { load, logger }: { load: Load; logger: Logger },
   stream: StreamedReply,
 ): Promise<void> {
+  const { definition, caller, req, res } = incoming;
   try {
+    if (stream.isExport) releaseAfter(res, await load.exports.take(caller.project.id));
     releaseAfter(res, await load.octets.take(caller.project.id, stream.pieceBytes));
-    await sendPieces(res, stream, (work) => inTurn(definition, caller.project.id, load, work));
+    await sendPieces(res, stream, (work) => inSomeTurn(incoming, load, work));
   } catch (error) {
+    if (!res.headersSent && !res.destroyed) {
+      for (const name of Object.keys(stream.headers)) res.removeHeader(name);
+      sendError(req, res, error, logger);
+      return;
+    }
     logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a reply was not sent completely');
   }
 }

@@ -40,15 +40,24 @@ function envelopeSchema(data: z.ZodType, { hasWarnings }: Endpoint, id: string, 
 function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
   const { operationId, hasEnvelope } = definition;
   return Object.fromEntries(
-    Object.entries(definition.replies).map(([status, { schema: own, description, csv }]) => {
+    Object.entries(definition.replies).map(([status, { schema: own, description, csv, row }]) => {
       const id = `${capitalized(operationId)}Response`;
       const data = own && named(own, hasEnvelope ? `${capitalized(operationId)}Result` : id, description);
       const schema = data && hasEnvelope ? envelopeSchema(data, definition, id, description) : data;
       const content = schema && {
         content: { 'application/json': { schema }, ...(csv && { 'text/csv': { schema: z.string() } }) },
       };
+      const files = row && {
+        content: {
+          'text/csv': { schema: z.string() },
+          'application/jsonl': { schema: row },
+        },
+      };
       const headers = headersOf(definition, Number(status), endpoints);
-      return [status, { description, ...headers, ...content, ...linksOf(definition, Number(status), endpoints) }];
+      return [
+        status,
+        { description, ...headers, ...content, ...files, ...linksOf(definition, Number(status), endpoints) },
+      ];
     }),
   );
 }

@@ -156,6 +156,9 @@ export const LIMITS = {
   stepConfigsBytes: 4_194_304,
   /** Texts and data in one page of a list. */
   pageBytes: 8_388_608,
+  /** Exports of one project, and of all, that one API process answers at a time. */
+  exportsPerProject: 4,
+  exports: 40,
   /** Names in one list of events, of fields, or of the records that use one. */
   listedNames: 5_000,
 } as const;

@@ -11,6 +11,7 @@ import type {
   SendOptions,
 } from './operations.ts';
 import { eachItem } from './paging.ts';
+import { rowsOf } from './rows.ts';
 import { isRepeatable, KEYED_PATHS, withRetries } from './retry.ts';
 import { ROUTES } from './routes.ts';
 import type {
@@ -110,6 +111,13 @@ function readJson(text: string): unknown {
   }
 }
 
+/** The error of a failed connection. @throws the reason of the caller's signal */
+function connectionFault(cause: unknown, signal: AbortSignal | undefined, timeout: AbortSignal): EverpostError {
+  signal?.throwIfAborted();
+  const message = timeout.aborted ? 'No answer came in time' : 'The connection failed before the answer came';
+  return new EverpostError(message, { code: 'CONNECTION_FAILED', cause });
+}
+
 /** A client of the API. Every method throws EverpostError when the answer is not 2xx. */
 export class Everpost {
   readonly #options: EverpostOptions;
@@ -200,6 +208,43 @@ export class Everpost {
     ) as AsyncGenerator<ItemOf<Path>>;
   }
 
+  /**
+   * The octets of a file, such as `/contacts/export` as CSV. A file that is not complete ends with an error.
+   * @param path as in the reference, with its placeholders
+   */
+  async download(path: string, options: AnyOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return this.#open('GET', path, options);
+  }
+
+  /** The rows of a file of JSON lines. @throws EverpostError CONNECTION_FAILED when the file is not complete */
+  async *rows(method: 'GET' | 'POST', path: string, options: AnyOptions): AsyncGenerator {
+    const { query, body } = options;
+    const form = { format: 'jsonl' };
+    const asked = method === 'GET' ? { query: { ...query, ...form } } : { body: { ...(body as object), ...form } };
+    yield* rowsOf(await this.#open(method, path, { ...options, ...asked }));
+  }
+
+  async #open(method: Method, path: string, options: AnyOptions): Promise<ReadableStream<Uint8Array>> {
+    const { url, init } = this.#requestOf(method, path, options);
+    const { maxRetries = 5 } = this.#options;
+    const rules = {
+      method,
+      path,
+      mayRepeat: isRepeatable(method, path, undefined),
+      maxRetries,
+      signal: options.signal,
+    };
+    const { body } = await withRetries(async () => {
+      // The limit of time is for the beginning of the answer: the rest may take hours.
+      const begun = new AbortController();
+      const timer = setTimeout(() => begun.abort(), this.#options.timeoutMs ?? 30_000);
+      const response = await this.#fetch(url, init, options.signal, begun.signal).finally(() => clearTimeout(timer));
+      if (!response.ok) throw errorOf(response, readJson(await response.text()));
+      return response;
+    }, rules);
+    return body ?? new Blob([]).stream();
+  }
+
   #key(path: string): string {
     const name = PUBLIC_PATHS.includes(path) ? 'publicKey' : 'secretKey';
     const key = this.#options[name];
@@ -207,8 +252,8 @@ export class Everpost {
     return key;
   }
 
-  async #perform(method: Method, path: string, options: AnyOptions): Promise<unknown> {
-    const { body, signal } = options;
+  #requestOf(method: Method, path: string, options: AnyOptions) {
+    const { body } = options;
     const isForm = body instanceof FormData;
     const idempotencyKey = options.idempotencyKey ?? (KEYED_PATHS.includes(path) ? newIdempotencyKey() : undefined);
     const url = `${this.#url}${fillPath(path, options.params)}${queryText(options.query)}`;
@@ -221,6 +266,12 @@ export class Everpost {
       },
       ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
     };
+    return { url, init, idempotencyKey };
+  }
+
+  async #perform(method: Method, path: string, options: AnyOptions): Promise<unknown> {
+    const { signal } = options;
+    const { url, init, idempotencyKey } = this.#requestOf(method, path, options);
     try {
       const attempt = async () => {
         const answer = await this.#attempt(url, init, signal);
@@ -257,21 +308,27 @@ export class Everpost {
     }
   }
 
+  async #fetch(
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+    timeout: AbortSignal,
+  ): Promise<Response> {
+    const call = this.#options.fetch ?? fetch;
+    try {
+      return await call(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    } catch (cause) {
+      throw connectionFault(cause, signal, timeout);
+    }
+  }
+
   /** One try. @throws EverpostError, or the reason of the caller's signal */
   async #attempt(url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<JsonAnswer> {
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
-    const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    let response: Response;
-    let text: string;
-    try {
-      const call = this.#options.fetch ?? fetch;
-      response = await call(url, { ...init, signal: ends });
-      text = await response.text();
-    } catch (cause) {
-      signal?.throwIfAborted();
-      const message = timeout.aborted ? 'No answer came in time' : 'The connection failed before the answer came';
-      throw new EverpostError(message, { code: 'CONNECTION_FAILED', cause });
-    }
+    const response = await this.#fetch(url, init, signal, timeout);
+    const text = await response.text().catch((cause: unknown) => {
+      throw connectionFault(cause, signal, timeout);
+    });
     const json = readJson(text);
     if (!response.ok) throw errorOf(response, json);
     if (json === undefined && text !== '') {

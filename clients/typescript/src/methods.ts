@@ -7,7 +7,11 @@ export type Methods<Routes> = { [Name in keyof Routes]: MethodOf<Routes[Name]> }
 interface Caller {
   request: (verb: string, path: string, options: object) => Promise<unknown>;
   list: (path: string, options: object) => AsyncGenerator;
+  rows: (method: string, path: string, options: object) => AsyncGenerator;
 }
+
+/** The verbs of files of JSON lines, by the method with which they are asked for. */
+const EXPORT_VERBS: Readonly<Record<string, string>> = { EXPORT: 'GET', EXPORT_BY: 'POST' };
 
 /** The record of an answer, without the envelope that some endpoints put around it. */
 export function recordOf<Json>(answer: Json): RecordOf<Json> {
@@ -29,6 +33,8 @@ function methodOf(api: Caller, route: Route) {
     const { file, ...given } = Object.fromEntries(inputs.map((name) => [name, values.shift()]));
     const body = file !== undefined && { body: formOf(file as Blob | string) };
     const options = { ...(values.shift() as object | undefined), ...given, ...body, params };
+    const method = EXPORT_VERBS[verb];
+    if (method) return api.rows(method, path, options);
     return verb === 'LIST' ? api.list(path, options) : api.request(verb, path, options).then(recordOf);
   };
 }

@@ -88,12 +88,21 @@ type QueryWord<Op> = Op extends { parameters: { query?: never } } ? '' : ' query
 /** A list by its path, to be read page after page: `LIST /contacts query`. */
 type ListRoute = { [Path in ListPath]: `LIST ${Path}${QueryWord<Operation<'GET', Path>>}` }[ListPath];
 
+type RowIn<Op> = Op extends { responses: { 200: { content: { 'application/jsonl': infer Row } } } } ? Row : never;
+
+type ExportRoute<Word extends string, M extends Method> = {
+  [Path in PathOf<M>]: [RowIn<Operation<M, Path>>] extends [never]
+    ? never
+    : `${Word} ${Path}${BodyWord<Operation<M, Path>>}${QueryWord<Operation<M, Path>>}`;
+}[PathOf<M>];
+
 type RouteOf<M extends Method> = {
   [Path in PathOf<M>]: `${M} ${Path}${BodyWord<Operation<M, Path>>}${QueryWord<Operation<M, Path>>}`;
 }[PathOf<M>];
 
 /** An operation, and what it takes: `PATCH /contacts/{id} body`. */
-export type Route = ListRoute | { [M in Method]: RouteOf<M> }[Method];
+export type Route =
+  ListRoute | ExportRoute<'EXPORT', 'GET'> | ExportRoute<'EXPORT_BY', 'POST'> | { [M in Method]: RouteOf<M> }[Method];
 
 /** The values of the placeholders in a path, in their order. */
 type Ids<Path> = Path extends `${string}{${string}}${infer Rest}`
@@ -123,8 +132,16 @@ type RoutePath<Text> = Text extends `${string} ${infer Path} ${string}`
     ? Path
     : never;
 
+type ExportOf<Op> = (
+  ...args: [...BodyArgument<Op>, ...QueryArgument<Op>, options?: CallOptions]
+) => AsyncGenerator<RowIn<Op>>;
+
+type ExportedOperation<R> = Operation<Verb<R> extends 'EXPORT' ? 'GET' : 'POST', Extract<RoutePath<R>, keyof paths>>;
+
 /** The method for a route. */
-export type MethodOf<R> =
+export type MethodOf<R> = Verb<R> extends 'EXPORT' | 'EXPORT_BY' ? ExportOf<ExportedOperation<R>> : RequestOf<R>;
+
+type RequestOf<R> =
   Verb<R> extends 'LIST'
     ? Extract<RoutePath<R>, ListPath> extends infer Path extends ListPath
       ? (

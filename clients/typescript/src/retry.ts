@@ -9,6 +9,7 @@ const REPEATABLE_PATHS = [
   '/contacts',
   '/contacts/lookup',
   '/contacts/search',
+  '/contacts/export',
   '/emails/search',
   '/campaigns/{id}/check',
   '/segments/{id}/members',

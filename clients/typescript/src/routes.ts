@@ -1,6 +1,9 @@
 import type { Route } from './operations.ts';
 
-/** The operations of each resource by the names of their methods. `LIST` reads a list page after page. */
+/**
+ * The operations of each resource by the names of their methods. `LIST` reads a list page after page, and
+ * `EXPORT` and `EXPORT_BY` a file of JSON lines row by row, with GET and with POST.
+ */
 export const ROUTES = {
   contacts: {
     list: 'LIST /contacts query',
@@ -21,6 +24,10 @@ export const ROUTES = {
     /** Says which of up to 500 addresses are known. */
     /** What the contact has consented to, and what changed it. */
     consents: 'LIST /contacts/{id}/consents query',
+    /** All contacts, or those of filters, row by row. */
+    exportAll: 'EXPORT /contacts/export query',
+    /** Like `exportAll`, with the filters in the body, which has room for a condition. */
+    exportMatching: 'EXPORT_BY /contacts/export body',
     /** Everything that is stored about the contact. */
     export: 'GET /contacts/{id}/export',
     lookup: 'POST /contacts/lookup body',
@@ -134,6 +141,8 @@ export const ROUTES = {
     stats: 'GET /events/stats query',
     usage: 'GET /events/{eventName}/usage',
     ofContact: 'LIST /events/contact/{contactId} query',
+    /** All events, or those of filters, row by row, newest first. */
+    export: 'EXPORT /events/export query',
     /** Deletes all events of a name. */
     delete: 'DELETE /events/{eventName}',
   },
@@ -141,6 +150,8 @@ export const ROUTES = {
     list: 'LIST /emails query',
     /** Like a page of `list`, without the address in the URL. */
     search: 'POST /emails/search body',
+    /** All emails, or those of filters, row by row, newest first. */
+    export: 'EXPORT /emails/export query',
     /** An email, and what happened to it. */
     get: 'GET /emails/{id}',
     /** Sends up to 100 different emails, each with an outcome of its own. */

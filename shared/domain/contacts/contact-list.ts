@@ -3,14 +3,17 @@ import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '..
 import { number, type RowOf } from '../../database/tables.ts';
 import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 
-export interface ContactListQuery {
-  limit: number;
-  cursor?: ContactCursor;
+export interface ContactFilters {
   search?: string;
   subscribed?: boolean;
   pending?: boolean;
   /** Whether marketing is paused now. */
   paused?: boolean;
+}
+
+export interface ContactListQuery extends ContactFilters {
+  limit: number;
+  cursor?: ContactCursor;
   sort: 'email' | 'createdAt';
   dir: 'asc' | 'desc';
 }
@@ -35,13 +38,19 @@ async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** One page of a project's contacts. It continues by keyset, so the last page costs as much as the first. */
-export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
+/** The conditions on a contact of the list. */
+export function contactFilters(projectId: string, list: ContactFilters): SqlFragment[] {
   const filters = [sql`project_id = ${projectId}`];
   if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
   if (list.pending !== undefined) filters.push(sql`is_pending = ${list.pending}`);
   if (list.paused !== undefined) filters.push(sql`coalesce(paused_until > now(), false) = ${list.paused}`);
+  return filters;
+}
+
+/** One page of a project's contacts. It continues by keyset, so the last page costs as much as the first. */
+export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
+  const filters = contactFilters(projectId, list);
   const total = list.cursor ? 0 : await countContacts(em, filters);
 
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;

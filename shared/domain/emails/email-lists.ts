@@ -7,7 +7,7 @@ import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 
 /** The last email of a page: in a list by number its `seq` counts, in other lists its time and id. */
-const EMAIL_CURSOR = { at: tables.email.createdAt, id: tables.email.id, seq: tables.email.campaignSeq };
+export const EMAIL_CURSOR = { at: tables.email.createdAt, id: tables.email.id, seq: tables.email.campaignSeq };
 export type EmailCursor = RowOf<typeof EMAIL_CURSOR>;
 
 export interface EmailFilters {
@@ -78,13 +78,16 @@ const WINDOW = 3_000;
 const SUBJECT_LENGTH_MAX = 1_000;
 
 /** The type is that of the campaign or the template, as it is now. */
-const TYPE = sql`coalesce(c.type, t.type, ${emailType.TRANSACTIONAL})`;
+export const EMAIL_TYPE = sql`coalesce(c.type, t.type, ${emailType.TRANSACTIONAL})`;
+
+export const EMAIL_TOPIC_ID = sql`coalesce(e.topic_id, c.topic_id)`;
+export const EMAIL_SUBJECT = sql`case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end`;
 
 /** The columns of a `ListedEmail`, to be selected from `emailTables`. */
 export const EMAIL_COLUMNS = sql`
-  ${columnsOf(OF_EMAIL, 'e')}, ${TYPE} as type, coalesce(e.topic_id, c.topic_id) as "topicId",
+  ${columnsOf(OF_EMAIL, 'e')}, ${EMAIL_TYPE} as type, ${EMAIL_TOPIC_ID} as "topicId",
   case when e.status = ${emailStatus.PENDING} then e.retry_at end as "retryAt",
-  case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject`;
+  ${EMAIL_SUBJECT} as subject`;
 
 /** Emails `e` joined with the tables that `EMAIL_COLUMNS` reads. */
 export function emailTables(emails: SqlFragment): SqlFragment {
@@ -162,12 +165,12 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.status !== undefined) conditions.push(hasStatus(list.status));
   if (list.keyId !== undefined) conditions.push(sql`e.key_id = ${list.keyId}`);
   if (list.tag !== undefined) conditions.push(sql`e.tags @> ${json([list.tag])}::jsonb`);
-  if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
+  if (list.type !== undefined) conditions.push(sql`${EMAIL_TYPE} = ${list.type}`);
   return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }
 
 /** The conditions by which every index scan begins after the page before. */
-function pageBounds({ after, period }: EmailListQuery, isByNumber: boolean): SqlFragment[] {
+function pageBounds({ after, period }: Omit<EmailListQuery, 'limit'>, isByNumber: boolean): SqlFragment[] {
   if (isByNumber) {
     const isRecipient = sql`e.campaign_seq is not null`;
     return after ? [isRecipient, sql`e.campaign_seq < ${after.seq}`] : [isRecipient];
@@ -196,12 +199,8 @@ async function findWindowEnd(
   );
 }
 
-/**
- * One page of a project's emails, newest first; those of a campaign by the number of the recipient, highest first. A
- * page reads a bounded number of emails. So with filters it may have fewer than `limit` emails, or none, and still a
- * next page.
- */
-export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
+/** How the emails of a list are found and ordered. */
+export async function scanEmails(em: Em, projectId: string, list: Omit<EmailListQuery, 'limit'>) {
   const { address, contactId } = list;
   const isByAddress = address !== undefined && contactId === undefined;
   const contactIds = isByAddress ? await contactIdsOfAddress(em, projectId, address) : [];
@@ -212,18 +211,25 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
   const scanned = scannedEmails(scans, order);
   const checked = scans.length === 1 ? scans.flat() : bounds;
   const conditions = uncheckedConditions(filterConditions(projectId, list), checked);
-  const emails = await query(
-    em,
-    sql`
-      select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${scanned} limit ${WINDOW})`)}
-      where ${joinSql(conditions, ' and ')} order by ${order} limit ${list.limit + 1}`,
-    LISTED_EMAIL,
-  );
+  const page = (columns: SqlFragment, limit: number) => sql`
+    select ${columns} from ${emailTables(sql`(select * ${scanned} limit ${WINDOW})`)}
+    where ${joinSql(conditions, ' and ')} order by ${order} limit ${limit}`;
+  return { page, findEnd: () => findWindowEnd(em, projectId, scanned, isByNumber) };
+}
+
+/**
+ * One page of a project's emails, newest first; those of a campaign by the number of the recipient, highest first. A
+ * page reads a bounded number of emails. So with filters it may have fewer than `limit` emails, or none, and still a
+ * next page.
+ */
+export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
+  const { page: pageOf, findEnd } = await scanEmails(em, projectId, list);
+  const emails = await query(em, pageOf(EMAIL_COLUMNS, list.limit + 1), LISTED_EMAIL);
   if (emails.length > list.limit) {
     const page = emails.slice(0, list.limit);
     const last = page.at(-1);
     return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
   }
-  const next = await findWindowEnd(em, projectId, scanned, isByNumber);
+  const next = await findEnd();
   return next ? { emails, next } : { emails };
 }

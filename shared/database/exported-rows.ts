@@ -1,0 +1,137 @@
+import { validationError, type AppError } from '../pure/app-error.ts';
+import type { Em } from './em.ts';
+import { isoText, joinSql, query, sql, SqlFragment } from './sql.ts';
+import { number, text, type RowOf, type Shape } from './shape.ts';
+
+export const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** A column of an export. */
+export interface ExportColumn {
+  /** Its key in JSON lines, and its name in the header of a CSV file. */
+  name: string;
+  /** Its name in the header of a CSV file, where that is another. */
+  header?: string;
+  value: SqlFragment;
+  /** `word`: a text without quotes, such as an id; `number`: a number or a boolean. */
+  kind: 'text' | 'word' | 'moment' | 'number' | 'json';
+}
+
+/** The error for a column that does not exist. */
+export function unknownColumn(name: string, known: readonly string[]): AppError {
+  const message = `There is no column "${name}"; there are ${known.join(', ')}`;
+  return validationError([{ field: 'columns', message, code: 'unknown_column', received: name }]);
+}
+
+/** The columns that a caller wants, in its order; all when it names none. @throws AppError VALIDATION_ERROR */
+export function chosenColumns(known: readonly ExportColumn[], wanted: readonly string[] | undefined): ExportColumn[] {
+  const names = known.map(({ name }) => name);
+  return (wanted ?? names).map((name) => {
+    const found = known.find((column) => column.name === name);
+    if (!found) throw unknownColumn(name, names);
+    return found;
+  });
+}
+
+/** Octets of a piece, and one row. */
+const PIECE_BYTES = 1_048_576;
+/** What a piece of an export may hold in memory: its rows as the driver read them, and as text. */
+export const EXPORT_MEMORY_BYTES = 4 * PIECE_BYTES;
+/** The first page is small, because rows may be large. */
+const ROWS_FIRST = 100;
+const ROWS_MAX = 2_000;
+
+/** Matches a text that a spreadsheet would run as a formula, and one that begins so after apostrophes. */
+const FORMULA = String.raw`^'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])`;
+
+const quoted = (value: SqlFragment): SqlFragment => sql`'"' || replace(${value}, '"', '""') || '"'`;
+
+/**
+ * A cell (RFC 4180). An apostrophe is put before a text that a spreadsheet would run as a formula. An import takes it
+ * off again.
+ */
+function csvCell({ value, kind }: ExportColumn): SqlFragment {
+  if (kind === 'text')
+    return sql`coalesce(${quoted(sql`case when ${value} ~ ${FORMULA} then '''' else '' end || ${value}`)}, '')`;
+  if (kind === 'json') return sql`coalesce(${quoted(sql`(${value})::text`)}, '')`;
+  return sql`coalesce(${kind === 'moment' ? isoText(value) : sql`(${value})::text`}, '')`;
+}
+
+function jsonCell({ name, value, kind }: ExportColumn): SqlFragment {
+  const key = sql`${`${JSON.stringify(name)}:`}::text`;
+  const texts = {
+    text: sql`to_json(${value})::text`,
+    word: sql`'"' || (${value})::text || '"'`,
+    moment: sql`'"' || ${isoText(value)} || '"'`,
+    number: sql`(${value})::text`,
+    json: sql`(${value})::text`,
+  };
+  return sql`${key} || coalesce(${texts[kind]}, 'null')`;
+}
+
+/** A row of an export as text without its line end, for the list of a select. */
+function lineOf(columns: readonly ExportColumn[], format: ExportFormat): SqlFragment {
+  const cells = columns.map(format === 'csv' ? csvCell : jsonCell);
+  const line = joinSql(cells, ` || ',' || `);
+  return format === 'csv' ? line : sql`'{' || ${line} || '}'`;
+}
+
+const LINE = { line: text, found: number };
+
+/** Where an export reads its rows. */
+export interface ExportSource<Position extends Shape> {
+  columns: readonly ExportColumn[];
+  /** The columns by which the next page finds its begin, selected by `page`. */
+  position: Position;
+  /**
+   * A select of the rows of a page in their order.
+   * @param columns what it selects of each row
+   * @param after the last row of the page before
+   */
+  page: (columns: SqlFragment, after: RowOf<Position> | undefined, limit: number) => Promise<SqlFragment> | SqlFragment;
+  /** A page that is not full ends the export, unless this knows where its search ended. */
+  searchedUpTo?: (after: RowOf<Position> | undefined) => Promise<RowOf<Position> | undefined>;
+}
+
+/**
+ * The text of an export, a piece for each page of rows. PostgreSQL writes the lines, which takes a fraction of the time
+ * of making objects of them. Each page is a statement of its own and begins after the last row of the page before. So no
+ * row that exists all the time is lost or comes twice, and a slow reader holds neither a connection nor a snapshot.
+ * @param fork creates the unit of work of a page
+ */
+export async function* exportPieces<Position extends Shape>(
+  fork: () => Em,
+  { columns, position, page, searchedUpTo }: ExportSource<Position>,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  const lineEnd = format === 'csv' ? '\r\n' : '\n';
+  if (format === 'csv') {
+    yield columns.map(({ name, header = name }) => `"${header.replaceAll('"', '""')}"`).join(',') + lineEnd;
+  }
+  const shape = { ...position, ...LINE };
+  const names = new SqlFragment(
+    Object.keys(shape)
+      .map((name) => `"${name}"`)
+      .join(', '),
+  );
+  let limit = ROWS_FIRST;
+  for (let after: RowOf<Position> | undefined; ;) {
+    const rows = await page(sql`${lineOf(columns, format)} as line`, after, limit);
+    const read: RowOf<typeof shape>[] = await query(
+      fork(),
+      sql`
+        select ${names} from (
+          select *, count(*) over () as found, sum(octet_length(line)) over (order by n) - octet_length(line) as before
+          from (select *, row_number() over () as n from (${rows}) r) r
+        ) r where before < ${PIECE_BYTES}::int order by n`,
+      shape,
+    );
+    yield read.map((row) => row.line + lineEnd).join('');
+    const last = read.at(-1);
+    const found = last?.found ?? 0;
+    if (found >= limit || found > read.length) after = last;
+    else after = await searchedUpTo?.(after);
+    if (!after) return;
+    limit = Math.min(ROWS_MAX, 2 * (found > read.length ? read.length : limit));
+  }
+}
