@@ -51,9 +51,7 @@ const conditionText = z
 
 const ORDER = { cursor: true, limit: true, sort: true, dir: true } as const;
 
-export const contactExportQuery = contactListQuery
-  .omit(ORDER)
-  .extend({ ...form, segmentId, condition: conditionText });
+export const contactExportQuery = contactListQuery.omit(ORDER).extend({ ...form, segmentId, condition: conditionText });
 
 /** The same in a body, which has room for a condition, and which no proxy writes to a log. */
 export const contactExportBody = contactSearchBody.omit(ORDER).extend({

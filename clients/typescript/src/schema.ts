@@ -703,6 +703,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All contacts, or those of filters, as a file
+         * @description In the order of their ids. `POST /contacts/import` takes the file with all columns as it is. The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["exportContacts"];
+        put?: never;
+        /**
+         * Contacts as a file, with the filters in the body
+         * @description As `GET /contacts/export`. A long condition fits into a body, and no address comes into the logs of proxies.
+         *
+         *     Roles: full, marketing, read.
+         */
+        post: operations["exportContactsByBody"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/fields": {
         parameters: {
             query?: never;
@@ -1039,6 +1067,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/emails/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All emails, or those of filters, as a file, newest first
+         * @description With the filters of the list. The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["exportEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/emails/search": {
         parameters: {
             query?: never;
@@ -1141,6 +1191,28 @@ export interface paths {
          *     Roles: full, marketing, support, read.
          */
         get: operations["listContactEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All events, or those of filters, as a file, newest first
+         * @description The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["exportEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4295,6 +4367,184 @@ export interface components {
         /** @description The file */
         ExportContactResponse: {
             [key: string]: unknown;
+        };
+        /** @description The body of exportContactsByBody */
+        ExportContactsByBodyRequest: {
+            /** @description Names of columns; all when left out */
+            columns?: string[];
+            /** @description Only contacts that fit it */
+            condition?: components["schemas"]["FilterCondition"];
+            /**
+             * @description CSV, or one JSON object a line
+             * @default csv
+             * @enum {string}
+             */
+            format?: "csv" | "jsonl";
+            /**
+             * @description Only contacts who have paused marketing, or only the others
+             * @example false
+             */
+            paused?: boolean;
+            /**
+             * @description Only contacts who have not confirmed their subscription, or only the others
+             * @example true
+             */
+            pending?: boolean;
+            /**
+             * @description A part of the text; upper and lower case are alike
+             * @example ada@example.com
+             */
+            search?: string;
+            /**
+             * Format: uuid
+             * @description Only contacts of this segment
+             */
+            segmentId?: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed?: boolean;
+        };
+        /** @description A contact in an export */
+        ExportedContact: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Custom data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The email address
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Until when the contact gets no marketing email */
+            pausedUntil: string | null;
+            /** @description Whether a subscription waits for its confirmation */
+            pending: boolean;
+            /**
+             * @description Why the contact is not subscribed
+             * @example link
+             */
+            reason: string | null;
+            /** @description Whether the contact gets marketing email */
+            subscribed: boolean;
+            /**
+             * @description Which topics the contact has, by their keys; left out in a project without topics
+             * @example {
+             *       "news": true
+             *     }
+             */
+            topics?: {
+                [key: string]: boolean;
+            };
+            /** @description Whether the contact agreed to tracking; null for one who was not asked */
+            trackingAllowed: boolean | null;
+            /** @description When the contact left; null for one who was never subscribed */
+            unsubscribedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description An email in an export */
+        ExportedEmail: {
+            /** @description When it bounced */
+            bouncedAt: string | null;
+            /** @description The campaign that it belongs to */
+            campaignId: string | null;
+            /** @description When a link in it was first clicked */
+            clickedAt: string | null;
+            /** @description How often a link in it was clicked */
+            clicks: number;
+            /** @description When its recipient reported it as spam */
+            complainedAt: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description When a server accepted it */
+            deliveredAt: string | null;
+            /** @description the words of the server, or why it was not sent */
+            error: string | null;
+            /** @description The execution */
+            executionId: string | null;
+            /** @description When a person first clicked a link in it */
+            humanClickedAt: string | null;
+            /** @description When a person first opened it, or clicked a link in it */
+            humanOpenedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description When it was first opened */
+            openedAt: string | null;
+            /** @description How often it was opened */
+            opens: number;
+            /** @description when a scheduled email is due */
+            scheduledAt: string | null;
+            /** @description When it was sent */
+            sentAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description cut after 1,000 characters */
+            subject: string | null;
+            /** @description Words by which the email is found */
+            tags: string[];
+            /** @description The template */
+            templateId: string | null;
+            /** @description null once its contact was erased */
+            to: string | null;
+            /** @description what it is about */
+            topicId: string | null;
+            /**
+             * @description the current type of its campaign or template
+             * @enum {string}
+             */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @description When its recipient unsubscribed by it */
+            unsubscribedAt: string | null;
+            /** @description The workflow */
+            workflowId: string | null;
+        };
+        /** @description An event in an export */
+        ExportedEvent: {
+            /** @description The address of the contact */
+            contactEmail: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Custom data */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The email */
+            emailId: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
         };
         /** @description From how many contacts a field is removed */
         FieldDeletion: {
@@ -8021,6 +8271,10 @@ export type ExecutionContact = components['schemas']['ExecutionContact'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExitConfig = components['schemas']['ExitConfig'];
 export type ExportContactResponse = components['schemas']['ExportContactResponse'];
+export type ExportContactsByBodyRequest = components['schemas']['ExportContactsByBodyRequest'];
+export type ExportedContact = components['schemas']['ExportedContact'];
+export type ExportedEmail = components['schemas']['ExportedEmail'];
+export type ExportedEvent = components['schemas']['ExportedEvent'];
 export type FieldDeletion = components['schemas']['FieldDeletion'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldUsage = components['schemas']['FieldUsage'];
@@ -9159,6 +9413,69 @@ export interface operations {
             };
         };
     };
+    exportContacts: {
+        parameters: {
+            query?: {
+                /** @description Names of columns with commas between them, in this order; all when left out */
+                columns?: string;
+                /** @description Only contacts that fit a condition, which is that of a segment as JSON */
+                condition?: string;
+                /** @description CSV, or one JSON object a line */
+                format?: "csv" | "jsonl";
+                /** @description Only contacts who have paused marketing, or only the others; all when left out */
+                paused?: boolean;
+                /** @description Only contacts who have not confirmed their subscription, or only the others; all when left out */
+                pending?: boolean;
+                /** @description A part of the text; upper and lower case are alike */
+                search?: string;
+                /** @description Only contacts of this segment */
+                segmentId?: string;
+                /** @description Only contacts that are subscribed, or that are not; all when left out */
+                subscribed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file; as JSON lines, each line is one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["ExportedContact"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    exportContactsByBody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExportContactsByBodyRequest"];
+            };
+        };
+        responses: {
+            /** @description The file; as JSON lines, each line is one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["ExportedContact"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
     listContactFields: {
         parameters: {
             query?: never;
@@ -9567,6 +9884,52 @@ export interface operations {
             };
         };
     };
+    exportEmails: {
+        parameters: {
+            query?: {
+                /** @description The address of its recipient */
+                address?: string;
+                /** @description The campaign that it belongs to */
+                campaignId?: string;
+                /** @description Names of columns with commas between them, in this order; all when left out */
+                columns?: string;
+                /** @description The contact */
+                contactId?: string;
+                /** @description CSV, or one JSON object a line */
+                format?: "csv" | "jsonl";
+                /** @description Queued on this day or moment, or later */
+                since?: string;
+                /** @description Its state */
+                status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+                /** @description One of its tags */
+                tag?: string;
+                /** @description The template */
+                templateId?: string;
+                /** @description The kind */
+                type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                /** @description Queued on this day or moment, or earlier */
+                until?: string;
+                /** @description The workflow */
+                workflowId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file; as JSON lines, each line is one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["ExportedEmail"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
     searchEmails: {
         parameters: {
             query?: never;
@@ -9688,6 +10051,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    exportEvents: {
+        parameters: {
+            query?: {
+                /** @description Names of columns with commas between them, in this order; all when left out */
+                columns?: string;
+                /** @description The contact */
+                contactId?: string;
+                /** @description The last day or moment */
+                endDate?: string;
+                /** @description The name of the event */
+                eventName?: string;
+                /** @description CSV, or one JSON object a line */
+                format?: "csv" | "jsonl";
+                /** @description The first day or moment */
+                startDate?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file; as JSON lines, each line is one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["ExportedEvent"];
+                    "text/csv": string;
                 };
             };
         };
