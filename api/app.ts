@@ -86,8 +86,7 @@ export function createApp(
   mountStartPage(app, deps.config);
   if (deps.config.DOCS || deps.config.CONSOLE) mountLook(app);
   if (deps.config.DOCS) {
-    mountReference(app, endpoints, deps.config.apiUrl);
-    mountDocs(app);
+    mountDocs(app, mountReference(app, endpoints, deps.config.apiUrl), deps.config.apiUrl);
   }
   if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
   const grouped = createGroupedWork(deps, load);

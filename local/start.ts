@@ -21,7 +21,7 @@ function step(line: string): void {
 const USAGE = `Usage: npm start
 
 Runs PostgreSQL, Temporal, a mailbox, the API and a worker on this machine, and shows their addresses.
-DATABASE_URL, TEMPORAL_ADDRESS and SMTP_URL name servers of yours in place of these; README.md lists all variables.
+DATABASE_URL, TEMPORAL_ADDRESS and SMTP_URL name servers of yours in place of these; docs/configuration.md lists all variables.
 Ctrl-C stops everything; the data stays in ${home}.`;
 
 /** Resolves when the stack should stop: on a signal, or because the parent process is gone. */

@@ -6,11 +6,17 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { keyKindOf } from '../api/http/endpoint.ts';
 import { createEndpoints } from '../api/routes.ts';
+import { Everpost as Client } from '../clients/typescript/src/index.ts';
 import type { Campaign, ErrorCode, Everpost, WorkflowStep } from '../clients/typescript/src/index.ts';
 import { isRepeatable, KEYED_PATHS } from '../clients/typescript/src/retry.ts';
 import { ROUTES } from '../clients/typescript/src/routes.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
-import { CLIENT_TYPES_FILE, describeClientTypes } from './support/client-types.ts';
+import {
+  CLIENT_METHODS_FILE,
+  CLIENT_TYPES_FILE,
+  describeClientMethods,
+  describeClientTypes,
+} from './support/client-types.ts';
 import { testConfig } from './support/config.ts';
 import { readExamples, type DocsExample } from './support/docs-examples.ts';
 
@@ -22,6 +28,14 @@ const endpoints = createEndpoints(testConfig()).map((endpoint) => ({
 describe('the TypeScript client', () => {
   it('has the types of the declared endpoints (`npm run client-types` writes them)', async () => {
     expect((await readFile(CLIENT_TYPES_FILE, 'utf8')) === (await describeClientTypes())).toBe(true);
+  });
+
+  it('is what the docs take it for (`npm run client-types` writes its methods, too)', async () => {
+    expect(await readFile(CLIENT_METHODS_FILE, 'utf8')).toBe(describeClientMethods());
+    const everpost = new Client({ url: 'http://127.0.0.1' }) as unknown as Record<string, Record<string, unknown>>;
+    for (const [resource, methods] of Object.entries(ROUTES)) {
+      expect([resource, Object.keys(everpost[resource] ?? {})]).toEqual([resource, Object.keys(methods)]);
+    }
   });
 
   it('has a method for every operation (`clients/typescript/src/routes.ts` names them)', () => {

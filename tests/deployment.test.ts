@@ -115,25 +115,25 @@ describe('docker-compose.yml', () => {
 
 describe('the variables', () => {
   const namesIn = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name = '']) => name));
-  const table = /^\| variable \|[\s\S]*?\n\n/m.exec(read('README.md'))?.[0] ?? '';
-  const inReadme = namesIn(table.replaceAll(/\|[^|]*\|[^|]*\|$/gm, ''), /`([A-Z][A-Z0-9_]+)`/g);
+  const table = /^\| variable \|[\s\S]*?\n\n/m.exec(read('docs/configuration.md'))?.[0] ?? '';
+  const inTable = namesIn(table.replaceAll(/\|[^|]*\|[^|]*\|$/gm, ''), /`([A-Z][A-Z0-9_]+)`/g);
   const inConfig = new Set(VARIABLES);
   /** What the parts of the compose stack fix for each other, and what only `npm start` sets. */
   const fixed = ['DATABASE_URL', 'HEALTH_PORT', 'HOST', 'METRICS_HOST', 'METRICS_PORT', 'PORT', 'RESULTS_FOLDER'];
   const notSet = new Set([...fixed, 'TEMPORAL_ADOPT', 'WORKFLOW_BUNDLE']);
 
-  it('of the configuration are in the table of README', () => {
-    expect([...inConfig].filter((name) => !inReadme.has(name) && !name.startsWith('OTEL_'))).toEqual([]);
+  it('of the configuration are in the table of docs/configuration.md', () => {
+    expect([...inConfig].filter((name) => !inTable.has(name) && !name.startsWith('OTEL_'))).toEqual([]);
   });
 
-  it('of README are those of the configuration, of Temporal or of OpenTelemetry', () => {
-    const others = [...inReadme].filter((name) => !inConfig.has(name));
+  it('of that table are those of the configuration, of Temporal or of OpenTelemetry', () => {
+    const others = [...inTable].filter((name) => !inConfig.has(name));
     expect(others.filter((name) => !/^(TEMPORAL|OTEL)_/.test(name))).toEqual([]);
   });
 
-  it('of the configuration and of README reach the containers from .env', () => {
+  it('of the configuration and of the table reach the containers from .env', () => {
     const passed = namesIn(composeText, /\$\{([A-Z][A-Z0-9_]+):/g);
-    const wanted = new Set([...inConfig, ...inReadme]);
+    const wanted = new Set([...inConfig, ...inTable]);
     expect([...wanted].filter((name) => !passed.has(name) && !notSet.has(name))).toEqual([]);
   });
 });

@@ -1,43 +1,107 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import express, { type Express, type Response } from 'express';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import express, { type Express, type Request, type Response } from 'express';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
-import { createSite, type Site } from './site.ts';
+import type { Node } from '../reference/document-node.ts';
+import { readApiExamples } from '../reference/examples.ts';
+import { createSite, type Site } from './pages/site.ts';
 
 const CACHE = 'public, max-age=300';
+const YEAR = 'public, max-age=31536000, immutable';
 const ASSETS = path.join(import.meta.dirname, 'assets');
+const VERSION_LENGTH = 16;
+const zip = promisify(gzip);
 
-function sendPage(res: Response, html: string): void {
-  res.setHeader('Content-Security-Policy', OWN_FILES_POLICY);
-  res.type('html').send(html);
+/** Old pages, and where their text is now. */
+const MOVED: Readonly<Record<string, string>> = {
+  '/docs/guides/keys': '/docs/keys',
+};
+
+/** The scripts and the style sheet of the docs by their names. */
+function readAssets(): { version: string; files: Map<string, string> } {
+  const own = readdirSync(ASSETS).filter((name) => /\.(?:js|css)$/.test(name));
+  const search = createRequire(import.meta.url)
+    .resolve('minisearch')
+    .replace(/dist.*$/, 'dist/es/index.js');
+  const files = new Map(own.sort().map((name) => [name, readFileSync(path.join(ASSETS, name), 'utf8')]));
+  files.set('minisearch.js', readFileSync(search, 'utf8').replace(/\n\/\/# sourceMappingURL=.*/, ''));
+  const version = createHash('sha256')
+    .update(JSON.stringify([...files]))
+    .digest('hex')
+    .slice(0, VERSION_LENGTH);
+  return { version, files };
 }
 
-/** Mounts the guides at `GET /docs`, which are made from the Markdown files of `docs/` and need no key. */
-export function mountDocs(app: Express): void {
-  let site: Site | undefined;
-  const readSite = (): Site => (site ??= createSite());
+/** Creates a function that sends texts, compressed where the client takes that. Each is compressed once, and kept. */
+function createSender() {
+  const zipped = new Map<string, Buffer>();
+  return async (req: Request, res: Response, type: string, text: string): Promise<void> => {
+    res.vary('Accept-Encoding');
+    res.type(type);
+    if (!req.acceptsEncodings('gzip')) {
+      res.send(text);
+      return;
+    }
+    const key = `${type} ${req.path}`;
+    const body = zipped.get(key) ?? (await zip(text));
+    if (res.statusCode === 200) zipped.set(key, body);
+    res.setHeader('Content-Encoding', 'gzip');
+    res.send(body);
+  };
+}
 
-  for (const name of ['docs.css', 'docs.js']) {
-    const asset = readFileSync(path.join(ASSETS, name));
-    app.get(`/docs/${name}`, (_req, res) => {
-      res.setHeader('Cache-Control', CACHE);
-      res.type(path.extname(name)).send(asset);
-    });
-  }
-  app.get('/docs/search.json', (_req, res) => {
+/**
+ * Mounts the docs at `GET /docs`, and `/llms.txt`. They are made from the Markdown files of `docs/` and from the OpenAPI
+ * document, and need no key.
+ */
+export function mountDocs(app: Express, document: Node, apiUrl: string): void {
+  const assets = readAssets();
+  const send = createSender();
+  let site: Promise<Site> | undefined;
+  const readSite = (): Promise<Site> => (site ??= createSite(document, readApiExamples(), assets));
+
+  app.get('/docs/assets/:version/:name', async (req, res, next) => {
+    const file = assets.files.get(req.params.name);
+    if (file === undefined) {
+      next();
+      return;
+    }
+    res.setHeader('Cache-Control', req.params.version === assets.version ? YEAR : 'no-store');
+    await send(req, res, path.extname(req.params.name), file);
+  });
+  app.get('/docs/search.json', async (req, res) => {
     res.setHeader('Cache-Control', CACHE);
-    res.json(readSite().searchIndex());
+    await send(req, res, 'json', await (await readSite()).searchIndex());
+  });
+  app.get('/llms.txt', async (req, res) => {
+    res.setHeader('Cache-Control', CACHE);
+    await send(req, res, 'text/plain', (await readSite()).llmsText(apiUrl));
   });
   app.use('/docs/images', express.static(path.join(projectRoot, 'docs', 'images'), { index: false, maxAge: '1d' }));
-  app.get('/docs{/*path}', (req, res) => {
-    const { path: parts = [] } = req.params as { path?: string[] };
-    const html = readSite().page(['/docs', ...parts].join('/'));
-    if (html === undefined) {
-      sendPage(res.status(404), readSite().missingPage());
+
+  app.get(['/docs{/*path}', '/docs.md'], async (req, res) => {
+    const address = decodeURIComponent(req.path).replace(/\/+$/, '');
+    const isFile = address.endsWith('.md');
+    const page = isFile ? address.slice(0, -'.md'.length).replace(/\/README$/, '') : address;
+    if (MOVED[page] !== undefined) {
+      res.redirect(301, `${MOVED[page]}${isFile ? '.md' : ''}`);
+      return;
+    }
+    res.vary('Accept');
+    const wantsMarkdown = isFile || req.accepts(['html', 'text/markdown']) === 'text/markdown';
+    const pages = await readSite();
+    const text = wantsMarkdown ? pages.markdown(page) : pages.page(page);
+    res.setHeader('Content-Security-Policy', OWN_FILES_POLICY);
+    if (text === undefined) {
+      await send(req, res.status(404), 'html', pages.missingPage());
       return;
     }
     res.setHeader('Cache-Control', CACHE);
-    sendPage(res, html);
+    await send(req, res, wantsMarkdown ? 'text/markdown' : 'html', text);
   });
 }

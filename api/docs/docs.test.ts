@@ -6,8 +6,9 @@ import { projectRoot } from '../../shared/platform/paths.ts';
 import { ERROR_CATALOGUE } from '../../shared/pure/error-catalogue.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { startBrowser, type TestBrowser } from '../../tests/support/browser.ts';
-import { addressOf, renderMarkdown, servedTarget } from './markdown.ts';
-import { listFiles } from './site.ts';
+import { createEndpoints } from '../routes.ts';
+import { addressOf, renderMarkdown, servedTarget } from './pages/markdown.ts';
+import { listFiles } from './pages/catalogue.ts';
 
 const files = listFiles();
 
@@ -21,7 +22,8 @@ afterAll(async () => {
   await app.stop();
 });
 
-const get = (address: string) => app.api('GET', address, { key: null });
+const get = (address: string, headers = {}) => app.api('GET', address, { key: null, headers });
+const operationIds = () => createEndpoints(app.config).map(({ operationId }) => operationId);
 
 function textOf(file: string): string {
   return readFileSync(path.join(projectRoot, 'docs', file), 'utf8');
@@ -32,15 +34,30 @@ function targetsIn(html: string): string[] {
 }
 
 describe('/docs', () => {
-  it.each(files)('%s is served, and all it links to is there', async (file) => {
-    const page = await get(addressOf(file));
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    for (const target of targetsIn(page.body).filter((it) => !/^(https?|mailto):/.test(it))) {
-      const [address = '', fragment] = target.split('#');
-      const other = address === '' ? page : await get(address);
-      expect([target, other.status]).toEqual([target, 200]);
-      if (fragment) expect([target, String(other.body).includes(`id="${fragment}"`)]).toEqual([target, true]);
+  it('serves every page, and all that its pages link to is there', async () => {
+    const pages = new Map<string, string>();
+    const read = async (address: string): Promise<string> => {
+      const known = pages.get(address);
+      if (known !== undefined) return known;
+      const page = await get(address, { 'accept-encoding': 'identity' });
+      const body = page.status === 200 ? String(page.body) : `status ${page.status}`;
+      pages.set(address, body);
+      return body;
+    };
+    const faults: string[] = [];
+    const all = [...files.map(addressOf), '/docs/reference', ...operationIds().map((id) => `/docs/reference/${id}`)];
+    for (const each of all) {
+      const page = await read(each);
+      if (!page.startsWith('<!doctype html>')) faults.push(`${each}: ${page}`);
+      for (const target of targetsIn(page).filter((it) => !/^(https?|mailto):/.test(it))) {
+        const [address = '', fragment] = target.split('#');
+        const other = address === '' ? page : await read(address);
+        if (other.startsWith('status ')) faults.push(`${each} links to ${target}: ${other}`);
+        else if (fragment && !other.includes(`id="${fragment}"`)) faults.push(`${each} links to ${target}`);
+      }
     }
+    expect(faults).toEqual([]);
+    expect(all.length).toBeGreaterThan(170);
   });
 
   it.each(files)('every link of %s leads to a file of the repository', (file) => {
@@ -51,22 +68,64 @@ describe('/docs', () => {
     }
   });
 
-  it('links every page from the first one, and those of errors from their list', async () => {
-    const reached = [...targetsIn((await get('/docs')).body), ...targetsIn((await get('/docs/errors')).body)];
-    expect(files.map(addressOf).filter((address) => !reached.includes(address))).toEqual([]);
+  it('links every page from the first one, and those of errors and endpoints from their lists', async () => {
+    const lists = await Promise.all(['/docs', '/docs/errors', '/docs/reference'].map((each) => get(each)));
+    const reached = lists.flatMap(({ body }) => targetsIn(body));
+    const all = [...files.map(addressOf), ...operationIds().map((id) => `/docs/reference/${id}`)];
+    expect(all.filter((address) => !reached.includes(address))).toEqual([]);
   });
 
   it('answers an unknown page with 404 and the list of pages', async () => {
     const { status, body } = await get('/docs/guides/nothing');
     expect([status, String(body).includes('href="/docs/limits"')]).toEqual([404, true]);
-    expect((await get('/docs/../package.json')).status).toBe(404);
-    expect((await get('/docs/images/..%2f..%2fpackage.json')).status).toBe(404);
+    for (const address of ['/docs/../package.json', '/docs/images/..%2f..%2fpackage.json', '/docs/reference/nothing']) {
+      expect([address, (await get(address)).status]).toEqual([address, 404]);
+    }
+    expect((await get('/docs/%E0%A4%A')).status).toBe(400);
+    expect((await get('/docs/assets/1/..%2fdocs.routes.ts')).status).toBe(404);
   });
 
-  it('lets pages use nothing but their own style sheet, script and index', async () => {
-    const policy = (await get('/docs')).headers.get('content-security-policy');
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain('unsafe');
+  it('lets pages use nothing but their own style sheet, scripts, font and index', async () => {
+    for (const address of ['/docs', '/docs/reference/sendEmail', '/docs/nothing']) {
+      const policy = (await get(address)).headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("connect-src 'self'");
+      expect(policy).not.toContain('unsafe');
+    }
+  });
+
+  it('has every page as Markdown, whose links lead to pages as Markdown', async () => {
+    const guide = await get('/docs/guides/first-email.md');
+    expect([guide.status, guide.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(guide.body).toContain('[over DNS](/docs/guides/domains.md)');
+    const accepted = await get('/docs/guides/first-email', { accept: 'text/markdown, */*;q=0.1' });
+    expect([accepted.body, accepted.headers.get('vary')]).toEqual([guide.body, 'Accept, Accept-Encoding']);
+    expect((await get('/docs/guides/first-email', { accept: '*/*' })).body).toContain('<!doctype html>');
+    const operation = await get('/docs/reference/sendEmail.md');
+    expect(operation.body).toContain('# Send a transactional email');
+    expect((await get('/docs/nothing.md')).status).toBe(404);
+
+    const list = await get('/llms.txt');
+    expect([list.status, list.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const addresses = [...String(list.body).matchAll(/\]\((http[^)]+\.md)\)/g)].map(([, url = '']) => new URL(url));
+    expect(addresses.length).toBeGreaterThan(170);
+    for (const { pathname } of addresses) expect([pathname, (await get(pathname)).status]).toEqual([pathname, 200]);
+  });
+
+  it('leads old addresses to where their text is now', async () => {
+    const { status, headers } = await get('/docs/guides/keys');
+    expect([status, headers.get('location')]).toEqual([301, '/docs/keys']);
+    expect((await get('/docs/guides/keys.md')).headers.get('location')).toBe('/docs/keys.md');
+  });
+
+  it('links a call in a guide to its page, and that page back', async () => {
+    expect((await get('/docs/guides/campaigns')).body).toContain(
+      '<a href="/docs/reference/checkCampaign"><code>POST /campaigns/&lt;id&gt;/check</code></a>',
+    );
+    expect((await get('/docs/reference/checkCampaign')).body).toContain(
+      '<a href="/docs/guides/campaigns">Campaigns</a>',
+    );
+    expect((await get('/docs/limits')).body).toContain('<a href="/docs/errors/');
   });
 });
 
@@ -110,11 +169,17 @@ describe('the pages of errors', () => {
 });
 
 describe('the docs in a browser', () => {
+  const evaluate = (code: string) => browser.page.evaluate(code);
+  /** The block of code whose language can be chosen, as the reader sees it. */
+  const shownCode = () =>
+    evaluate(`[...document.querySelectorAll('.code pre')].find((each) => each.checkVisibility()).innerText`);
+
   async function violations(scheme: 'light' | 'dark', width: number, address: string): Promise<string[]> {
     const { page } = browser;
     await page.setViewport({ width, height: 800 });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await page.goto(app.url + address);
+    if (address.startsWith('/docs/reference/')) await evaluate(`document.querySelector('.try').open = true`);
     // Not a script of the page: its policy would refuse it.
     await page.evaluate(axe.source);
     return (await page.evaluate(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
@@ -122,40 +187,125 @@ describe('the docs in a browser', () => {
   }
 
   it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)('have no accessibility faults, %s and %d pixels wide', async (scheme, width) => {
+    ['light', 1440],
+    ['dark', 1440],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('have no accessibility faults and no sideways scroll, %s and %d pixels wide', async (scheme, width) => {
     for (const address of [
       '/docs',
       '/docs/guides/segments',
       '/docs/errors/VALIDATION_ERROR',
       '/docs/looking-at-executions',
+      '/docs/configuration',
+      '/docs/operations',
+      '/docs/reference',
+      '/docs/reference/sendEmail',
+      '/docs/reference/addWorkflowStep',
     ]) {
       expect([address, await violations(scheme, width, address)]).toEqual([address, []]);
-      expect(await browser.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect([address, await evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([address, true]);
     }
+  });
+
+  it('have three columns on a wide screen, and one on a phone', async () => {
+    const { page } = browser;
+    const places = `['#pages', 'main', '.contents'].map((each) => {
+      const element = document.querySelector(each);
+      return element.checkVisibility() ? Math.round(element.getBoundingClientRect().left) : -1;
+    })`;
+    await page.setViewport({ width: 1280, height: 800 });
+    await page.goto(`${app.url}/docs/guides/segments`);
+    const [menu = -1, text = -1, contents = -1] = (await evaluate(places)) as number[];
+    expect([menu >= 0, menu < text, text < contents]).toEqual([true, true, true]);
+    await page.setViewport({ width: 390, height: 800 });
+    expect(await evaluate(places)).toEqual([-1, 0, -1]);
+    await page.click('.menu');
+    expect(await evaluate(`document.querySelector('#pages').checkVisibility()`)).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await evaluate(`document.querySelector('#pages').checkVisibility()`)).toBe(false);
   });
 
   it('find a page by its words with the keyboard alone', async () => {
     const { page } = browser;
+    await page.setViewport({ width: 1280, height: 800 });
     await page.goto(`${app.url}/docs`);
-    await page.focus('#search');
-    await page.keyboard.type('idempotency-key reused');
+    await page.keyboard.press('/');
+    await page.keyboard.type('idempotancy-key reused');
     await page.waitForSelector('#results li');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
     await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
     expect(new URL(page.url()).pathname).toBe('/docs/errors/IDEMPOTENCY_KEY_REUSED');
-    expect(browser.complaints).toEqual([]);
+    await page.keyboard.down('Control');
+    await page.keyboard.press('k');
+    await page.keyboard.up('Control');
+    await page.keyboard.type('qqqqzzzz');
+    await page.waitForFunction(`document.querySelector('#search p').textContent === 'Nothing found'`);
+    await page.keyboard.press('Escape');
+    expect(await evaluate(`document.querySelector('#search').open`)).toBe(false);
+    expect(browser.complaints.filter((text) => !text.includes('404'))).toEqual([]);
   });
 
-  it('show every page and no search where scripts are off', async () => {
+  it('show code in the language that was chosen, also on the next page', async () => {
+    const { page } = browser;
+    await page.goto(`${app.url}/docs/guides/first-email`);
+    expect(await shownCode()).toMatch(/^curl /);
+    await page.click('[data-set-code="python"]');
+    expect(await shownCode()).toMatch(/^import os\nimport requests/);
+    await page.goto(`${app.url}/docs/reference/upsertContact`);
+    expect(await shownCode()).toContain('requests.post(f"{url}/contacts"');
+    expect(await evaluate(`document.querySelector('[data-set-code="python"]').getAttribute('aria-pressed')`)).toBe(
+      'true',
+    );
+    await evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`);
+    await page.click('.copy');
+    await page.waitForFunction('window.copied');
+    expect(await evaluate('window.copied')).toBe(String(await shownCode()).trimEnd());
+    await page.click('[data-set-code="curl"]');
+  });
+
+  it('try an endpoint with a key that stays in the session', async () => {
+    const { page } = browser;
+    const answer = `document.querySelector('.answer p').textContent`;
+    const send = async (wanted: string) => {
+      await page.click('.try [type=submit]');
+      await page.waitForFunction(`${answer}.startsWith(${JSON.stringify(wanted)})`);
+    };
+    await page.goto(`${app.url}/docs/reference/upsertContact`);
+    await page.click('.try summary');
+    await page.type('.try [name=key]', app.keys.secretKey);
+    await evaluate(`document.querySelector('.try [name=body]').value = '{"email": "<b>@x'`);
+    await send('The body is not JSON');
+    await evaluate(`document.querySelector('.try [name=body]').value = '{"email": "tried@example.com"}'`);
+    await send('201');
+    const id = await evaluate(`JSON.parse(document.querySelector('.answer pre').textContent).id`);
+    await page.goto(`${app.url}/docs/reference/getContact`);
+    await page.click('.try summary');
+    await page.type('[data-name=id]', String(id));
+    await send('200');
+    expect(await evaluate(`document.querySelector('.answer pre').textContent`)).toContain('tried@example.com');
+    expect(await evaluate(`JSON.stringify(localStorage).includes('sk_')`)).toBe(false);
+    await page.click('[data-forget]');
+    await page.goto(`${app.url}/docs/reference/getContact`);
+    expect(await evaluate(`document.querySelector('.try [name=key]').value`)).toBe('');
+  });
+
+  it('lead from an address of the former reference to the page of the endpoint', async () => {
+    const { page } = browser;
+    await page.goto('about:blank');
+    await page.goto(`${app.url}/docs/reference#/Contacts/getContact`);
+    await page.waitForFunction(`location.pathname === '/docs/reference/getContact'`);
+  });
+
+  it('show every page and all languages, and no search, where scripts are off', async () => {
     const { page } = browser;
     await page.setJavaScriptEnabled(false);
-    await page.goto(`${app.url}/docs`);
+    await page.setViewport({ width: 1280, height: 800 });
+    await page.goto(`${app.url}/docs/guides/first-email`);
+    expect(await page.$eval('#open-search', (each) => each.checkVisibility())).toBe(false);
+    expect(await page.$eval('#pages a', (each) => each.checkVisibility())).toBe(true);
+    expect(await page.$$eval('.code [data-code]', (all) => all.every((each) => each.checkVisibility()))).toBe(true);
     await page.setJavaScriptEnabled(true);
-    expect(await page.$eval('form', (form) => form.hidden)).toBe(true);
-    expect(await page.$eval('.pages details', (details) => (details as unknown as { open: boolean }).open)).toBe(true);
   });
 });

@@ -115,8 +115,9 @@ describe('CONSOLE=off and DOCS=off', () => {
     const get = (path: string) => closed.api('GET', path, { key: null, headers: { accept: 'text/html' } });
     for (const path of [
       ...ADMIN_PATHS.slice(0, 5),
-      '/docs/docs.css',
-      '/docs/assets/swagger-ui.css',
+      '/docs/reference/sendEmail',
+      '/docs/limits.md',
+      '/llms.txt',
       '/docs/search.json',
     ]) {
       expect([path, (await get(path)).status]).toEqual([path, 404]);

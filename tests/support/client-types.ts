@@ -1,5 +1,6 @@
 import path from 'node:path';
 import openapiTypeScript, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { ROUTES } from '../../clients/typescript/src/routes.ts';
 import { createOpenApiDocument } from '../../api/reference/openapi.ts';
 import { createEndpoints } from '../../api/routes.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
@@ -7,6 +8,9 @@ import { testConfig } from './config.ts';
 
 /** The types of the TypeScript client, in the repository. */
 export const CLIENT_TYPES_FILE = path.join(projectRoot, 'clients', 'typescript', 'src', 'schema.ts');
+
+/** The methods of the client by their operations, from which the docs make examples. */
+export const CLIENT_METHODS_FILE = path.join(projectRoot, 'api', 'reference', 'client-methods.json');
 
 /** The page of the docs with the table of roles, which follows from the declarations, too. */
 export const ROLES_PAGE = path.join(projectRoot, 'docs', 'keys.md');
@@ -40,4 +44,22 @@ export async function describeClientTypes(): Promise<string> {
   const options = { alphabetize: true, defaultNonNullable: false, ...naming };
   const types = astToString(await openapiTypeScript(api, options));
   return `// Made by \`npm run client-types\` from the declarations of the endpoints; not edited by hand.\n\n${types}`;
+}
+
+/** The text of `CLIENT_METHODS_FILE`: `"GET /contacts": "contacts.list LIST query"`. */
+export function describeClientMethods(): string {
+  const own = {
+    'POST /v1/send': 'send body',
+    'POST /v1/track': 'track body',
+    'POST /v1/subscribe': 'subscribe body',
+    'POST /v1/verify': 'verify email',
+  };
+  const routes = Object.entries(ROUTES).flatMap(([resource, methods]) =>
+    Object.entries<string>(methods).map(([method, route]) => {
+      const [verb = '', address = '', ...inputs] = route.split(' ');
+      const kind = verb === 'LIST' ? ['LIST'] : [];
+      return [`${verb.replace('LIST', 'GET')} ${address}`, [`${resource}.${method}`, ...kind, ...inputs].join(' ')];
+    }),
+  );
+  return `${JSON.stringify({ ...own, ...Object.fromEntries(routes) }, null, 2)}\n`;
 }

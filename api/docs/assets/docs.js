@@ -1,77 +1,126 @@
-// The search of the docs. It runs in the browser, over one index that is fetched when the reader begins to search.
-const RESULTS_MAX = 12;
-const form = document.querySelector('form[role="search"]');
-const input = form.querySelector('input');
-const box = form.querySelector('#results');
-const status = box.querySelector('p');
-const list = box.querySelector('ol');
-const pages = document.querySelector('.pages details');
-let index;
+// Search, copying, the place on the page, and links to the reference as it was. The rest of a page needs no script.
+import { startTryIt } from './try-it.js';
 
-function loadIndex() {
-  index ??= fetch('/docs/search.json').then((answer) => answer.json());
-  return index;
+const RESULTS_MAX = 10;
+const dialog = document.querySelector('#search');
+const input = dialog.querySelector('input');
+const status = dialog.querySelector('p');
+const list = dialog.querySelector('ol');
+let loading;
+let chosen = -1;
+
+/** The search needs a module and an index, which come when the reader begins to search. */
+function load() {
+  loading ??= Promise.all([
+    import('./minisearch.js'),
+    import('./search-terms.js'),
+    fetch('/docs/search.json').then((answer) => answer.json()),
+  ]).then(([{ default: MiniSearch }, { INDEX_OPTIONS, find }, json]) => {
+    const index = MiniSearch.loadJS(json, INDEX_OPTIONS);
+    return (text) => find(index, text);
+  });
+  loading.catch(() => (loading = undefined));
+  return loading;
 }
 
-/** How well a part of a page fits: its heading counts most, then the title of the page. 0: it does not fit. */
-function scoreOf({ page, heading, words }, terms) {
-  const title = page.toLowerCase();
-  const own = heading.toLowerCase();
-  let score = 0;
-  for (const term of terms) {
-    const isWord = words.startsWith(term) || words.includes(` ${term}`);
-    const points = (own.includes(term) ? 8 : 0) + (title.includes(term) ? 4 : 0) + (isWord ? 2 : 0);
-    if (points === 0 && !words.includes(term)) return 0;
-    score += points + 1;
-  }
-  return score;
+function make(tag, text, properties = {}) {
+  return Object.assign(document.createElement(tag), { textContent: text, ...properties });
 }
 
-function show(found) {
-  list.replaceChildren(
-    ...found.slice(0, RESULTS_MAX).map(({ address, page, heading }) => {
-      const link = document.createElement('a');
-      link.href = address;
-      link.textContent = heading === page ? page : `${page}: ${heading}`;
-      const item = document.createElement('li');
-      item.append(link);
-      return item;
-    }),
+function choose(position) {
+  const options = [...list.children];
+  chosen = options.length === 0 ? -1 : (position + options.length) % options.length;
+  for (const [index, option] of options.entries()) option.setAttribute('aria-selected', String(index === chosen));
+  options[chosen]?.scrollIntoView({ block: 'nearest' });
+  if (chosen === -1) input.removeAttribute('aria-activedescendant');
+  else input.setAttribute('aria-activedescendant', `result-${chosen}`);
+}
+
+function drawResult({ id, title, heading, call, group }, index) {
+  const item = make('li', '', { id: `result-${index}` });
+  item.setAttribute('role', 'option');
+  const link = make('a', '', { href: id, tabIndex: -1 });
+  link.append(
+    make('span', heading === '' ? title : heading),
+    make('small', call || [group, heading && title].filter(Boolean).join(' · ')),
   );
-  status.textContent = found.length === 0 ? 'Nothing found' : `${found.length} found`;
-  box.hidden = false;
+  item.append(link);
+  return item;
 }
 
 async function search() {
-  const terms = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  if (terms.length === 0) {
-    box.hidden = true;
-    return;
-  }
   const asked = input.value;
-  const entries = await loadIndex();
+  let found = [];
+  let words = '';
+  if (asked.trim() !== '') {
+    try {
+      found = (await load())(asked).slice(0, RESULTS_MAX);
+      words = found.length === 0 ? 'Nothing found' : '';
+    } catch {
+      words = 'The search could not be loaded. Try again';
+    }
+  }
   if (asked !== input.value) return;
-  const found = entries
-    .map((entry) => ({ ...entry, score: scoreOf(entry, terms) }))
-    .filter(({ score }) => score > 0)
-    .sort((left, right) => right.score - left.score);
-  show(found);
+  status.textContent = words;
+  list.replaceChildren(...found.map(drawResult));
+  input.setAttribute('aria-expanded', String(found.length > 0));
+  choose(0);
 }
 
-input.addEventListener('focus', loadIndex, { once: true });
-input.addEventListener('input', search);
-form.addEventListener('submit', (event) => {
+function openSearch() {
+  load().catch(() => undefined);
+  if (!dialog.open) dialog.showModal();
+  input.select();
+}
+
+const isTyping = ({ target }) => target.closest?.('input, textarea, select, [contenteditable]') !== null;
+document.querySelector('#open-search').addEventListener('click', openSearch);
+document.addEventListener('keydown', (event) => {
+  const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+  if (!isShortcut && (event.key !== '/' || isTyping(event))) return;
   event.preventDefault();
-  list.querySelector('a')?.focus();
+  openSearch();
 });
-form.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape') return;
-  box.hidden = true;
-  input.focus();
+input.addEventListener('input', search);
+input.addEventListener('keydown', (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step !== undefined) choose(chosen + step);
+  else if (event.key === 'Enter') list.children[chosen]?.querySelector('a').click();
+  else return;
+  event.preventDefault();
 });
-document.addEventListener('click', (event) => {
-  if (!form.contains(event.target)) box.hidden = true;
+dialog.addEventListener('click', (event) => {
+  if (event.target === dialog || event.target.closest('a')) dialog.close();
 });
-form.hidden = false;
-// On a phone, the list of pages would push the text out of sight.
-if (matchMedia('(max-width: 56rem)').matches) pages.open = false;
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest?.('.copy');
+  if (!button) return;
+  const block = [...button.closest('.code').querySelectorAll('pre')].find((each) => each.checkVisibility());
+  try {
+    await navigator.clipboard.writeText(block.textContent.trimEnd());
+    button.textContent = 'Copied';
+  } catch {
+    getSelection().selectAllChildren(block);
+    button.textContent = 'Press Ctrl C';
+  }
+  setTimeout(() => (button.textContent = 'Copy'), 2_000);
+});
+
+// The part of the page that is being read.
+const contents = [...document.querySelectorAll('.contents a')];
+const seen = new IntersectionObserver(
+  (entries) => {
+    const first = entries.find(({ isIntersecting }) => isIntersecting);
+    if (!first) return;
+    for (const link of contents) link.classList.toggle('here', link.hash === `#${first.target.id}`);
+  },
+  { rootMargin: '0px 0px -70% 0px' },
+);
+for (const heading of document.querySelectorAll('main :is(h2, h3)')) seen.observe(heading);
+
+// The reference was one page, whose fragments named operations: #/Contacts/getContact.
+const [, operation] = /^#\/[^/]+\/(\w+)$/.exec(location.hash) ?? [];
+if (location.pathname === '/docs/reference' && operation) location.replace(`/docs/reference/${operation}`);
+
+startTryIt();

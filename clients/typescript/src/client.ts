@@ -137,6 +137,8 @@ export class Everpost {
   readonly activity = methodsOf(this, ROUTES.activity);
   readonly webhooks = methodsOf(this, ROUTES.webhooks);
   readonly projects = methodsOf(this, ROUTES.projects);
+  readonly keys = methodsOf(this, ROUTES.keys);
+  readonly audit = methodsOf(this, ROUTES.audit);
 
   constructor(options: EverpostOptions) {
     this.#options = options;
