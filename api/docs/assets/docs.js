@@ -2,6 +2,8 @@
 import { startTryIt } from './try-it.js';
 
 const RESULTS_MAX = 10;
+/** Beside this file only where it is served. */
+const LIBRARY = './minisearch.js';
 const dialog = document.querySelector('#search');
 const input = dialog.querySelector('input');
 const status = dialog.querySelector('p');
@@ -12,7 +14,7 @@ let chosen = -1;
 /** The search needs a module and an index, which come when the reader begins to search. */
 function load() {
   loading ??= Promise.all([
-    import('./minisearch.js'),
+    import(LIBRARY),
     import('./search-terms.js'),
     fetch('/docs/search.json').then((answer) => answer.json()),
   ]).then(([{ default: MiniSearch }, { INDEX_OPTIONS, find }, json]) => {
