@@ -553,6 +553,13 @@ create table known_secret (
   constraint known_secret_pkey PRIMARY KEY (secret_id)
 );
 
+create table mta_sts_policy (
+  domain text not null,
+  policy jsonb not null,
+  expires_at timestamp with time zone not null,
+  constraint mta_sts_policy_pkey PRIMARY KEY (domain)
+);
+
 create table opt_in (
   id uuid not null,
   project_id uuid not null,
@@ -785,6 +792,15 @@ create table text_piece (
   position integer not null,
   piece text not null,
   constraint text_piece_pkey PRIMARY KEY (text_id, "position")
+);
+
+create table tls_result (
+  day date not null,
+  domain text not null,
+  digest text not null,
+  detail jsonb not null,
+  sessions bigint not null,
+  constraint tls_result_pkey PRIMARY KEY (day, domain, digest)
 );
 
 create table topic (

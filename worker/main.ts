@@ -5,7 +5,8 @@ import { spoolFault } from '../shared/sending/results/spool-folder.ts';
 import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
-import { createSmtpPool } from '../shared/sending/transport/smtp-pool.ts';
+import { createMailPool } from '../shared/sending/route/mail-pool.ts';
+import { createMxPorts } from '../shared/domain/emails/mx-ports.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
@@ -105,7 +106,9 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const health = await startHealthServer(config, () => findHindrance());
   const orm = await waitForDatabase(config.DATABASE_URL, logger, () => connectToDatabase(config, logger));
   findHindrance = async () => 'waiting for Temporal';
-  const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
+  const smtp = createMailPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger }, () =>
+    createMxPorts({ config, logger, em: () => orm.em.fork() }),
+  );
   const metricsServer = await metrics.serve(orm, smtp);
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const client = createTemporalClient(temporal);

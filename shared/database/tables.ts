@@ -403,6 +403,11 @@ export const tables = schema({
     secretId: text,
     createdAt: date,
   },
+  mtaStsPolicy: {
+    domain: text,
+    policy: jsonb,
+    expiresAt: date,
+  },
   optIn: {
     id: text,
     projectId: text,
@@ -566,6 +571,13 @@ export const tables = schema({
     textId: text,
     position: number,
     piece: text,
+  },
+  tlsResult: {
+    day: date,
+    domain: text,
+    digest: text,
+    detail: jsonb,
+    sessions: number,
   },
   topic: {
     id: text,

@@ -61,11 +61,27 @@ const environmentSchema = z.object({
     .default(15)
     .describe('longest statement of a request; PostgreSQL ends what takes longer'),
   SMTP_URL: list
-    .refine((urls) => urls.every((url) => /^smtps?:\/\//.test(url)), 'must begin with smtp:// or smtps://')
+    .refine(
+      (urls) => urls.every((url) => /^(?:smtps?|mx):\/\//.test(url)),
+      'must begin with smtp://, smtps:// or mx://',
+    )
     .default([])
-    .describe('SMTP servers, comma-separated = a pool'),
+    .describe('SMTP servers, comma-separated = a pool; mx://?helo=…&source=… sends to the hosts of each domain itself'),
   SMTP_CONNECTIONS: z.coerce.number().int().min(1).max(500).default(20).describe('SMTP connections per worker'),
   DNS_SERVERS: list.default([]).describe('name servers as ip:port, comma-separated; empty = the system resolvers'),
+  DNSSEC_SERVERS: list
+    .default([])
+    .describe(
+      'name servers that validate DNSSEC, for mx:// and DANE; the way to them must be trusted; empty = no DANE',
+    ),
+  DNS_BLOCKLISTS: list
+    .default([])
+    .describe('blocklists such as zen.spamhaus.org that `everpost doctor` asks about the addresses of mx://'),
+  TLS_REPORT_FROM: emailAddressSchema
+    .optional()
+    .describe(
+      'address, at a sender domain, from which domains get the reports about TLS that they ask for; with mx://',
+    ),
   APP_SECRET: z
     .string({ error: 'is required: at least 32 random characters, it signs links' })
     .min(32, 'needs at least 32 characters'),

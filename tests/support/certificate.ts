@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 /** Key and certificate in PEM. */
 export interface TestCertificate {
@@ -9,6 +9,7 @@ export interface TestCertificate {
 const ECDSA_WITH_SHA256 = '06082a8648ce3d040302';
 const COMMON_NAME = '0603550403';
 const SUBJECT_ALTERNATIVE_NAME = '0603551d11';
+const BASIC_CONSTRAINTS = '0603551d13';
 const DAY_MS = 86_400_000;
 
 /** A value in DER: its tag, its length, its octets. */
@@ -25,24 +26,62 @@ function utcTime(moment: Date): Buffer {
   return der(0x17, Buffer.from(`${digits}Z`));
 }
 
-/** A new key with a certificate that it signs itself, for one DNS name (RFC 5280). */
-export function createTestCertificate(name: string): TestCertificate {
+/** A certificate to issue. */
+interface CertificateWish {
+  name: string;
+  /** Days from now. */
+  days: readonly [from: number, to: number];
+  isAuthority?: boolean;
+  /** Without it the certificate signs itself. */
+  issuer?: { name: string; key: KeyObject };
+}
+
+const nameOf = (name: string) => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name)))));
+
+function issue({ name, days: [from, to], isAuthority = false, issuer }: CertificateWish) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(ECDSA_WITH_SHA256);
-  const subject = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name)))));
-  const validity = sequence(utcTime(new Date(Date.now() - DAY_MS)), utcTime(new Date(Date.now() + DAY_MS)));
-  const names = der(0x04, sequence(der(0x82, Buffer.from(name))));
+  const validity = sequence(utcTime(new Date(Date.now() + from * DAY_MS)), utcTime(new Date(Date.now() + to * DAY_MS)));
+  const names = sequence(SUBJECT_ALTERNATIVE_NAME, der(0x04, sequence(der(0x82, Buffer.from(name)))));
+  const basic = sequence(BASIC_CONSTRAINTS, '0101ff', der(0x04, sequence('0101ff')));
   const toBeSigned = sequence(
     der(0xa0, der(0x02, '02')),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
-    ...[algorithm, subject, validity, subject],
+    ...[algorithm, nameOf(issuer?.name ?? name), validity, nameOf(name)],
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(sequence(SUBJECT_ALTERNATIVE_NAME, names))),
+    der(0xa3, sequence(isAuthority ? basic : names)),
   );
-  const signature = der(0x03, '00', sign('sha256', toBeSigned, privateKey));
-  const body = sequence(toBeSigned, algorithm, signature).toString('base64').replace(/.{64}/g, '$&\n').trim();
+  const signature = der(0x03, '00', sign('sha256', toBeSigned, issuer?.key ?? privateKey));
+  const raw = sequence(toBeSigned, algorithm, signature);
+  const body = raw.toString('base64').replace(/.{64}/g, '$&\n').trim();
   return {
+    privateKey,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`,
+  };
+}
+
+/** A new key with a certificate that it signs itself, for one DNS name (RFC 5280). */
+export function createTestCertificate(name: string): TestCertificate {
+  const { key, cert } = issue({ name, days: [-1, 1] });
+  return { key, cert };
+}
+
+/** An authority that issues certificates for tests. */
+export interface TestAuthority {
+  cert: string;
+  /** A certificate for a name, with that of the authority behind it. @param days from when to when it is valid */
+  issue: (name: string, days?: readonly [from: number, to: number]) => TestCertificate;
+}
+
+export function createTestAuthority(): TestAuthority {
+  const name = 'Everpost test authority';
+  const { cert, privateKey } = issue({ name, days: [-100, 100], isAuthority: true });
+  return {
+    cert,
+    issue(host, days = [-1, 1]) {
+      const issued = issue({ name: host, days, issuer: { name, key: privateKey } });
+      return { key: issued.key, cert: issued.cert + cert };
+    },
   };
 }

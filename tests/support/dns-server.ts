@@ -37,7 +37,11 @@ function replyTo(
   const known = zone.answersTo(question.name, question.type);
   const rcode = RCODES[behaviour.rcode ?? (known ? 'NOERROR' : 'NXDOMAIN')];
   const flags =
-    packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE | (isTruncated ? packet.TRUNCATED_RESPONSE : 0) | rcode;
+    packet.AUTHORITATIVE_ANSWER |
+    packet.RECURSION_AVAILABLE |
+    (isTruncated ? packet.TRUNCATED_RESPONSE : 0) |
+    (behaviour.isAuthentic ? packet.AUTHENTIC_DATA : 0) |
+    rcode;
   const answers = rcode === RCODES.NOERROR && !isTruncated ? known : [];
   return {
     reply: { type: 'response', id: query.id ?? 0, flags, questions: [question], answers },

@@ -1,4 +1,4 @@
-import type { Answer } from 'dns-packet';
+import type { Answer, TlsaData } from 'dns-packet';
 
 /** The records of a name: one TXT record per text, MX as `[preference, exchange]`, where `''` is the root. */
 export interface DnsRecords {
@@ -9,6 +9,7 @@ export interface DnsRecords {
   CNAME?: string;
   PTR?: string[];
   MX?: (readonly [preference: number, exchange: string])[];
+  TLSA?: TlsaData[];
 }
 
 /** How the server answers for a name and all names below it. */
@@ -21,6 +22,8 @@ export interface DnsBehaviour {
   rcode?: 'SERVFAIL' | 'REFUSED' | 'NXDOMAIN';
   /** Answers over UDP with a truncated reply, so that the client has to ask over TCP. */
   truncate?: boolean;
+  /** Sets the AD bit, as a resolver does that has validated the answer. */
+  isAuthentic?: boolean;
 }
 
 /** Names with their records and behaviours. */
@@ -67,6 +70,8 @@ function recordsOf(name: string, type: string, records: DnsRecords): Answer[] {
       return (records.PTR ?? []).map((data) => ({ ...base, type: 'PTR', data }));
     case 'TXT':
       return (records.TXT ?? []).map((text) => ({ ...base, type: 'TXT', data: stringsOf(text) }));
+    case 'TLSA':
+      return (records.TLSA ?? []).map((data) => ({ ...base, type: 'TLSA', data }));
     case 'MX':
       return (records.MX ?? []).map(([preference, exchange]) => ({
         ...base,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import { createTestCertificate } from './certificate.ts';
+import { createTestCertificate, type TestCertificate } from './certificate.ts';
 
 /** The steps at which a relay can fail: the greeting, a command, the content, its end. */
 export type RelayStep =
@@ -47,6 +47,10 @@ export interface FaultyRelayOptions {
   messageMs?: number;
   /** Waits so many milliseconds before the greeting of each connection. */
   greetingMs?: number;
+  /** Where it listens; by default a free port of 127.0.0.1. */
+  address?: { host: string; port: number };
+  /** The certificate after STARTTLS; by default a new one that signs itself. */
+  certificate?: TestCertificate;
 }
 
 export interface FaultyRelay {
@@ -225,7 +229,7 @@ class RelayConnection {
   #secure(): void {
     const raw = this.#socket;
     raw.removeAllListeners('data');
-    const { key, cert } = createTestCertificate('localhost');
+    const { key, cert } = this.#relay.options.certificate ?? createTestCertificate('localhost');
     this.#socket = new TLSSocket(raw, { isServer: true, secureContext: createSecureContext({ key, cert }) });
     this.#listen();
   }
@@ -296,7 +300,7 @@ export async function createFaultyRelay(options: FaultyRelayOptions = {}): Promi
     socket.once('close', () => relay.sockets.delete(socket));
     new RelayConnection(relay, connectionCount, socket);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(options.address?.port ?? 0, options.address?.host ?? '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -13,10 +13,10 @@ export interface WebhookRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Record<string, string>;
   /** Null for a request without a body. */
-  body: string | null;
+  body: string | Uint8Array | null;
   /** The same for every attempt, so that the receiver recognizes a repetition. */
   id: string;
-  /** The request is signed with each of them. */
+  /** The request is signed with each of them; without any it is not signed. Only texts are signed. */
   secrets: readonly string[];
   /** If false, a redirect is returned as the answer. */
   followsRedirects?: boolean;
@@ -102,7 +102,7 @@ interface Hop {
   url: URL;
   method: WebhookRequest['method'];
   headers: Record<string, string>;
-  body: string | null;
+  body: WebhookRequest['body'];
   /** Whether the hop goes to the receiver that the request was made for. */
   isReceiver: boolean;
 }
@@ -277,7 +277,8 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     const agent = await (agents?.of(hop.url, signal) ?? pinnedAgent(hop.url, 0, signal));
     try {
       const at = Math.floor(Date.now() / 1_000);
-      const signature = hop.isReceiver ? signatureHeaders(webhook.secrets, webhook.id, at, hop.body ?? '') : {};
+      const isSigned = hop.isReceiver && webhook.secrets.length > 0;
+      const signature = isSigned ? signatureHeaders(webhook.secrets, webhook.id, at, String(hop.body ?? '')) : {};
       const response = await request(hop.url, {
         dispatcher: agent,
         method: hop.method,

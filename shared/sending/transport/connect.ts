@@ -94,6 +94,8 @@ class Opening {
   readonly #signal: AbortSignal;
   readonly #replyTimeoutMs: number;
   #socket: Socket | undefined;
+  /** Whether the upgrade to TLS has begun and not ended. */
+  isUpgrading = false;
 
   constructor(server: SmtpServerOptions, signal: AbortSignal) {
     this.#server = server;
@@ -201,9 +203,12 @@ class Opening {
       await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
     }
     const socket = dialogue.release();
+    this.isUpgrading = true;
     // Errors of this socket now appear as errors of the TLS connection over it.
     socket.on('error', () => undefined);
-    return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
+    const upgraded = await this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
+    this.isUpgrading = false;
+    return upgraded;
   }
 
   #isInClear(socket: Socket): boolean {
@@ -255,12 +260,15 @@ function withoutSecrets(text: string, auth: SmtpServerOptions['auth']): string {
  * @throws SmtpUnavailableError when there is no usable connection, or `signal` is aborted
  */
 export async function openSmtpConnection(server: SmtpServerOptions, signal: AbortSignal): Promise<SmtpConnection> {
+  const opening = new Opening(server, signal);
   try {
-    return await new Opening(server, signal).run();
+    return await opening.run();
   } catch (error) {
     const { code, message, response } = toFault(error);
-    throw new SmtpUnavailableError(`SMTP server ${server.label}: ${withoutSecrets(message, server.auth)}`, {
+    const name = server.exchange ?? server.label;
+    throw new SmtpUnavailableError(`SMTP server ${name}: ${withoutSecrets(message, server.auth)}`, {
       code,
+      hasTlsFailed: opening.isUpgrading,
       ...(response !== undefined && { response: withoutSecrets(printableReply(response), server.auth) }),
     });
   }

@@ -4,12 +4,18 @@ export class SmtpUnavailableError extends Error {
   readonly code: string | undefined;
   /** The reply of the server, for the log. It stays out of `message`, which is shown in more places. */
   readonly response: string | undefined;
+  /** Whether the upgrade to TLS failed, after which a connection without it may succeed. */
+  readonly hasTlsFailed: boolean;
 
-  constructor(message: string, options: { code?: string | undefined; response?: string | undefined } = {}) {
+  constructor(
+    message: string,
+    options: { code?: string | undefined; response?: string | undefined; hasTlsFailed?: boolean } = {},
+  ) {
     super(message);
     this.name = 'SmtpUnavailableError';
     this.code = options.code;
     this.response = options.response;
+    this.hasTlsFailed = options.hasTlsFailed ?? false;
   }
 }
 

@@ -44,6 +44,11 @@ export class MessageQueue {
     return label === undefined ? all : all - (this.#avoiding.get(label)?.[urgency] ?? 0);
   }
 
+  /** Whether messages wait that are more urgent than campaigns, or that need a fresh connection. */
+  get hasUrgent(): boolean {
+    return this.#retries.size > 0 || this.waiting('transactional') > 0 || this.waiting('automation') > 0;
+  }
+
   /** Whether a message may go to a server; messages that need a fresh connection count. */
   isWaitingFor(label: string): boolean {
     return URGENCIES.some((urgency) => this.waiting(urgency, label) > 0) || first(this.#retries, label) !== undefined;

@@ -87,6 +87,11 @@ export class Openings {
     second?.giveUp();
   }
 
+  /** Ends those that have been silent for long, as failures of the server. */
+  endSilent(server: PoolServer): void {
+    for (const opening of this.#of(server)) if (opening.ageMs > 2 * SILENCE_MS) opening.abort();
+  }
+
   giveUp(server: PoolServer): void {
     for (const opening of this.#of(server)) opening.giveUp();
   }

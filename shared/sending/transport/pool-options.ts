@@ -1,7 +1,8 @@
-import type { SmtpOutcome } from './message.ts';
 import type { SmtpUrgency } from './message-queue.ts';
-import type { Source } from './smtp-url.ts';
-import type { SmtpPoolLogger } from './server-health.ts';
+import type { SmtpConnection } from './connect.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
+import type { Backoff, SmtpPoolLogger } from './server-health.ts';
+import type { SmtpServerOptions } from './smtp-url.ts';
 
 export interface SmtpPoolOptions {
   /** One or several servers, see {@link parseSmtpUrl}; connections are spread over them. */
@@ -24,6 +25,16 @@ export interface SmtpPoolOptions {
   logger: SmtpPoolLogger;
 }
 
+/** The options of the pool of some servers. */
+export interface PoolOptions extends Omit<SmtpPoolOptions, 'urls'> {
+  servers: readonly SmtpServerOptions[];
+  /** Opens a connection; by default `openSmtpConnection`. */
+  open?: (server: SmtpServerOptions, signal: AbortSignal) => Promise<SmtpConnection>;
+  /** What this pool and others together may open. */
+  budget?: ConnectionBudget;
+  backoff?: Backoff;
+}
+
 export interface SendOptions {
   /**
    * Removes a waiting message from the queue: the promise rejects with the reason of the signal. A message on the wire
@@ -39,15 +50,4 @@ export interface SendOptions {
   isAlone?: boolean;
   /** The labels of servers that must not get the message. */
   avoid?: ReadonlySet<string> | undefined;
-}
-
-export interface RelayState {
-  /** `host:port`. */
-  label: string;
-  source: Source;
-  connections: number;
-  isDown: boolean;
-  /** Whether messages leave this machine unencrypted. */
-  isInClear: boolean;
-  outcomes: Readonly<Record<SmtpOutcome['kind'], number>>;
 }

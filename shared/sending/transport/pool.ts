@@ -1,19 +1,19 @@
 import { openSmtpConnection } from './connect.ts';
+import { MESSAGES_PER_TURN, UNPROVED_MAX } from './connection-budget.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { Conversation } from './conversation.ts';
 import type { RawMessage } from './data-content.ts';
 import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
-import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
+import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
 import { Openings } from './openings.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
-import { printableReply } from './smtp-reply.ts';
-import { parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
-import type { MessageState } from './transaction.ts';
+import { interruption, type MessageState } from './transaction.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
-import type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+import type { PoolOptions, SendOptions } from './pool-options.ts';
+import type { RelayState } from './relay-state.ts';
 
 /** A connection of the pool. */
 interface Session {
@@ -25,22 +25,11 @@ interface Session {
 
 const MESSAGES_PER_CONNECTION = 500;
 const IDLE_TIMEOUT_MS = 10_000;
-const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
-
-function cut(): ConnectionFault {
-  return new ConnectionFault('EABORTED', 'the connection was cut because the sender shuts down');
-}
-
-function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome {
-  const words = fault.response === undefined ? fault.message : printableReply(fault.response);
-  const where = state.hasContentStarted ? 'after the content' : `at ${COMMANDS[state.stage]}`;
-  const { stage, mayHaveBeenAccepted } = state;
-  return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
-}
 
 /** Holds the connections and the waiting messages, and decides which message goes over which connection. */
 export class Pool {
-  readonly #options: SmtpPoolOptions;
+  readonly #options: PoolOptions;
+  readonly #openConnection: typeof openSmtpConnection;
   readonly #health: ServerHealth;
   readonly #share: ConnectionShare;
   readonly #queue = new MessageQueue();
@@ -55,15 +44,10 @@ export class Pool {
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
 
-  constructor(options: SmtpPoolOptions) {
+  constructor(options: PoolOptions) {
     this.#options = options;
-    const servers = options.urls.map((url) => ({
-      ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
-      ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
-      ...(options.ehloName !== undefined && { name: options.ehloName }),
-      ...parseSmtpUrl(url),
-    }));
-    this.#health = new ServerHealth(withUniqueNames(servers), options.logger);
+    this.#openConnection = options.open ?? openSmtpConnection;
+    this.#health = new ServerHealth(options.servers, options.logger, options.backoff);
     this.#share = new ConnectionShare(options.maxConnections, this.#health);
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
   }
@@ -73,14 +57,7 @@ export class Pool {
   }
 
   relays(): RelayState[] {
-    return this.#health.servers.map(({ options, connections, failures, isInClear, outcomes }) => ({
-      label: options.label,
-      source: options.source,
-      connections,
-      isDown: failures > 0,
-      isInClear: isInClear === true,
-      outcomes,
-    }));
+    return this.#health.states();
   }
 
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
@@ -104,7 +81,7 @@ export class Pool {
         resolve,
         reject,
       });
-      this.#pump();
+      this.pump();
     });
   }
 
@@ -119,7 +96,7 @@ export class Pool {
   }
 
   /** Assigns waiting messages to idle sessions, and opens sessions for the others within the limits. */
-  #pump(): void {
+  pump(): void {
     if (this.#closing || this.#queue.size === 0) return;
     // One after another: what one session takes is gone for the next, and may use up the share of its urgency.
     for (const session of this.#idle.newestFirst()) {
@@ -128,13 +105,26 @@ export class Pool {
       session.conversation.wake();
     }
     this.#endAvoidedIdle();
-    const free = this.#options.maxConnections - this.#health.connections;
-    for (let wanted = Math.min(this.#connectionsWanted(), free); wanted > 0; wanted -= 1) {
+    if (this.#openWanted()) this.#refuseStranded();
+  }
+
+  /** Opens connections for the waiting messages. @returns false when it waits for the connections of other pools */
+  #openWanted(): boolean {
+    const { budget, maxConnections } = this.#options;
+    const isUnproved = budget !== undefined && this.#sessions.size === 0;
+    const most = isUnproved ? Math.min(maxConnections, UNPROVED_MAX) : maxConnections;
+    const own = Math.min(this.#connectionsWanted(), most - this.#health.connections);
+    const free = budget?.free(this.#queue.hasUrgent) ?? own;
+    for (let wanted = own; wanted > 0; wanted -= 1) {
       const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
-      if (!server) break;
+      if (!server) return true;
+      if (own - wanted >= free) {
+        budget?.want(this);
+        return false;
+      }
       void this.#open(server);
     }
-    this.#refuseStranded();
+    return true;
   }
 
   /**
@@ -159,7 +149,7 @@ export class Pool {
     }
     if (this.#health.connections === 0) {
       this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
-    } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
+    } else if (this.#queue.retries > 0 && this.#health.openings === 0) {
       this.#queue.demoteRetries();
       this.#pumpSoon();
     }
@@ -170,12 +160,8 @@ export class Pool {
     this.#isPumpDue = true;
     queueMicrotask(() => {
       this.#isPumpDue = false;
-      this.#pump();
+      this.pump();
     });
-  }
-
-  #openingCount(): number {
-    return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
   }
 
   /** The number of connections to open for the waiting messages, beyond those being opened. */
@@ -183,14 +169,15 @@ export class Pool {
     const useful = (urgency: SmtpUrgency) =>
       Math.min(this.#queue.waiting(urgency), this.#share.freeConnections(urgency));
     const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.freeConnections('automation'));
-    return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#openingCount();
+    return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#health.openings;
   }
 
   async #open(server: PoolServer): Promise<void> {
     this.#health.opening(server);
+    this.#options.budget?.opened();
     const opening = this.#openings.begin(server);
     try {
-      const connection = await openSmtpConnection(server.options, opening.signal);
+      const connection = await this.#openConnection(server.options, opening.signal);
       this.#health.opened(server, connection.isInClear);
       this.#openings.opened(server, opening);
       const timeouts = timeoutsOf(server.options.replyTimeoutMs);
@@ -209,6 +196,7 @@ export class Pool {
       session.conversation.wake();
     } catch (error) {
       this.#health.openingEnded(server);
+      this.#options.budget?.ended();
       this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
       else if (opening.isGivenUp) this.#pumpSoon();
@@ -218,6 +206,12 @@ export class Pool {
 
   /** Tries a fresh connection to a server that is silent on those being opened, if it has no other and is needed. */
   #lookAgain(server: PoolServer): void {
+    const { budget } = this.#options;
+    if (budget) {
+      // Other destinations need the connection, and this server has no right to more of them.
+      if (budget.isWanted) this.#openings.endSilent(server);
+      return;
+    }
     if (this.#closing || server.connections > server.openings) return;
     if (!this.#queue.isWaitingFor(server.options.label)) return;
     if (this.#health.connections >= this.#options.maxConnections) this.#openings.makeRoom(server);
@@ -229,7 +223,7 @@ export class Pool {
     // The oldest was silent for as long as RFC 5321 allows. Messages must not wait for those that were tried beside it.
     if (error.code === 'ETIMEDOUT' && server.connections === server.openings) this.#openings.giveUp(server);
     this.#health.openingFailed(server, error);
-    this.#pump();
+    this.pump();
   }
 
   /** The highest urgency of the waiting messages that a session may carry next. */
@@ -243,7 +237,9 @@ export class Pool {
 
   #isSpent(session: Session): boolean {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
-    if (this.#closing !== undefined || session.conversation.messageCount >= messagesMax) return true;
+    const count = session.conversation.messageCount;
+    if (this.#closing !== undefined || count >= messagesMax) return true;
+    if (this.#options.budget?.isWanted && count >= MESSAGES_PER_TURN) return true;
     return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
   }
 
@@ -288,7 +284,8 @@ export class Pool {
   #canGrow(urgency: SmtpUrgency): boolean {
     if (this.#share.freeConnections(urgency) <= 0) return false;
     const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
-    if (this.#openingCount() > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
+    if (this.#health.openings > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
+    if (this.#options.budget?.free(urgency !== 'campaign') === 0) return false;
     return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;
   }
 
@@ -302,12 +299,24 @@ export class Pool {
 
   /** Keeps a session without a message for later, or retires it. */
   #release(session: Session): void {
-    if (this.#isSpent(session)) {
+    const { budget } = this.#options;
+    if (this.#isSpent(session) || budget?.isWanted) {
       this.#retire(session);
       this.#pumpSoon();
       return;
     }
     this.#idle.add(session);
+    budget?.noteIdle(this);
+  }
+
+  /** Ends the connection that was idle first. @returns whether more are idle */
+  endIdle(): boolean {
+    const session = this.#idle.newestFirst().at(-1);
+    if (session) {
+      this.#idle.remove(session);
+      this.#retire(session);
+    }
+    return this.#idle.size > 0;
   }
 
   /** Ends the connection of a session without a message. */
@@ -321,12 +330,13 @@ export class Pool {
     if (!this.#sessions.delete(session)) return;
     this.#carry(session, undefined);
     this.#health.ended(session.server);
+    this.#options.budget?.ended();
   }
 
   #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
-    const { host: server, label: relay } = session.server.options;
+    const { host, exchange: server = host, label: relay } = session.server.options;
     message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }
 
@@ -380,7 +390,8 @@ export class Pool {
     for (const session of this.#sessions) session.conversation.finish();
     this.#checkDrained();
     const timer = setTimeout(() => {
-      for (const session of [...this.#sessions, ...this.#quitting]) session.conversation.fail(cut());
+      const cut = new ConnectionFault('EABORTED', 'the connection was cut because the sender shuts down');
+      for (const session of [...this.#sessions, ...this.#quitting]) session.conversation.fail(cut);
       this.#onDrained?.();
     }, timeoutMs);
     await drained;

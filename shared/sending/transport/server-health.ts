@@ -1,5 +1,6 @@
 import type { SmtpUnavailableError } from './errors.ts';
 import type { SmtpOutcome } from './message.ts';
+import type { RelayState } from './relay-state.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
 /** The state of a server of a pool. */
@@ -15,6 +16,8 @@ export interface PoolServer {
   downUntil: number;
   /** Messages in a row under which its connections broke. */
   interruptions: number;
+  /** Connections ever opened. */
+  uses: number;
   /** Whether its latest connection is unencrypted and leaves this machine; undefined before the first. */
   isInClear: boolean | undefined;
   /** The number of messages by outcome. */
@@ -25,8 +28,15 @@ export interface SmtpPoolLogger {
   warn(fields: object, message: string): void;
 }
 
-const BACKOFF_MS_MIN = 250;
-const BACKOFF_MS_MAX = 5000;
+/** How long a server is left alone after a failure, and at most after many. */
+export interface Backoff {
+  minMs: number;
+  maxMs: number;
+}
+
+const BACKOFF: Backoff = { minMs: 250, maxMs: 5_000 };
+/** A server whose connections broke so often is used after the next ones. */
+const INTERRUPTIONS_MAX = 3;
 
 /**
  * Tracks which servers may be connected to. Each server has its own state, so a fault of one does not stop the others.
@@ -34,8 +44,9 @@ const BACKOFF_MS_MAX = 5000;
 export class ServerHealth {
   readonly servers: readonly PoolServer[];
   readonly #logger: SmtpPoolLogger;
+  readonly #backoff: Backoff;
 
-  constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger) {
+  constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger, backoff = BACKOFF) {
     this.servers = servers.map((options) => ({
       options,
       connections: 0,
@@ -43,14 +54,29 @@ export class ServerHealth {
       failures: 0,
       downUntil: 0,
       interruptions: 0,
+      uses: 0,
       isInClear: undefined,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
     this.#logger = logger;
+    this.#backoff = backoff;
   }
 
   get connections(): number {
     return this.servers.reduce((sum, server) => sum + server.connections, 0);
+  }
+
+  get openings(): number {
+    return this.servers.reduce((sum, server) => sum + server.openings, 0);
+  }
+
+  /** For metrics. */
+  states(): RelayState[] {
+    return this.servers.map(({ options: { label, source }, connections, failures, isInClear, outcomes }) => ({
+      ...{ label, source, connections, outcomes },
+      isDown: failures > 0,
+      isInClear: isInClear === true,
+    }));
   }
 
   isUp(server: PoolServer): boolean {
@@ -60,7 +86,8 @@ export class ServerHealth {
   }
 
   /**
-   * The server for a new connection: one without recent interruptions, then the one with the fewest connections.
+   * The server for a new connection: one without recent interruptions, then the one with the fewest connections. Where
+   * preferences matter, the first one that is up, and among equals the one that was used least (RFC 5321 section 5.1).
    * @param isUseful whether a connection to the server would get a message
    */
   pick(isUseful: (server: PoolServer) => boolean = () => true): PoolServer | undefined {
@@ -82,13 +109,14 @@ export class ServerHealth {
   opening(server: PoolServer): void {
     server.connections += 1;
     server.openings += 1;
+    server.uses += 1;
   }
 
   opened(server: PoolServer, isInClear: boolean): void {
     server.openings -= 1;
     server.failures = 0;
     server.downUntil = 0;
-    if (isInClear && server.isInClear === undefined) {
+    if (isInClear && server.isInClear === undefined && server.options.exchange === undefined) {
       this.#logger.warn({ server: server.options.label }, 'Messages go to the server in clear; it should offer TLS');
     }
     server.isInClear = isInClear;
@@ -104,9 +132,9 @@ export class ServerHealth {
     // Connections that are opened together fail together. They count as one failure of the server.
     if (server.downUntil > now) return;
     server.failures += 1;
-    const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** (server.failures - 1), BACKOFF_MS_MAX);
+    const backoffMs = Math.min(this.#backoff.minMs * 2 ** (server.failures - 1), this.#backoff.maxMs);
     server.downUntil = now + backoffMs;
-    const fields = { server: server.options.label, code: error.code, reply: error.response, backoffMs };
+    const fields = { server: nameOf(server), code: error.code, reply: error.response, backoffMs };
     this.#logger.warn(fields, `No connection: ${error.message}`);
   }
 
@@ -118,7 +146,7 @@ export class ServerHealth {
   interrupted(server: PoolServer, fields: object): void {
     server.interruptions += 1;
     server.outcomes.interrupted += 1;
-    this.#logger.warn({ server: server.options.label, ...fields }, 'The connection broke in the middle of a message');
+    this.#logger.warn({ server: nameOf(server), ...fields }, 'The connection broke in the middle of a message');
   }
 
   /** Notes that the server decided a message. */
@@ -128,6 +156,13 @@ export class ServerHealth {
   }
 }
 
-function rank(server: PoolServer): number {
-  return server.interruptions * 1_000 + server.connections;
+function nameOf({ options: { exchange, host, label } }: PoolServer): string {
+  return exchange === undefined ? label : `${exchange} [${host}]`;
+}
+
+function rank({ options: { preference }, interruptions, connections, uses }: PoolServer): number {
+  const busy = interruptions * 1_000 + connections;
+  if (preference === undefined) return busy;
+  const isBroken = interruptions >= INTERRUPTIONS_MAX;
+  return (preference + (isBroken ? 65_536 : 0)) * 1_000_000 + busy + uses / 10_000;
 }

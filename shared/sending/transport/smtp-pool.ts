@@ -1,10 +1,13 @@
 import type { RawMessage } from './data-content.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { Pool } from './pool.ts';
-import type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+import { parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
+import type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
+import type { RelayState } from './relay-state.ts';
 
 export { NoOtherServerError, SmtpUnavailableError } from './errors.ts';
-export type { RelayState, SendOptions, SmtpPoolOptions } from './pool-options.ts';
+export type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
+export type { RelayState } from './relay-state.ts';
 export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 export type { SmtpUrgency } from './message-queue.ts';
 export { MESSAGE_MS_MAX } from './reply-timeouts.ts';
@@ -32,8 +35,8 @@ export interface SmtpPool {
 }
 
 /** The message whose content is under way, the one announced behind it, and the one after that. */
-const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
-const CLOSE_TIMEOUT_MS = 10_000;
+export const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
+export const CLOSE_TIMEOUT_MS = 10_000;
 
 /**
  * Creates a pool of SMTP connections. Connections are opened when messages need them, reused, and replaced after a
@@ -44,7 +47,13 @@ const CLOSE_TIMEOUT_MS = 10_000;
  * @throws Error when a URL is not an SMTP URL
  */
 export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
-  const pool = new Pool(options);
+  const servers = options.urls.map((url) => ({
+    ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
+    ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
+    ...(options.ehloName !== undefined && { name: options.ehloName }),
+    ...parseSmtpUrl(url),
+  }));
+  const pool = new Pool({ ...options, servers: withUniqueNames(servers) });
   return {
     capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
     usage: () => pool.usage(),

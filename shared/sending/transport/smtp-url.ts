@@ -32,6 +32,10 @@ export interface SmtpServerOptions {
   label: string;
   host: string;
   port: number;
+  /** The name of a mail host that takes mail for its domain, when `host` is its address. */
+  exchange?: string;
+  /** Servers with a lower one are used first. Missing when it does not matter. */
+  preference?: number;
   /** TLS from the first octet (RFC 8314). */
   isSecure: boolean;
   startTls: StartTls;
@@ -130,11 +134,11 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
 export const DEFAULT_POOL = 'default';
 const POOL_NAME = /^[\w.-]{1,63}$/;
 
-/** The source of a URL: `?name=` or the host, in the pool `?pool=`. @throws Error when the pool is no word */
-function sourceOf(query: URLSearchParams, host: string): Source {
+/** The pool that a URL names. @throws Error when it is no word */
+export function poolOf(query: URLSearchParams): string {
   const pool = query.get('pool') ?? DEFAULT_POOL;
   if (!POOL_NAME.test(pool)) throw new Error('pool in an SMTP URL takes 1 to 63 letters, digits, ".", "_" and "-"');
-  return { name: query.get('name') ?? host, kind: 'relay', pool };
+  return pool;
 }
 
 /** Servers whose names are not their own are named by host and port, so that each name means one source. */
@@ -176,7 +180,7 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   }
   const [name, localAddress] = [query.get('name'), query.get('localAddress')];
   return {
-    source: sourceOf(query, host),
+    source: { name: name ?? host, kind: 'relay', pool: poolOf(query) },
     label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     host,
     port,

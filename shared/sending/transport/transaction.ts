@@ -1,6 +1,6 @@
 import type { ConnectionFault } from './errors.ts';
 import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
-import type { SmtpReply } from './smtp-reply.ts';
+import { printableReply, type SmtpReply } from './smtp-reply.ts';
 
 /** How far a message got. */
 export interface MessageState {
@@ -59,6 +59,16 @@ export function stateOf<Message>(
   const hasContentStarted = step === 'content';
   const mayHaveBeenAccepted = hasContentStarted && hasContentLeft && fault.refusalCode === undefined;
   return { stage: STAGES[step], isBystander, isReused, hasContentStarted, mayHaveBeenAccepted, deferral };
+}
+
+const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
+
+/** The outcome of a message whose connection broke. */
+export function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome {
+  const words = fault.response === undefined ? fault.message : printableReply(fault.response);
+  const where = state.hasContentStarted ? 'after the content' : `at ${COMMANDS[state.stage]}`;
+  const { stage, mayHaveBeenAccepted } = state;
+  return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
 }
 
 /**

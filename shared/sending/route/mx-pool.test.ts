@@ -1,0 +1,249 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../tests/support/eventually.ts';
+import type { MailHost } from '../../../tests/support/mail-hosts.ts';
+import { useMailWorld } from '../../../tests/support/mx-pools.ts';
+import { SmtpUnavailableError } from '../transport/errors.ts';
+
+const { world, poolOf, send, fresh } = useMailWorld();
+
+describe('the hosts of a domain', () => {
+  it('gets a message to the host with the lowest preference, over one connection for several', async () => {
+    const [domain, best, other] = [fresh(), fresh(), fresh()];
+    const [first, second] = [await world().host(best), await world().host(other)];
+    world().domain(domain, [20, other], [10, best]);
+    const pool = poolOf();
+    for (const name of ['a', 'b']) {
+      expect(await send(pool, `${name}@${domain}`)).toMatchObject({
+        kind: 'accepted',
+        server: best,
+        relay: 'mail.everpost.test',
+      });
+    }
+    expect([first.connectionCount(), second.connectionCount()]).toEqual([1, 0]);
+    expect(pool.relays()[0]).toMatchObject({ connections: 1, outcomes: { accepted: 2 } });
+  });
+
+  it('asks the next host when one cannot be connected to, and leaves that one alone for a while', async () => {
+    const [domain, dead, busy, alive] = [fresh(), fresh(), fresh(), fresh()];
+    world().dns.set(dead, { A: ['127.0.0.250'] });
+    const greets = await world().host(busy, { fault: ({ step }) => (step === 'greeting' ? '421' : undefined) });
+    await world().host(alive);
+    world().domain(domain, [10, dead], [15, busy], [20, alive]);
+    const pool = poolOf();
+    for (const name of ['a', 'b'])
+      expect(await send(pool, `${name}@${domain}`)).toMatchObject({ kind: 'accepted', server: alive });
+    expect(greets.connectionCount()).toBe(1);
+  });
+
+  it('spreads connections over hosts of one preference', async () => {
+    const [domain, left, right] = [fresh(), fresh(), fresh()];
+    const hosts = [await world().host(left, { messageMs: 20 }), await world().host(right, { messageMs: 20 })];
+    world().domain(domain, left, right);
+    const pool = poolOf();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => send(pool, `${index}@${domain}`)));
+    expect(hosts.every((host) => host.deliveries().size > 0)).toBe(true);
+  });
+
+  it('uses the domain itself without MX records, also through an alias, and one connection for domains of a host', async () => {
+    const [domain, alias, name] = [fresh(), fresh(), fresh()];
+    const host = await world().host(name);
+    world().dns.set(domain, { A: [host.address] });
+    world().dns.set(alias, { CNAME: name });
+    const pool = poolOf();
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted', server: domain });
+    expect(await send(pool, `a@${alias}`)).toMatchObject({ kind: 'accepted' });
+    const [one, two, mx] = [fresh(), fresh(), fresh()];
+    const shared = await world().host(mx);
+    for (const each of [one, two]) world().domain(each, mx);
+    for (const each of [one, two]) await send(pool, `a@${each}`);
+    expect(shared.connectionCount()).toBe(1);
+  });
+
+  it.each<[string, (domain: string) => void, object]>([
+    ['a domain that does not exist', () => undefined, { kind: 'rejected', enhancedCode: '5.1.2' }],
+    [
+      'a null MX',
+      (domain) => world().domain(domain, [0, '']),
+      { kind: 'rejected', replyCode: 556, enhancedCode: '5.1.10' },
+    ],
+    [
+      'no record that leads to a host',
+      (domain) => world().dns.set(domain, { TXT: ['x'] }),
+      { kind: 'rejected', enhancedCode: '5.4.4' },
+    ],
+    [
+      'hosts that do not exist',
+      (domain) => world().domain(domain, 'gone.invalid'),
+      { kind: 'rejected', enhancedCode: '5.4.4' },
+    ],
+    [
+      'aliases without an end',
+      (domain) => world().dns.set(domain, { CNAME: domain }),
+      { kind: 'deferred', enhancedCode: '4.4.3' },
+    ],
+    [
+      'SERVFAIL',
+      (domain) => world().dns.behave(domain, { rcode: 'SERVFAIL' }),
+      { kind: 'deferred', enhancedCode: '4.4.3' },
+    ],
+    [
+      'a host without an answer',
+      (domain) => {
+        world().domain(domain, `mx.${domain}`);
+        world().dns.behave(`mx.${domain}`, { rcode: 'SERVFAIL' });
+      },
+      { kind: 'deferred', enhancedCode: '4.4.3' },
+    ],
+    [
+      'a host in a private network',
+      (domain) => world().dns.set(domain, { A: ['10.0.0.1'] }),
+      { kind: 'deferred', enhancedCode: '4.4.4' },
+    ],
+    [
+      'the metadata of a cloud',
+      (domain) => world().dns.set(domain, { A: ['169.254.169.254'] }),
+      { kind: 'deferred', enhancedCode: '4.4.4' },
+    ],
+    [
+      'hosts that refuse connections',
+      (domain) => world().dns.set(domain, { A: ['127.0.0.251'] }),
+      { kind: 'deferred', enhancedCode: '4.4.1' },
+    ],
+  ])('has an outcome for %s', async (_name, publish, outcome) => {
+    const domain = fresh();
+    publish(domain);
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ ...outcome, relay: 'mail.everpost.test' });
+  });
+
+  it('bounces an address literal, and takes an internationalised domain by its A-labels', async () => {
+    const pool = poolOf();
+    expect(await send(pool, 'a@[127.0.0.1]')).toMatchObject({ kind: 'rejected', enhancedCode: '5.1.2' });
+    const host = await world().host('xn--bcher-kva.test');
+    expect(await send(pool, 'a@bücher.test')).toMatchObject({ kind: 'accepted' });
+    expect([...host.deliveries().keys()]).toEqual(['a@xn--bcher-kva.test']);
+  });
+
+  it('reads an answer that does not fit into a packet', async () => {
+    const [domain, name] = [fresh(), fresh()];
+    await world().host(name);
+    world().domain(domain, ...Array.from({ length: 60 }, (_, index) => [20, `unused-${index}.example.test`] as const), [
+      1,
+      name,
+    ]);
+    world().dns.behave(domain, { truncate: true });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: name });
+  });
+
+  it('says why a greeting refused us, and tries the message later', async () => {
+    const domain = fresh();
+    await world().host(domain, { fault: ({ step }) => (step === 'greeting' ? '5xx' : undefined) });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({
+      kind: 'deferred',
+      replyCode: 554,
+      stage: 'mail',
+      reply: '554 5.7.1 No',
+    });
+  });
+});
+
+describe('sources', () => {
+  const urlWith = (address: string) => `${world().url}&source=${address}`;
+
+  it('binds to the address of the source, and avoids the sources that a message must not use', async () => {
+    const domain = fresh();
+    await world().host(domain);
+    const pool = poolOf({ urls: [`${urlWith('127.0.0.1')}&source=127.0.0.99`] });
+    const raw = Buffer.from('Subject: x\r\n\r\nx\r\n');
+    const to = { from: 'a@sender.test', to: `a@${domain}` };
+    expect(await pool.send(to, raw, { avoid: new Set(['127.0.0.1']) })).toMatchObject({ relay: '127.0.0.99' });
+    expect(await pool.send(to, raw, { avoid: new Set(['127.0.0.99']) })).toMatchObject({ relay: '127.0.0.1' });
+    await expect(pool.send(to, raw, { avoid: new Set(['127.0.0.1', '127.0.0.99']) })).rejects.toThrow('No server');
+  });
+
+  it('keeps messages when the address of the source is not of this machine', async () => {
+    const domain = fresh();
+    await world().host(domain);
+    const pool = poolOf({ urls: [urlWith('192.0.2.77')] });
+    for (let times = 0; times < 2; times += 1)
+      await expect(send(pool, `a@${domain}`)).rejects.toThrow(SmtpUnavailableError);
+    expect(pool.relays()[0]?.isDown).toBe(true);
+    const both = poolOf({ urls: [`${urlWith('192.0.2.77')}&source=127.0.0.1`] });
+    expect(await send(both, `a@${domain}`)).toMatchObject({ kind: 'accepted', relay: '127.0.0.1' });
+  });
+
+  it('defers what only the other family of addresses reaches, and works beside relays', async () => {
+    const domain = fresh();
+    const host = await world().host(domain);
+    const six = fresh();
+    world().dns.set(six, { AAAA: ['2001:db8::1'] });
+    const relay = new URL(host.url);
+    const pool = poolOf({ urls: [urlWith('127.0.0.1'), `smtp://${host.address}:${relay.port}`] });
+    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, index) => send(pool, `${index}@${domain}`)));
+    expect(new Set(outcomes.map((outcome) => outcome.relay))).toEqual(
+      new Set(['127.0.0.1', `${host.address}:${relay.port}`]),
+    );
+    expect(host.deliveries().size).toBe(30);
+    expect(await send(poolOf({ urls: [urlWith('127.0.0.1')] }), `a@${six}`)).toMatchObject({
+      kind: 'deferred',
+      enhancedCode: '4.4.4',
+    });
+  });
+
+  it('refuses entries that are wrong, naming what', () => {
+    for (const [url, words] of [
+      ['mx://?source=192.0.2.1', 'helo'],
+      ['mx://?helo=mail.example.com&source=here', 'source'],
+      ['mx://?helo=mail.example.com&port=0', 'port'],
+      ['mx://?helo=mail.example.com&allow=x', 'allow'],
+      ['mx://?helo=mail.example.com&sauce=192.0.2.1', 'sauce'],
+      ['mx://host?helo=mail.example.com', 'form'],
+    ] as const) {
+      expect(() => poolOf({ urls: [url] })).toThrow(words);
+    }
+    const twice = 'mx://?helo=mail.example.com&source=192.0.2.1';
+    expect(() => poolOf({ urls: [twice, twice] })).toThrow('twice');
+  });
+});
+
+describe('many destinations', () => {
+  it('keeps to the connections of the process, and gives each destination its turn', async () => {
+    const names = Array.from({ length: 12 }, fresh);
+    const started: MailHost[] = [];
+    for (const name of names) started.push(await world().host(name, { messageMs: 5 }));
+    const pool = poolOf({ maxConnections: 4 });
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(
+        most,
+        started.reduce((sum, host) => sum + host.openConnectionCount(), 0),
+      );
+    }, 2);
+    const finished: string[] = [];
+    const jobs = names.flatMap((name, index) =>
+      Array.from({ length: index === 0 ? 300 : 5 }, async (_, email) => {
+        await send(pool, `${email}@${name}`);
+        finished.push(name);
+      }),
+    );
+    await Promise.all(jobs);
+    clearInterval(watch);
+    expect(started.reduce((sum, host) => sum + host.deliveries().size, 0)).toBe(355);
+    expect(started.every((host) => [...host.deliveries().values()].every((count) => count === 1))).toBe(true);
+    // A connection that says goodbye is not counted, so a few more may be open for a moment.
+    expect(pool.usage().connections).toBeLessThanOrEqual(4);
+    expect(finished.findLastIndex((name) => name !== names[0])).toBeLessThan(300);
+    expect(most).toBeLessThanOrEqual(12);
+  });
+
+  it('lets destinations that never answer hold two connections each at most', async () => {
+    const [silent, alive] = [fresh(), fresh()];
+    const host = await world().host(silent, { fault: ({ step }) => (step === 'greeting' ? 'silence' : undefined) });
+    await world().host(alive);
+    const pool = poolOf({ maxConnections: 4 });
+    const waiting = Promise.all(Array.from({ length: 30 }, (_, index) => send(pool, `${index}@${silent}`)));
+    await eventually(() => Promise.resolve(host.connectionCount() > 0));
+    expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
+    expect(host.connectionCount()).toBeLessThanOrEqual(2);
+    expect((await waiting).every(({ kind }) => kind === 'deferred')).toBe(true);
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import { createTestAuthority, createTestCertificate } from '../../../tests/support/certificate.ts';
+import { tlsaFor } from '../../../tests/support/mail-hosts.ts';
+import { stsPolicy, useMailWorld } from '../../../tests/support/mx-pools.ts';
+
+const { world, noted, poolOf, send, fresh } = useMailWorld();
+
+describe('TLS', () => {
+  it('is used where it is offered, whatever the certificate', async () => {
+    const domain = fresh();
+    const secured: string[] = [];
+    await world().host(domain, {
+      certificate: createTestCertificate('somewhere.else.test'),
+      extensions: (_connection, isSecure) => (isSecure ? ['PIPELINING'] : ['STARTTLS']),
+      fault({ step, to }) {
+        if (step === 'starttls') secured.push(to);
+        return undefined;
+      },
+    });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect(secured).toHaveLength(1);
+  });
+
+  it('is left out where its handshake fails and nothing requires it, from then on at once', async () => {
+    const domain = fresh();
+    const host = await world().host(domain, { tls: true, certificate: { key: '', cert: '' } });
+    const pool = poolOf();
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect(host.connectionCount()).toBe(2);
+  });
+
+  const bad: [string, (host: string) => object, string][] = [
+    [
+      'an expired certificate',
+      (host) => ({ certificate: world().authority.issue(host, [-9, -2]) }),
+      'certificate-expired',
+    ],
+    ['another name', () => ({ certificate: world().authority.issue('other.test') }), 'certificate-host-mismatch'],
+    ['an unknown authority', (host) => ({ certificate: createTestAuthority().issue(host) }), 'certificate-not-trusted'],
+    ['its own signature', (host) => ({ certificate: createTestCertificate(host) }), 'certificate-not-trusted'],
+    ['no STARTTLS', () => ({}), 'starttls-not-supported'],
+    [
+      'STARTTLS that is refused',
+      () => ({ tls: true, fault: ({ step }: { step: string }) => (step === 'starttls' ? '4xx' : undefined) }),
+      'starttls-not-supported',
+    ],
+    ['a handshake that fails', () => ({ tls: true, certificate: { key: '', cert: '' } }), 'validation-failure'],
+  ];
+
+  it.each(bad)('is required by an MTA-STS policy, so %s defers the message', async (_name, options, type) => {
+    const [domain, name] = [fresh(), fresh()];
+    const host = await world().host(name, options(name));
+    world().domain(domain, name);
+    world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+    const pool = poolOf({ sts: { [domain]: stsPolicy('enforce', name) } });
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'deferred', enhancedCode: '4.7.5' });
+    expect(host.attempts().size).toBe(0);
+    expect(noted).toEqual([`${domain} ${type}`]);
+    const testing = poolOf({ sts: { [domain]: stsPolicy('testing', name) } });
+    expect(await send(testing, `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect(noted).toEqual([`${domain} ${type}`, `${domain} ${type}`]);
+  });
+
+  it('lets a policy choose the hosts, and goes on to the next one where one is unfit', async () => {
+    const [domain, unnamed, unfit, good] = [fresh(), fresh(), fresh(), `mx.${fresh()}`];
+    const hosts = [await world().host(unnamed, { tls: true }), await world().host(unfit)];
+    await world().host(good, { tls: true });
+    world().domain(domain, [1, unnamed], [2, unfit], [3, good]);
+    world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+    const pool = poolOf({ sts: { [domain]: stsPolicy('enforce', unfit, `*.${good.slice(3)}`) } });
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted', server: good });
+    expect(hosts[0]?.connectionCount()).toBe(0);
+    expect(noted).toEqual([`${domain} starttls-not-supported`, `${domain} success`]);
+    const none = poolOf({ sts: { [domain]: stsPolicy('enforce', 'nobody.test') } });
+    expect(await send(none, `a@${domain}`)).toMatchObject({ kind: 'deferred', enhancedCode: '4.7.5' });
+  });
+
+  describe('with DANE', () => {
+    it.each<[string, string, number, number]>([
+      ['the key of the server', 'own', 3, 1],
+      ['the certificate of the server', 'own', 3, 0],
+      ['the authority', 'authority', 2, 0],
+      ['the key of the authority', 'authority', 2, 1],
+    ])('accepts a record that names %s', async (_name, whose, usage, selector) => {
+      const [domain, name] = [fresh(), fresh()];
+      const certificate = whose === 'own' ? createTestCertificate('anything.test') : world().authority.issue(name);
+      await world().host(name, { certificate });
+      world().domain(domain, name);
+      const named = whose === 'own' ? certificate : world().authority;
+      world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(named, usage, selector)] });
+      for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+      const pool = poolOf({ isValidating: true, authorities: createTestAuthority().cert });
+      expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    });
+
+    it.each<[string, object, string]>([
+      ['another key', { certificate: createTestCertificate('x.test') }, 'validation-failure'],
+      ['no STARTTLS', {}, 'starttls-not-supported'],
+    ])(
+      'defers where the host has %s, though the certificate would do for an MTA-STS policy',
+      async (_name, options, type) => {
+        const [domain, name] = [fresh(), fresh()];
+        const host = await world().host(name, options);
+        world().domain(domain, name);
+        world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+        world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(createTestCertificate('y.test'), 3)] });
+        for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+        const pool = poolOf({ isValidating: true, sts: { [domain]: stsPolicy('testing', name) } });
+        expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'deferred', enhancedCode: '4.7.5' });
+        expect(host.attempts().size).toBe(0);
+        expect(noted).toEqual([`${domain} ${type}`]);
+      },
+    );
+
+    it('checks name and dates behind a record for an authority', async () => {
+      for (const certificate of [world().authority.issue('wrong.test'), undefined]) {
+        const [domain, name] = [fresh(), fresh()];
+        await world().host(name, { certificate: certificate ?? world().authority.issue(name, [-9, -2]) });
+        world().domain(domain, name);
+        world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(world().authority, 2, 0)] });
+        for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+        expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ enhancedCode: '4.7.5' });
+      }
+    });
+
+    it('requires TLS, and no certificate, with records that cannot be used', async () => {
+      for (const [options, kind] of [
+        [{ certificate: createTestCertificate('x.test') }, 'accepted'],
+        [{}, 'deferred'],
+      ] as const) {
+        const [domain, name] = [fresh(), fresh()];
+        await world().host(name, options);
+        world().domain(domain, name);
+        world().dns.set(`_${world().port}._tcp.${name}`, {
+          TLSA: [{ ...tlsaFor(createTestCertificate('y.test'), 1) }],
+        });
+        for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+        expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind });
+      }
+    });
+
+    it('ignores records that nothing proves, and does not use a host whose records DNS withholds', async () => {
+      const [domain, name] = [fresh(), fresh()];
+      await world().host(name, { tls: true });
+      world().domain(domain, name);
+      world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(createTestCertificate('y.test'), 3)] });
+      expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+      for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+      expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+      world().dns.behave(`_${world().port}._tcp.${name}`, { rcode: 'SERVFAIL' });
+      expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({
+        kind: 'deferred',
+        enhancedCode: '4.4.3',
+      });
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
+import { openSmtpConnection, type SmtpConnection } from '../transport/connect.ts';
+import { SmtpUnavailableError } from '../transport/errors.ts';
+import type { SmtpServerOptions } from '../transport/smtp-url.ts';
+import { checkDane, isUsable } from './dane.ts';
+import type { MailHost } from './mail-hosts.ts';
+import { namesHost, type StsPolicy } from './mta-sts.ts';
+
+/** The result of a session, in the words of RFC 8460 section 4.3, or `success`. */
+export type TlsResultType =
+  | 'success'
+  | 'starttls-not-supported'
+  | 'certificate-host-mismatch'
+  | 'certificate-not-trusted'
+  | 'certificate-expired'
+  | 'validation-failure'
+  | 'tlsa-invalid'
+  | 'sts-policy-invalid'
+  | 'sts-policy-fetch-error'
+  | 'sts-webpki-invalid';
+
+/** What is required of TLS to one host of a domain. */
+export interface TlsDemand {
+  domain: string;
+  dane?: NonNullable<MailHost['dane']>;
+  sts?: StsPolicy;
+}
+
+export interface TlsSessionResult {
+  type: TlsResultType;
+  /** The host, and its address. */
+  host?: string;
+  address?: string;
+  reason?: string;
+}
+
+/** The code of the error when a host does not fulfil the policy of its domain. */
+export const TLS_POLICY_CODE = 'ETLSPOLICY';
+
+const EXPIRED = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
+const CHAIN_MAX = 10;
+
+/** How binding the demand is: a proven certificate, TLS of any kind, or neither (RFC 7672 section 2.2, RFC 8461). */
+function levelOf({ dane, sts }: TlsDemand): 'verified' | 'encrypted' | 'opportunistic' {
+  if (dane) return dane.records.some(isUsable) ? 'verified' : 'encrypted';
+  return sts?.mode === 'enforce' ? 'verified' : 'opportunistic';
+}
+
+function chainOf(socket: TLSSocket): Buffer[] {
+  const chain: Buffer[] = [];
+  let certificate: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+  // That of an authority issues itself.
+  for (let raw = certificate.raw; raw && chain.length < CHAIN_MAX; raw = certificate?.raw) {
+    if (chain.some((each) => each.equals(raw))) break;
+    chain.push(raw);
+    certificate = certificate?.issuerCertificate;
+  }
+  return chain;
+}
+
+/** What is wrong with the certificate of a host for the authorities of the web (RFC 8461 section 4.2). */
+function webFaultOf(socket: TLSSocket): TlsSessionResult | undefined {
+  // Node looks at the common name of a certificate without other names, which the RFC does not allow.
+  const hasNames = socket.getPeerCertificate().subjectaltname !== undefined;
+  if (socket.authorized && hasNames) return undefined;
+  const code = hasNames ? String(socket.authorizationError) : 'ERR_TLS_CERT_ALTNAME_INVALID';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { type: 'certificate-host-mismatch', reason: code };
+  return { type: EXPIRED.has(code) ? 'certificate-expired' : 'certificate-not-trusted', reason: code };
+}
+
+/** What a connection lacks; undefined when it is as the demand wants it. */
+function faultOf(socket: SmtpConnection['socket'], demand: TlsDemand, host: string): TlsSessionResult | undefined {
+  const { dane, sts, domain } = demand;
+  if (!(socket instanceof TLSSocket)) return { type: 'starttls-not-supported' };
+  if (dane) {
+    if (!dane.records.some(isUsable)) return { type: 'tlsa-invalid' };
+    const type = checkDane(dane.records, chainOf(socket), [dane.name, host, domain], Date.now());
+    return type && { type };
+  }
+  if (!sts) return undefined;
+  return namesHost(sts, host)
+    ? webFaultOf(socket)
+    : { type: 'validation-failure', reason: 'the policy does not name it' };
+}
+
+/** Hosts whose TLS is broken, where nothing requires it: they get mail without TLS. */
+export interface BrokenTls {
+  has: (host: string) => boolean;
+  set: (host: string, isBroken: true) => unknown;
+}
+
+/**
+ * Opens a connection to a host with the TLS that its domain demands: DANE before MTA-STS (RFC 8461 section 2), and
+ * without either whatever TLS there is, or none (RFC 7435).
+ * @param note gets the result of the session
+ * @throws SmtpUnavailableError when the host cannot be connected to, or does not fulfil the demand
+ */
+export async function openByDemand(
+  server: SmtpServerOptions,
+  demand: TlsDemand,
+  signal: AbortSignal,
+  broken: BrokenTls,
+  note: (result: TlsSessionResult) => void,
+): Promise<SmtpConnection> {
+  const { exchange: host = server.host } = server;
+  const about = { host, address: server.host };
+  const level = levelOf(demand);
+  const isPlain = level === 'opportunistic' && broken.has(host);
+  let connection: SmtpConnection;
+  try {
+    connection = await openSmtpConnection({ ...server, startTls: isPlain ? 'never' : 'attempted' }, signal);
+  } catch (error) {
+    if (!(error instanceof SmtpUnavailableError) || !error.hasTlsFailed || signal.aborted) throw error;
+    note({ type: 'validation-failure', ...about, reason: error.code ?? 'TLS' });
+    if (level !== 'opportunistic') throw new SmtpUnavailableError(error.message, { code: TLS_POLICY_CODE });
+    broken.set(host, true);
+    return openSmtpConnection({ ...server, startTls: 'never' }, signal);
+  }
+  if (isPlain) return connection;
+  const { socket } = connection;
+  const fault = faultOf(socket, demand, host);
+  note({ ...about, ...(fault ?? { type: 'success' }) });
+  const isEnough = level === 'opportunistic' || (level === 'encrypted' && socket instanceof TLSSocket);
+  if (!fault || isEnough) return connection;
+  socket.on('error', () => undefined).end('QUIT\r\n');
+  const words = [fault.type, fault.reason].filter((part) => part !== undefined).join(', ');
+  throw new SmtpUnavailableError(
+    `SMTP server ${host}: it does not fulfil the TLS policy of ${demand.domain} (${words})`,
+    {
+      code: TLS_POLICY_CODE,
+    },
+  );
+}

@@ -1,0 +1,88 @@
+/** A pool that has some of the connections of a budget. */
+export interface BudgetMember {
+  /** Opens connections, if it still needs some and they are free. */
+  pump: () => void;
+  /** Ends an idle connection. @returns whether more are idle */
+  endIdle: () => boolean;
+}
+
+/** Messages of a connection while other pools wait for one. */
+export const MESSAGES_PER_TURN = 10;
+/** Connections to a destination before the first is open: one that never answers must not hold many. */
+export const UNPROVED_MAX = 2;
+/** The part of the connections that campaigns leave to more urgent messages. */
+const RESERVED_PART = 1 / 4;
+
+/**
+ * The connections of a process, which the pools of many destinations share. Pools that need one take turns: an idle
+ * connection ends for a pool that needs one elsewhere, and while some wait, the pools end theirs after a few messages.
+ */
+export class ConnectionBudget {
+  readonly #max: number;
+  #used = 0;
+  /** Pools that need a connection, in the order of their turns. */
+  readonly #waiting = new Set<BudgetMember>();
+  /** Pools with idle connections, the one that was idle first in front. */
+  readonly #idle = new Set<BudgetMember>();
+  #isServing = false;
+
+  /** @param max open connections, over all pools together */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Whether a pool waits for a connection. */
+  get isWanted(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** The number of connections that a pool may open now. Campaigns leave a quarter of all to urgent messages. */
+  free(isUrgent: boolean): number {
+    const reserved = isUrgent ? 0 : Math.floor(this.#max * RESERVED_PART);
+    return Math.max(0, this.#max - this.#used - reserved);
+  }
+
+  opened(): void {
+    this.#used += 1;
+  }
+
+  ended(): void {
+    this.#used -= 1;
+    this.#serveSoon();
+  }
+
+  /** Notes that a pool needs a connection more, and ends an idle one of another pool for it. */
+  want(member: BudgetMember): void {
+    this.#waiting.add(member);
+    const [idle] = this.#idle;
+    if (idle && !idle.endIdle()) this.#idle.delete(idle);
+  }
+
+  /** Notes that a pool has an idle connection. */
+  noteIdle(member: BudgetMember): void {
+    this.#idle.add(member);
+  }
+
+  /** Forgets a pool. */
+  leave(member: BudgetMember): void {
+    this.#waiting.delete(member);
+    this.#idle.delete(member);
+  }
+
+  #serveSoon(): void {
+    if (this.#isServing || this.#waiting.size === 0) return;
+    this.#isServing = true;
+    queueMicrotask(() => {
+      this.#isServing = false;
+      for (const member of [...this.#waiting]) {
+        if (this.free(true) === 0) return;
+        this.#waiting.delete(member);
+        member.pump();
+      }
+    });
+  }
+}
