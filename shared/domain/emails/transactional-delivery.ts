@@ -2,7 +2,7 @@ import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-t
 import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { columnsOf, query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { columnsOf, query, queryPrepared, sql, type SqlFragment, literalList } from '../../database/sql.ts';
 import { mayReceive } from '../consent/consent.ts';
 import { boolean, notNull, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -58,7 +58,7 @@ export async function claimEmails(
   emailIds: string[],
   { deliveryId, claimToken }: DeliveryClaim,
 ): Promise<ClaimedEmail[]> {
-  return query(
+  return queryPrepared(
     em,
     sql`
       with changed as (
@@ -92,7 +92,7 @@ export async function claimEmails(
 
 /** The emails of a delivery that have no outcome yet, including those that joined it. */
 export async function findOpenEmails(em: Em, deliveryId: string): Promise<string[]> {
-  const rows = await query(
+  const rows = await queryPrepared(
     em,
     sql`select id from email where delivery_id = ${deliveryId} and delivery_due_at is not null order by id`,
     { id: tables.email.id },
@@ -112,7 +112,7 @@ export async function releaseEmails(em: Em, emailIds: string[], claimToken: stri
 
 /** The content of emails, in the order they were queued. */
 export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmail[]> {
-  return query(
+  return queryPrepared(
     em,
     sql`
       select e.id as "emailId", e.to_address as "toAddress", e.contact_id as "contactId", c.to_name as "toName", c.from_address as "fromAddress",
@@ -130,7 +130,7 @@ export async function loadAttachments(
   setIds: readonly string[],
 ): Promise<ReadonlyMap<string, StoredAttachment[]>> {
   if (setIds.length === 0) return new Map();
-  const files = await query(
+  const files = await queryPrepared(
     em,
     sql`
       select ${columnsOf(STORED_ATTACHMENT)} from attachment
@@ -169,7 +169,7 @@ interface DeliveryProgress {
 
 /** Reads how far a delivery has come with some emails. */
 export async function readDeliveryProgress(em: Em, emailIds: string[], deliveryId: string): Promise<DeliveryProgress> {
-  const rows = await query(
+  const rows = await queryPrepared(
     em,
     sql`
       select id, status, status = ${emailStatus.PENDING} and ${belongsTo(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
