@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { queueLoneRequest } from '../shared/domain/emails/lone-request.ts';
+import { createTransactionalQueue } from '../shared/domain/emails/transactional-queue.ts';
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
 import { sql } from '../shared/database/sql.ts';
 import { queryOne } from './support/rows.ts';
@@ -122,19 +122,26 @@ describe('the process', () => {
     ...{ compileEmail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
     largeWork: new Share({ total: 2 }),
   });
+  const queueOf = (deps = depsOf()) => {
+    const slots = new Share({ total: 2 });
+    const queue = createTransactionalQueue({ ...deps, slots, em: () => app.em(), inboundDomain: undefined });
+    const project = { ...app.project, brand: TEST_BRAND };
+    return (change: Partial<TransactionalRequest>) => queue({ project, request: request(change), claim: undefined });
+  };
 
   it('compiles nothing for a sender that is refused', async () => {
-    const project = { ...app.project, brand: TEST_BRAND };
     const compiled: EmailSource[] = [];
     const compile = createEmailCompiler();
     const deps = depsOf((source) => {
       compiled.push(source);
       return compile(source);
     });
-    const queue = (address: string) => queueLoneRequest(app.em(), project, request({ from: { address } }), deps);
-    await expect(queue('a@unknown.example')).rejects.toMatchObject({ code: 'SENDER_DOMAIN_REFUSED' });
+    const queue = queueOf(deps);
+    await expect(queue({ from: { address: 'a@unknown.example' } })).rejects.toMatchObject({
+      code: 'SENDER_DOMAIN_REFUSED',
+    });
     expect(compiled).toHaveLength(0);
-    await queue('a@example.com');
+    await queue({ from: { address: 'a@example.com' } });
     expect(compiled).toHaveLength(1);
   });
 
@@ -159,11 +166,10 @@ describe('the process', () => {
       },
     ],
   ])('does other work meanwhile: %s', async (_what, change) => {
-    const project = { ...app.project, brand: TEST_BRAND };
-    const deps = depsOf();
-    await queueLoneRequest(app.em(), project, request({ html: '<p>warm {{a}}</p>' }), deps);
+    const queue = queueOf();
+    await queue({ html: '<p>warm {{a}}</p>' });
     const longestTurn = watchTurns();
-    await queueLoneRequest(app.em(), project, request(change), deps).catch((error: unknown) => {
+    await queue(change).catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
     });
     expect(longestTurn()).toBeLessThan(TURN_CPU_MS_MAX);

@@ -152,7 +152,6 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
   const statements = new Gather({
     write: count,
     itemsMax: KEYS_MAX,
-    waitMs: 0,
     parallel: CONNECTIONS,
     keysOf: ({ lookup }: KeyRequests) => [lookup],
   });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { AppError, validationError } from '../../shared/pure/app-error.ts';
-import type { QueuedEmail, TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
+import type { QueuedEmail } from '../../shared/domain/emails/email-queue.ts';
+import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';

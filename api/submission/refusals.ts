@@ -33,6 +33,8 @@ export function refusalOf(error: unknown): Error | undefined {
       return refusal(550, `5.7.1 ${sentence}`);
     case 'RATE_LIMIT_EXCEEDED':
       return refusal(451, `4.7.0 ${sentence}`);
+    case 'IDEMPOTENCY_KEY_REUSED':
+      return refusal(451, '4.3.0 This message is being stored for another connection, try again later');
     default:
       return error.statusCode >= 500 ? refusal(451, TRY_LATER) : refusal(550, `5.6.0 ${sentence}`);
   }

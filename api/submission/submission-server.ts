@@ -13,7 +13,6 @@ import {
 } from '../../shared/platform/smtp/connection-guard.ts';
 import type { ConnectionBounds } from '../../shared/platform/smtp/connection-watch.ts';
 import { openTls, tlsFilesOf, type ReloadedTls } from '../../shared/platform/smtp/tls-identity.ts';
-import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import { createSubmissionQueue } from '../../shared/domain/emails/submission-queue.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { isLoopback } from '../../shared/sending/transport/smtp-url.ts';
@@ -230,8 +229,7 @@ export async function startSubmission(deps: SubmissionDeps): Promise<Submission>
   const logins = createLogins({ ...deps, limits, wrongKeyMs: deps.wrongKeyMs ?? WRONG_KEY_MS });
   const sessions = createSessions({
     ...{ config, load, logins },
-    claims: createIdempotencyClaims({ ...writes, ttlHours: config.IDEMPOTENCY_TTL_HOURS }),
-    queue: createSubmissionQueue({ ...writes, links: linkSignerOf(config) }),
+    queue: createSubmissionQueue({ ...writes, links: linkSignerOf(config), ttlHours: config.IDEMPOTENCY_TTL_HOURS }),
   });
   const bounds = { ...boundsFor(config.MESSAGE_MAX_BYTES), ...deps.bounds };
   const shared = { config, logger, limits, logins, sessions, bounds };

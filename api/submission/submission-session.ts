@@ -1,12 +1,8 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { AppError } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { IdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
-import {
-  idempotencyKeyOf,
-  type Submission,
-  type SubmissionQueue,
-} from '../../shared/domain/emails/submission-queue.ts';
+import type { SubmissionQueue } from '../../shared/domain/emails/submission-queue.ts';
 import { assertDomainOfKey } from '../../shared/domain/emails/transactional-request.ts';
 import { readSubmittedMessage } from '../../shared/sending/compose/submitted-message.ts';
 import type { Load } from '../http/load.ts';
@@ -20,7 +16,6 @@ export interface SessionDeps {
   config: Config;
   load: Load;
   logins: Logins;
-  claims: IdempotencyClaims;
   queue: SubmissionQueue;
 }
 
@@ -32,26 +27,9 @@ export interface Sessions {
   takeMessage: (stream: SMTPServerDataStream, session: SMTPServerSession, onRead: () => void) => Promise<string>;
 }
 
-/** Stores a message unless it was stored before. @returns the text of the reply */
-async function storeOnce(
-  submission: Omit<Submission, 'claim'>,
-  key: string | undefined,
-  { claims, queue }: SessionDeps,
-): Promise<string> {
-  if (key === undefined) return `Accepted as ${await queue({ ...submission, claim: undefined })}`;
-  const claimed = await claims.claim({ projectId: submission.project.id, key, request: 'SMTP' });
-  if ('original' in claimed) {
-    if (claimed.original.statusCode !== null) return 'This message was accepted before, and is sent once';
-    throw refusal(451, '4.3.0 This message is being stored for another connection, try again later');
-  }
-  try {
-    return `Accepted as ${await queue({ ...submission, claim: claimed.claim })}`;
-  } catch (error) {
-    await claims.release(claimed.claim);
-    throw error;
-  }
-}
+const KNOWN = 'This message was accepted before, and is sent once';
 
+/** Stores a message unless it was stored before. @returns the text of the reply */
 async function store(
   { caller: { project, key }, recipients: addresses }: LoggedIn,
   { raw, isEightBit }: ReadMessage,
@@ -66,9 +44,12 @@ async function store(
   }
   const message = { ...read, from: { ...read.from, address: sender.data } };
   assertDomainOfKey(key.senderDomains, sender.data);
-  const recipients = [...addresses];
-  const claimed = await idempotencyKeyOf(message, recipients);
-  return storeOnce({ project, keyId: key.id, message, isEightBit, recipients }, claimed, deps);
+  try {
+    return `Accepted as ${await deps.queue({ project, keyId: key.id, message, isEightBit, recipients: [...addresses] })}`;
+  } catch (error) {
+    if (error instanceof AppError && error.details?.['originalStatusCode']) return KNOWN;
+    throw error;
+  }
 }
 
 /** Creates the commands of the sessions of a process. */

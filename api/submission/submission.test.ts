@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
+import { untilBlocked } from '../../tests/support/database.ts';
 import { query, queryOne } from '../../tests/support/rows.ts';
 import { logIn, openClient, plain, startTestSubmission, submit } from '../../tests/support/submission.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
@@ -10,10 +11,12 @@ const MESSAGE_MAX_BYTES = 300_000;
 const MAIL = 'From: Shop <hello@example.com>\nTo: a@mail.test\nSubject: Hello\nMessage-ID: <1@shop>\n\nHi';
 
 let app: TestApi;
+/** An API whose connections to PostgreSQL are never cut. */
+let prepared: TestApi;
 let database: TcpProxy;
 let server: Submission & { port: number };
 beforeAll(async () => {
-  const prepared = await startTestApi();
+  prepared = await startTestApi();
   database = await startTcpProxy(prepared.database.url);
   app = await startTestApi({
     database: prepared.database,
@@ -213,6 +216,53 @@ describe('a message', () => {
     await database.restore();
     expect(await submit(client, ['a@mail.test'], MAIL)).toContain('Accepted as');
     expect(await emailsOf(project)).toHaveLength(1);
+  });
+
+  it('of several connections is stored with those that arrive with it, and has an outcome of its own', async () => {
+    const project = await app.createProject();
+    const clients = await Promise.all(Array.from({ length: 8 }, () => enter(project)));
+    const mailOf = (n: number) => MAIL.replace('1@shop', `${n}@shop`);
+    const contents = [0, 1, 2, 3, 4].map(mailOf);
+    // The first of them three times, and one that is refused.
+    contents.push(mailOf(0), mailOf(0), MAIL.replace('example.com', 'other.test'));
+    const blocker = prepared.em();
+    await blocker.begin();
+    await query(blocker, sql`lock table project in access exclusive mode`);
+    const replies = clients.map((client, n) =>
+      submit(client, [`${Number(/(\d)@shop/.exec(contents[n]!)![1])}@mail.test`], contents[n]!),
+    );
+    await untilBlocked(() => prepared.em());
+    await blocker.rollback();
+    const said = await Promise.all(replies);
+    expect(said.filter((reply) => reply.includes('Accepted as'))).toHaveLength(5);
+    expect(said.filter((reply) => reply.includes('was accepted before'))).toHaveLength(2);
+    expect(said[7]).toMatch(/^550 5\.7\.1 .*other\.test is not registered/);
+    expect((await emailsOf(project)).map(({ to }) => to)).toEqual([0, 1, 2, 3, 4].map((n) => `${n}@mail.test`));
+    const [{ commits }] = await query(
+      app.em(),
+      sql`select count(distinct xmin::text)::int as commits from email where project_id = ${project.project.id}`,
+    );
+    expect(commits).toBeLessThan(5);
+  });
+
+  it('in a group that PostgreSQL leaves in the middle is answered with 451, and is stored once by its repetition', async () => {
+    const project = await app.createProject();
+    const clients = await Promise.all(Array.from({ length: 5 }, () => enter(project)));
+    const submitAll = () =>
+      clients.map((client, n) => submit(client, [`${n}@mail.test`], MAIL.replace('1@shop', `${n}@shop`)));
+    const blocker = prepared.em();
+    await blocker.begin();
+    await query(blocker, sql`lock table email in exclusive mode`);
+    const replies = submitAll();
+    await untilBlocked(() => prepared.em());
+    await database.cut();
+    for (const reply of await Promise.all(replies)) expect(reply).toMatch(/^451 4\.3\.0/);
+    await blocker.rollback();
+    await database.restore();
+    for (const reply of await Promise.all(submitAll())) expect(reply).toContain('Accepted as');
+    expect(await emailsOf(project)).toHaveLength(5);
+    for (const reply of await Promise.all(submitAll())) expect(reply).toContain('was accepted before');
+    expect(await emailsOf(project)).toHaveLength(5);
   });
 
   it('counts as a request of its project', async () => {

@@ -24,7 +24,8 @@ export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
   keysOf: (item: Item) => readonly string[];
 }
 
-const OCTETS_MAX = 262_144;
+/** The most octets of a group. */
+export const OCTETS_MAX = 262_144;
 /** The longest wait of a group for a lock. After it, items are written alone, so only those that need the lock wait. */
 export const GROUP_LOCK_MS = 50;
 

@@ -29,7 +29,7 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each
  * other in turn and do not meet in a deadlock:
  *
- * 1. the reply address that something new uses;
+ * 1. the reply address that something new uses; the keys of submitted messages;
  * 2. job, segment, automation (the row that stands for the whole piece of work);
  * 3. executions, by id;
  * 4. contacts, by address (`IN_LOCK_ORDER`), because upserts know only the address; then their opt-ins;

@@ -93,6 +93,23 @@ describe('the groups of a gather', () => {
     expect(names()).toEqual(['a,b', 'c,d,e', 'f']);
   });
 
+  it('wait briefly for as many items as the last group had, whose callers come back together', async () => {
+    const { add, writes, names } = createTest();
+    await add('a', 'b');
+    await writes[0]?.succeed();
+    await add('c');
+    expect(names()).toEqual(['a,b']);
+    await add('d');
+    expect(names()).toEqual(['a,b', 'c,d']);
+    await writes[1]?.succeed();
+    await add('e');
+    await pass(2);
+    expect(names()).toEqual(['a,b', 'c,d', 'e']);
+    await writes[2]?.succeed();
+    await add('f');
+    expect(names().at(-1)).toBe('f');
+  });
+
   it('do not wait at all for others when they need not', async () => {
     const { add, writes, names } = createTest({ waitMs: 0 });
     await add('a', 'b', 'c');

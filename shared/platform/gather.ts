@@ -9,7 +9,10 @@ export interface GatherOptions<Item, Result> {
   itemsMax: number;
   /** The most octets of a group. A larger item is a group of its own. */
   octets?: { max: number; of: (item: Item) => number };
-  /** How long an item waits for others, in milliseconds. By default, for those of the same pass of the event loop. */
+  /**
+   * How long an item waits for others, in milliseconds. By default, for those of the same pass of the event loop, and
+   * briefly until as many wait as the last group had: callers that were answered together come back together.
+   */
   waitMs?: number;
   /** The most items that wait. When there are more, the oldest fails with a `DroppedError`. */
   waitingMax?: number;
@@ -29,6 +32,11 @@ export interface GatherOptions<Item, Result> {
 /** The error of an item that waited when too many others did. */
 export class DroppedError extends Error {}
 
+/** The longest wait for as many items as the last group had. */
+const RETURN_MS = 2;
+const NONE = { size: 1, at: 0 };
+/** How long the size of the last group of an owner is known. */
+const FORGET_MS = 1_000;
 /** A group that takes longer is slow. */
 const SLOW_MS = 20;
 const REPEAT_MS = { first: 100, longest: 1_000 } as const;
@@ -57,7 +65,10 @@ export class Gather<Item, Result = undefined> {
   readonly #alone = new Set<Entry<Item, Result>>();
   /** All items that are neither written nor failed. */
   readonly #open = new Set<Entry<Item, Result>>();
-  #isScheduled = false;
+  /** Whether a start is scheduled: after this pass of the event loop, and when the first item has waited for long enough. */
+  readonly #isScheduled = { soon: false, later: false };
+  /** The last group that was written, if no other one was started since: its size, and when it was answered. */
+  #answered = NONE;
   /** Resolves when a group or an item alone has ended. */
   #ended = Promise.withResolvers<undefined>();
 
@@ -100,17 +111,33 @@ export class Gather<Item, Result = undefined> {
     return this.#waiting.length >= this.#options.itemsMax;
   }
 
-  /** Starts a group when the first item has waited for long enough. */
+  /** Whether the last group had several items, so that its callers may come back together. */
+  get isShared(): boolean {
+    return this.#answered.size > 1;
+  }
+
+  /** When a group starts that is not enough. */
+  #dueAt({ addedAt }: Entry<Item, Result>): number {
+    return this.#waitMs === undefined ? Math.max(addedAt, this.#answered.at) + RETURN_MS : addedAt + this.#waitMs;
+  }
+
+  /** Whether the next group may start, however short its items have waited. */
+  get #isEnough(): boolean {
+    return this.#isFull || (this.#waitMs === undefined && this.#waiting.length >= this.#answered.size);
+  }
+
+  /** Starts a group when enough items wait, or the first one has waited for long enough. */
   #schedule(): void {
     const [first] = this.#waiting;
-    if (!first || this.#isScheduled) return;
-    this.#isScheduled = true;
+    const when = this.#isEnough ? 'soon' : 'later';
+    if (!first || this.#isScheduled[when]) return;
+    this.#isScheduled[when] = true;
     const start = (): void => {
-      this.#isScheduled = false;
+      this.#isScheduled[when] = false;
       this.#start();
     };
-    if (this.#waitMs === undefined) setImmediate(start);
-    else setTimeout(start, first.addedAt + this.#waitMs - performance.now()).unref();
+    if (when === 'soon') setImmediate(start);
+    else setTimeout(start, this.#dueAt(first) - performance.now()).unref();
   }
 
   /** Whether another group may be under way. */
@@ -123,12 +150,13 @@ export class Gather<Item, Result = undefined> {
   /** Starts the groups that may be written now. */
   #start(): void {
     for (let [first] = this.#waiting; first && this.#isFree(); [first] = this.#waiting) {
-      if (!this.#isFull && performance.now() - first.addedAt < (this.#waitMs ?? 0)) {
+      if (!this.#isEnough && performance.now() < this.#dueAt(first)) {
         this.#schedule();
         return;
       }
       const group = this.#takeGroup();
       if (group.length === 0) return;
+      this.#answered = NONE;
       void this.#writeGroup(group);
     }
   }
@@ -182,6 +210,7 @@ export class Gather<Item, Result = undefined> {
       try {
         // A caller of `add` has the promise of its item before the item is written.
         const results = await Promise.resolve().then(() => write(items, isFirst));
+        if (isFirst) this.#answered = { size: entries.length, at: performance.now() };
         for (const [index, entry] of entries.entries()) this.#end(entry, () => entry.resolve(results[index] as Result));
         return;
       } catch (error) {
@@ -234,7 +263,11 @@ export function gatherByOwner<Item, Result>(
       return await used.gather.add(item);
     } finally {
       used.count -= 1;
-      if (used.count === 0) gathers.delete(owner);
+      const forget = (): void => {
+        if (used.count === 0 && gathers.get(owner) === used) gathers.delete(owner);
+      };
+      if (used.gather.isShared) setTimeout(forget, FORGET_MS).unref();
+      else forget();
     }
   };
 }

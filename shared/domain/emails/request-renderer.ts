@@ -20,7 +20,8 @@ import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { runWithYields } from '../../platform/yielding.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import { compileForTracking } from './tracked-kinds.ts';
-import type { Mailbox, RenderedEmail } from './stored-email.ts';
+import type { SizedEmail } from './email-queue.ts';
+import type { EmailSender, Mailbox, RenderedEmail } from './stored-email.ts';
 import {
   copiesOf,
   type ResolvedContent,
@@ -215,7 +216,8 @@ export function* renderedEmails(
   request: TransactionalRequest,
   contactOf: ReadonlyMap<string, UpsertedContact>,
   { render }: RequestRenderer,
-): Generator<ReturnType<RequestRenderer['render']>> {
+  sender: EmailSender,
+): Generator<SizedEmail> {
   const withContact = (recipients: Mailbox[]) =>
     recipients.flatMap((recipient) => {
       const contact = contactOf.get(recipient.address);
@@ -223,13 +225,13 @@ export function* renderedEmails(
     });
   const copies = withContact(copiesOf(request));
   for (const { recipient, contact } of withContact(request.to)) {
-    const email = render(recipient, contact);
+    const email = { ...render(recipient, contact), sender };
     if (copies.length === 0) {
       yield email;
       continue;
     }
     const addressed = { emailId: email.emailId, to: recipient, cc: request.cc ?? [] };
     yield { ...email, addressed };
-    for (const copy of copies) yield { ...render(copy.recipient, copy.contact, contact), addressed };
+    for (const copy of copies) yield { ...render(copy.recipient, copy.contact, contact), sender, addressed };
   }
 }

@@ -1,11 +1,11 @@
-import { v7 as uuidV7 } from 'uuid';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
-import type { AddressedMessage } from '../../database/column-types.ts';
+import type { AddressedMessage, ColumnTypes } from '../../database/column-types.ts';
 import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { textValue } from '../../database/long-text.ts';
+import { OCTETS_MAX } from '../../database/project-writer.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { json, query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { json, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
 
 export interface Mailbox {
   address: string;
@@ -43,7 +43,7 @@ export interface EmailSender {
   keyId?: string;
   from: Mailbox;
   replyTo?: string | undefined;
-  /** The id that `storeAttachments` returns. */
+  /** The set of its files. */
   attachmentSetId?: string | null;
   tags?: string[] | undefined;
   /** When the emails are due, if not at once. */
@@ -57,20 +57,46 @@ export interface EmailOrigin extends EmailSender {
   execution?: { automationId: string; executionId: string };
 }
 
-/** Stores the files that go with the emails of one request, once for all of them. @returns their id; null for none */
-export async function storeAttachments(em: Em, attachments: EmailAttachment[]): Promise<string | null> {
-  if (attachments.length === 0) return null;
-  const setId = uuidV7();
-  for (const [position, file] of attachments.entries()) {
-    await query(
-      em,
-      sql`
-        insert into attachment (set_id, position, filename, content_type, content_id, disposition, content)
-        values (${setId}, ${position}, ${file.filename}, ${file.contentType}, ${file.contentId ?? null},
-          ${file.disposition}, ${file.content})`,
-    );
+/** A file of a set, which goes with the emails that name the set. */
+export interface StoredFile extends EmailAttachment {
+  setId: string;
+  position: number;
+  /** For a file that is the whole message. */
+  submission?: ColumnTypes['attachment.submission'];
+}
+
+/** Stores files. Many octets share no statement, because the driver writes octets in arrays as hexadecimal text. */
+export async function storeFiles(em: Em, files: StoredFile[]): Promise<void> {
+  const octets = files.reduce((sum, { content }) => sum + content.length, 0);
+  const groups = octets > OCTETS_MAX ? files.map((file) => [file]) : [files];
+  for (const group of groups) {
+    if (group.length > 0) {
+      await queryPrepared(
+        em,
+        sql`
+          insert into attachment (set_id, position, filename, content_type, content_id, disposition, content, submission)
+          ${fileRows(group)}`,
+      );
+    }
   }
-  return setId;
+}
+
+/** A select of files. One file goes without arrays, as one email does. */
+function fileRows(files: StoredFile[]): SqlFragment {
+  const [file] = files;
+  if (file && files.length === 1) {
+    return sql`
+      select ${file.setId}::uuid, ${file.position}::int, ${file.filename}::text, ${file.contentType}::text,
+        ${file.contentId ?? null}::text, ${file.disposition}::text, ${file.content}::bytea,
+        ${jsonOrNull(file.submission)}::jsonb`;
+  }
+  return sql`
+    select * from unnest(
+      ${files.map(({ setId }) => setId)}::uuid[], ${files.map(({ position }) => position)}::int[],
+      ${files.map(({ filename }) => filename)}::text[], ${files.map(({ contentType }) => contentType)}::text[],
+      ${files.map(({ contentId }) => contentId ?? null)}::text[],
+      ${files.map(({ disposition }) => disposition)}::text[], ${files.map(({ content }) => content)}::bytea[],
+      ${files.map(({ submission }) => jsonOrNull(submission))}::jsonb[])`;
 }
 
 /** An email with its sender. */

@@ -61,11 +61,6 @@ export interface ResolvedContent extends Omit<EmailSource, 'isTracked'> {
   scheduledAt?: Date | undefined;
 }
 
-export interface QueuedEmail {
-  contact: { id: string; email: string };
-  emailId: string;
-}
-
 /** A template of this length may take megabytes of memory once it is compiled. */
 export const LARGE_LENGTH = 50_000;
 
@@ -202,14 +197,16 @@ export function assertNobodyRefused(refused: RefusedRecipient[]): void {
 }
 
 /** The recipients in Cc and Bcc. */
-export function copiesOf({ cc = [], bcc = [] }: TransactionalRequest): Mailbox[] {
+export function copiesOf({ cc = [], bcc = [] }: Pick<TransactionalRequest, 'cc' | 'bcc'>): Mailbox[] {
   return [...cc, ...bcc];
 }
 
 const SEND = { reason: 'send' } as const;
 
 /** What a request does to contacts. Its data and its subscription are about those in `to`. */
-export function contactRowsOf(request: TransactionalRequest): ContactRow[] {
+export function contactRowsOf(
+  request: Pick<TransactionalRequest, 'to' | 'cc' | 'bcc' | 'data' | 'subscribed'>,
+): ContactRow[] {
   const [patch, none] = [readDataPatch(request.data), readDataPatch(undefined)];
   const subscribedDefault = false;
   const { subscribed } = request;
@@ -220,16 +217,29 @@ export function contactRowsOf(request: TransactionalRequest): ContactRow[] {
   ];
 }
 
-/**
- * Recipients by their address, with their index in the request. Addresses are in the order in which contacts are
- * locked.
- */
-export function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; index: number }[]][] {
-  const groups = new Map<string, { recipient: Mailbox; index: number }[]>();
-  for (const [index, recipient] of to.entries()) {
-    const group = groups.get(recipient.address) ?? [];
-    group.push({ recipient, index });
-    groups.set(recipient.address, group);
-  }
+/** An address of a request in `to`, with its index. */
+interface Addressed {
+  recipient: Mailbox;
+  index: number;
+}
+
+/** Recipients by their address. Addresses are in the order in which contacts are locked. */
+function byAddress(to: Mailbox[]): [address: string, recipients: Addressed[]][] {
+  const addressed = to.map((recipient, index) => ({ recipient, index }));
+  const groups = Map.groupBy(addressed, ({ recipient }) => recipient.address);
   return [...groups].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** Recipients whose data, or whose emails, are in memory at the same time. */
+const RECIPIENTS_TOGETHER = 50;
+
+/** Divides recipients by their addresses, in the order in which contacts are locked. Parts keep the order of `to`. */
+export function chunksOf(to: Mailbox[]): Addressed[][] {
+  const groups = byAddress(to);
+  return Array.from({ length: Math.ceil(groups.length / RECIPIENTS_TOGETHER) }, (_, chunk) =>
+    groups
+      .slice(chunk * RECIPIENTS_TOGETHER, (chunk + 1) * RECIPIENTS_TOGETHER)
+      .flatMap(([, recipients]) => recipients)
+      .sort((left, right) => left.index - right.index),
+  );
 }

@@ -40,7 +40,7 @@ export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: nu
     em: deps.em,
     slots: deps.slots,
     itemsMax: CLAIMS_MAX,
-    write: claimIdempotencyKeys,
+    write: (em, wanted, lockMs) => claimIdempotencyKeys(em, wanted, { lockMs }),
     octetsOf: () => 0,
     keysOf: (wanted) => [nameOf(wanted)],
   });

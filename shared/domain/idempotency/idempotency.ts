@@ -62,26 +62,32 @@ export type ClaimOutcome = { claim: IdempotencyClaim } | { original: OriginalReq
  * key. An old claim is taken over when it is older than the time to live, when it is abandoned, or when its process has
  * ended without a result. A claim without a result has committed nothing.
  * @param wanted each key once
- * @param lockMs the longest wait for a lock; by default the limit of the session
+ * @param options.lockMs the longest wait for a lock; by default the limit of the session
+ * @param options.statusCode the result, for a claim that is made in the transaction of the work
  * @returns the outcomes in the order of `wanted`
  */
-export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs?: number): Promise<ClaimOutcome[]> {
+export async function claimIdempotencyKeys(
+  em: Em,
+  wanted: WantedClaim[],
+  options: { lockMs?: number | undefined; statusCode?: number } = {},
+): Promise<ClaimOutcome[]> {
+  const { lockMs, statusCode = null } = options;
   const projectId = wanted[0]?.projectId ?? '';
   const digests = wanted.map(digestOf);
   const claimed = await queryPrepared(
     em,
     sql`
       with lock_limit as materialized (${lockTimeoutSelect(lockMs)})
-      insert into idempotency_claim as c (project_id, key, token, owner, request, created_at)
-      select ${projectId}, n.key, n.token, current_setting('application_name'), n.request, now()
+      insert into idempotency_claim as c (project_id, key, token, owner, request, status_code, created_at)
+      select ${projectId}, n.key, n.token, current_setting('application_name'), n.request, ${statusCode}::int, now()
       from lock_limit, (
         select * from unnest(
           ${digests}::text[], ${wanted.map(({ token }) => token)}::uuid[], ${wanted.map(({ request }) => request)}::text[]
         ) as n (key, token, request) order by key collate "C"
       ) n
       on conflict (project_id, key) do update
-        set token = excluded.token, owner = excluded.owner, request = excluded.request, status_code = null,
-          created_at = excluded.created_at
+        set token = excluded.token, owner = excluded.owner, request = excluded.request,
+          status_code = excluded.status_code, created_at = excluded.created_at
         where c.created_at < now() - ${wanted[0]?.ttlHours}::float8 * interval '1 hour'
           or c.status_code is null
             and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
@@ -99,7 +105,7 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
       const original = originals.get(digest);
       if (original) return { original };
       // The other request has released the key between the two statements, so this one can claim it.
-      const [again] = await claimIdempotencyKeys(em, [each], lockMs);
+      const [again] = await claimIdempotencyKeys(em, [each], options);
       if (!again) throw new AppError('INTERNAL_SERVER_ERROR');
       return again;
     }),
