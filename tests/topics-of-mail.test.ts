@@ -110,6 +110,9 @@ describe.each(DEFAULTS)('mail about a topic with the default %s', (by) => {
     expect(reached()).toEqual(addressesOf(receiversOf(by)));
     const { emails } = (await stack.api('GET', `/emails?campaignId=${id}`)).body;
     expect(new Set(emails.map((email: { topicId: string }) => email.topicId))).toEqual(new Set([topicId]));
+    // The links of the emails know it from them, whatever becomes of the campaign.
+    const topics = await query(stack.em(), sql`select distinct topic_id from email where campaign_id = ${id}`);
+    expect(topics).toEqual([{ topic_id: topicId }]);
   });
 
   it('of a campaign that is sent again goes to those who may get it now', async () => {

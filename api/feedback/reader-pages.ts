@@ -45,57 +45,41 @@ function managePageOf(reader: Reader, visit: Visit): SubscriptionPage {
   };
 }
 
-/** The page about one topic, that of the email. */
-function topicPageOf(reader: Reader, visit: Visit, topic: OfferedTopic): SubscriptionPage {
+/** The page about what the email is about: its topic, or without one all marketing. */
+function linkPageOf(reader: Reader, visit: Visit, topic: OfferedTopic | undefined): SubscriptionPage {
   const { contact, choices, language } = reader;
-  const { name, token, isResult } = visit;
+  const { name, token, isResult, hasLeft } = visit;
   const { page: texts, choices: more } = textsOf(language);
-  const isOn = choices.subscribed && topic.isOn;
-  const page = { language, brand: contact.brand, email: contact.email, values: { topic: topic.name } };
+  const isOn = choices.subscribed && (topic?.isOn ?? true);
+  const page = { language, brand: contact.brand, email: contact.email, values: { topic: topic?.name ?? '' } };
+  const wayTo = (way: 'unsubscribe' | 'subscribe') => ({ path: `../${way}/${token}`, label: texts[way] });
   if (!isResult && isOn === (name === 'unsubscribe')) {
-    return {
-      ...{ ...page, title: isOn ? texts.unsubscribe : texts.subscribe },
-      text: isOn ? more.askLeaveTopic : more.askJoinTopic,
-      action: { path: `../${name}/${token}`, label: isOn ? texts.unsubscribe : texts.subscribe },
-      link: { path: `../manage/${token}`, label: more.more },
-    };
+    const [title, ask, askTopic] = isOn
+      ? [texts.unsubscribe, texts.askUnsubscribe, more.askLeaveTopic]
+      : [texts.subscribe, texts.askSubscribe, more.askJoinTopic];
+    const base = { ...page, title, action: wayTo(isOn ? 'unsubscribe' : 'subscribe') };
+    return topic
+      ? { ...base, text: askTopic, link: { path: `../manage/${token}`, label: more.more } }
+      : { ...base, text: ask };
   }
-  const left = choices.subscribed ? more.leftTopic : texts.isUnsubscribed;
+  const result = { ...page, isResult, title: isOn ? texts.subscribedTitle : texts.unsubscribedTitle };
+  if (topic) {
+    const left = choices.subscribed ? more.leftTopic : texts.isUnsubscribed;
+    return { ...result, text: isOn ? more.joinedTopic : left, form: formOf(reader, visit, true) };
+  }
   return {
-    ...{ ...page, isResult, title: isOn ? texts.subscribedTitle : texts.unsubscribedTitle },
-    text: isOn ? more.joinedTopic : left,
-    form: formOf(reader, visit, true),
+    ...{ ...result, text: isOn ? texts.isSubscribed : texts.isUnsubscribed },
+    action: wayTo(isOn ? 'unsubscribe' : 'subscribe'),
+    ...(hasLeft && { form: formOf(reader, visit, false) }),
   };
-}
-
-/** The page about all marketing, for an email without a topic. */
-function subscriptionPageOf(reader: Reader, visit: Visit): SubscriptionPage {
-  const { contact, choices, language } = reader;
-  const { name, token, isResult } = visit;
-  const { page: texts } = textsOf(language);
-  const { subscribed } = choices;
-  const page = { language, brand: contact.brand, email: contact.email };
-  const offers = {
-    unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
-    subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
-  };
-  if (isResult || name === (subscribed ? 'subscribe' : 'unsubscribe')) {
-    return {
-      ...{ ...page, isResult, title: subscribed ? texts.subscribedTitle : texts.unsubscribedTitle },
-      text: subscribed ? texts.isSubscribed : texts.isUnsubscribed,
-      action: subscribed ? offers.unsubscribe : offers.subscribe,
-      ...(visit.hasLeft && { form: formOf(reader, visit, false) }),
-    };
-  }
-  const [title, text, action] = subscribed
-    ? [texts.unsubscribe, texts.askUnsubscribe, offers.unsubscribe]
-    : [texts.subscribe, texts.askSubscribe, offers.subscribe];
-  return { ...page, title, text, action };
 }
 
 /** The page for a reader, before or after an action. */
 export function pageOf(reader: Reader, visit: Visit): SubscriptionPage {
   if (visit.name === 'manage') return managePageOf(reader, visit);
-  const topic = reader.choices.topics.find(({ isOfEmail }) => isOfEmail);
-  return topic ? topicPageOf(reader, visit, topic) : subscriptionPageOf(reader, visit);
+  return linkPageOf(
+    reader,
+    visit,
+    reader.choices.topics.find(({ isOfEmail }) => isOfEmail),
+  );
 }

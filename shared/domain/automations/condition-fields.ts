@@ -1,3 +1,4 @@
+import { STANDARD_FIELDS } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
@@ -7,15 +8,10 @@ import { oneOf, tables, text, type RowOf } from '../../database/tables.ts';
 const CONDITION_FIELD = { field: text, type: tables.contactField.type, source: oneOf('contact', 'event') };
 export type ConditionField = RowOf<typeof CONDITION_FIELD>;
 
-const STANDARD_FIELDS: ConditionField[] = [
-  { field: 'contact.email', type: 'string', source: 'contact' },
-  { field: 'contact.subscribed', type: 'boolean', source: 'contact' },
-  { field: 'contact.pending', type: 'boolean', source: 'contact' },
-  { field: 'contact.pausedUntil', type: 'date', source: 'contact' },
-  { field: 'contact.trackingAllowed', type: 'boolean', source: 'contact' },
-  { field: 'contact.createdAt', type: 'date', source: 'contact' },
-  { field: 'contact.updatedAt', type: 'date', source: 'contact' },
-];
+const TYPES = { text: 'string', switch: 'boolean', past: 'date', future: 'date' } as const;
+const OF_CONTACT = Object.entries(STANDARD_FIELDS).map(([name, type]): ConditionField => {
+  return { field: `contact.${name}`, type: TYPES[type], source: 'contact' };
+});
 /** How many of the newest events are searched for keys, so keys that are no longer sent are no longer offered. */
 const EVENTS_SEEN = 1_000;
 
@@ -43,5 +39,5 @@ export async function listConditionFields(em: Em, projectId: string): Promise<Co
   const topics = (await allTopics(em, projectId)).map(({ key }) => {
     return { field: `contact.topic.${key}`, type: 'boolean', source: 'contact' } as const;
   });
-  return [...STANDARD_FIELDS, ...topics, ...custom, ...events];
+  return [...OF_CONTACT, ...topics, ...custom, ...events];
 }

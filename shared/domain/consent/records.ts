@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { keptAddress } from '../../platform/client-address.ts';
-import { causeData, emailIdOf, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, emailIdOf, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { ClientAddresses } from '../../pure/project.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
@@ -86,29 +86,10 @@ export function importedConsentsInsert(
 
 /**
  * Records changes of what contacts consent to, in one statement and in the caller's transaction, which must have made
- * the changes. Nothing but `addFeedbackToConsents` changes a record later.
+ * the changes. Nothing but `addFeedback` changes a record later.
  */
 export async function recordConsents(em: Em, projectId: string, changes: readonly ConsentChange[]): Promise<void> {
   if (changes.length > 0) await query(em, consentsInsert(projectId, changes));
-}
-
-/**
- * Adds why a contact left to the records of what it left through an email within the last day, where nothing is known
- * yet: a reader is asked after leaving.
- */
-export async function addFeedbackToConsents(
-  em: Em,
-  contactId: string,
-  emailId: string,
-  feedback: Feedback,
-): Promise<void> {
-  await query(
-    em,
-    sql`
-      update consent_record set details = details || ${json({ feedback })}::jsonb
-      where contact_id = ${contactId} and email_id = ${emailId} and state = 'unsubscribed'
-        and created_at > now() - interval '1 day' and details -> 'feedback' is null`,
-  );
 }
 
 /**

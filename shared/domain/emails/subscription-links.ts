@@ -1,11 +1,11 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { Language } from '../../pure/languages/languages.ts';
 import type { Feedback, SubscriptionCause, SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
-import { addFeedbackToConsents, type Evidence } from '../consent/records.ts';
+import type { Evidence } from '../consent/records.ts';
 import { setPause, setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact, setSubscribed } from '../contacts/contacts.ts';
-import { addFeedbackToEvents, type SubscriptionChange } from '../events/events.ts';
+import { addFeedback, type SubscriptionChange } from '../events/events.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
@@ -99,10 +99,7 @@ export async function changeChoices(
     const isMore = plan.subscribes || plan.joins.length > 0 || plan.resumes || plan.tracking === true;
     const isTooOften = isMore && (await hasChosenTooOften(tx, contact.id));
     if (isMore && !isTooOften) await beginWhatIsJoined(tx, contact, plan, { cause, evidence });
-    if (wishes.feedback) {
-      await addFeedbackToConsents(tx, contact.id, emailId, wishes.feedback);
-      await addFeedbackToEvents(tx, contact.id, emailId, wishes.feedback);
-    }
+    if (wishes.feedback) await addFeedback(tx, contact.id, emailId, wishes.feedback);
     const subscribed = plan.leavesAll ? false : choices.subscribed || (plan.subscribes && !isTooOften);
     return { contact: { ...contact, subscribed }, isTooOften };
   });

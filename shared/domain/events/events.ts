@@ -80,18 +80,22 @@ export async function recordSubscriptionEvents(
   );
 }
 
-/** As `addFeedbackToConsents`, for the events. Automations that have started, and webhooks that were called, know nothing of it. */
-export async function addFeedbackToEvents(
-  em: Em,
-  contactId: string,
-  emailId: string,
-  feedback: Feedback,
-): Promise<void> {
+/**
+ * Adds why a contact left to the records and the events of what it left through an email within the last day, where
+ * nothing is known yet: a reader is asked after leaving. Automations that have started, and webhooks that were called,
+ * know nothing of it.
+ */
+export async function addFeedback(em: Em, contactId: string, emailId: string, feedback: Feedback): Promise<void> {
+  const added = sql`${json({ feedback })}::jsonb`;
+  const isOfLeaving = sql`contact_id = ${contactId} and email_id = ${emailId} and created_at > now() - interval '1 day'`;
   await query(
     em,
     sql`
-      update event set data = data || ${json({ feedback })}::jsonb
-      where contact_id = ${contactId} and email_id = ${emailId} and name in ('contact.unsubscribed', 'topic.unsubscribed')
-        and created_at > now() - interval '1 day' and data -> 'feedback' is null`,
+      with consents as (
+        update consent_record set details = details || ${added}
+        where ${isOfLeaving} and state = 'unsubscribed' and details -> 'feedback' is null
+      )
+      update event set data = data || ${added}
+      where ${isOfLeaving} and name in ('contact.unsubscribed', 'topic.unsubscribed') and data -> 'feedback' is null`,
   );
 }

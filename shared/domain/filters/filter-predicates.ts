@@ -1,5 +1,5 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
-import type { EmailActivity, StandardField } from '../../pure/filters/filter-target.ts';
+import { STANDARD_FIELDS, type EmailActivity, type StandardField } from '../../pure/filters/filter-target.ts';
 import { json, sql, SqlFragment, storableText } from '../../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
@@ -92,24 +92,22 @@ function not(predicate: SqlFragment): SqlFragment {
   return sql`not (${predicate})`;
 }
 
-const STANDARD_COLUMNS: Record<
-  StandardField,
-  { column: string; type: 'text' | 'boolean' | 'instant'; isNullable?: true }
-> = {
-  email: { column: 'email', type: 'text' },
-  subscribed: { column: 'subscribed', type: 'boolean' },
-  pending: { column: 'is_pending', type: 'boolean' },
-  pausedUntil: { column: 'paused_until', type: 'instant', isNullable: true },
-  trackingAllowed: { column: 'tracking_allowed', type: 'boolean', isNullable: true },
-  createdAt: { column: 'created_at', type: 'instant' },
-  updatedAt: { column: 'updated_at', type: 'instant' },
+const STANDARD_COLUMNS: Record<StandardField, string> = {
+  email: 'email',
+  subscribed: 'subscribed',
+  pending: 'is_pending',
+  pausedUntil: 'paused_until',
+  trackingAllowed: 'tracking_allowed',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
 };
+const NULLABLE: ReadonlySet<StandardField> = new Set(['pausedUntil', 'trackingAllowed']);
 
 /** The predicate for a filter on a standard field. It is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {
   const { operator } = filter;
-  const { column: name, isNullable } = STANDARD_COLUMNS[field];
-  const column = sql`${alias}.${trusted(name)}`;
+  const column = sql`${alias}.${trusted(STANDARD_COLUMNS[field])}`;
+  const isNullable = NULLABLE.has(field);
   // A pause that is over is none, as in the contact itself.
   const isThere =
     field === 'pausedUntil' ? sql`${column} > ${asOf.toISOString()}::timestamptz` : sql`${column} is not null`;
@@ -125,10 +123,10 @@ export function standardPredicate(alias: SqlFragment, field: StandardField, filt
 
 /** Compares a column with the value of a filter. A negated operator is read as the one that it negates. */
 function compareColumn(column: SqlFragment, field: StandardField, { operator, value }: Filter): SqlFragment {
-  const { type } = STANDARD_COLUMNS[field];
-  if (type === 'boolean') return value === true ? column : not(column);
+  const type = STANDARD_FIELDS[field];
+  if (type === 'switch') return value === true ? column : not(column);
   const string = String(value);
-  if (type === 'instant') {
+  if (type !== 'text') {
     const instant = parseIsoInstant(string);
     return instant === undefined ? FALSE : compareInstant(column, operator, instant);
   }

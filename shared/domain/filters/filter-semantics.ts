@@ -5,7 +5,12 @@ import {
   type FilterCondition,
   type FilterOperator,
 } from '../../pure/filters/filter-condition.ts';
-import { filterTarget, type FilterTarget, type StandardField } from '../../pure/filters/filter-target.ts';
+import {
+  filterTarget,
+  STANDARD_FIELDS,
+  type FilterTarget,
+  type StandardField,
+} from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { dotPath, filterCost, LOOK_UP_COST } from './filter-size.ts';
 import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
@@ -25,31 +30,25 @@ const CONTAINMENT: FilterOperator[] = ['contains', 'notContains'];
 const ORDER: FilterOperator[] = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'];
 const WINDOW: FilterOperator[] = ['within', 'olderThan'];
 
-const OF_SWITCHES: ReadonlySet<FilterOperator> = new Set([...EQUALITY, ...PRESENCE]);
-const OPERATORS_OF: Record<StandardField, ReadonlySet<FilterOperator>> = {
-  email: new Set([...EQUALITY, ...PRESENCE, ...CONTAINMENT, ...ORDER]),
-  subscribed: OF_SWITCHES,
-  pending: OF_SWITCHES,
-  // The window operators are about the past, and a pause that is over is none.
-  pausedUntil: new Set([...EQUALITY, ...PRESENCE, ...ORDER]),
-  trackingAllowed: OF_SWITCHES,
-  createdAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
-  updatedAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
+type FieldType = (typeof STANDARD_FIELDS)[StandardField];
+const MOMENT: FilterOperator[] = [...EQUALITY, ...PRESENCE, ...ORDER];
+const OPERATORS_OF: Record<FieldType, readonly FilterOperator[]> = {
+  text: [...EQUALITY, ...PRESENCE, ...CONTAINMENT, ...ORDER],
+  switch: [...EQUALITY, ...PRESENCE],
+  past: [...MOMENT, ...WINDOW],
+  // A window is of the past.
+  future: MOMENT,
 };
 
 const INSTANT_RULE = {
   holds: isIsoText,
   message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset',
 };
-const SWITCH_RULE = { holds: (value: unknown) => typeof value === 'boolean', message: 'must be true or false' };
-const VALUE_RULES: Record<StandardField, { holds: (value: unknown) => boolean; message: string }> = {
-  email: { holds: (value) => typeof value === 'string', message: 'must be a string' },
-  subscribed: SWITCH_RULE,
-  pending: SWITCH_RULE,
-  pausedUntil: INSTANT_RULE,
-  trackingAllowed: SWITCH_RULE,
-  createdAt: INSTANT_RULE,
-  updatedAt: INSTANT_RULE,
+const VALUE_RULES: Record<FieldType, { holds: (value: unknown) => boolean; message: string }> = {
+  text: { holds: (value) => typeof value === 'string', message: 'must be a string' },
+  switch: { holds: (value) => typeof value === 'boolean', message: 'must be true or false' },
+  past: INSTANT_RULE,
+  future: INSTANT_RULE,
 };
 
 function isIsoText(value: unknown): boolean {
@@ -63,11 +62,12 @@ function isScalar(value: unknown): boolean {
 /** @param name how the condition names the field */
 function assertStandardField(field: StandardField, filter: Filter, path: string, name: string = field): void {
   const { operator, value } = filter;
-  if (!OPERATORS_OF[field].has(operator)) {
+  const type = STANDARD_FIELDS[field];
+  if (!OPERATORS_OF[type].includes(operator)) {
     throw badRequest(`${path}.operator: ${operator} cannot be applied to the field ${name}`);
   }
   if (PRESENCE.includes(operator) || WINDOW.includes(operator)) return;
-  const rule = VALUE_RULES[field];
+  const rule = VALUE_RULES[type];
   if (!rule.holds(value)) throw badRequest(`${path}.value: ${rule.message} for the field ${name}`);
 }
 

@@ -14,16 +14,17 @@ const EMAIL_ACTIVITIES = [
 ] as const;
 export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
 
-const STANDARD_FIELDS = [
-  'email',
-  'subscribed',
-  'pending',
-  'pausedUntil',
-  'trackingAllowed',
-  'createdAt',
-  'updatedAt',
-] as const;
-export type StandardField = (typeof STANDARD_FIELDS)[number];
+/** The fields of a contact, and what each holds: a text, a switch, a moment that was, or one that will be. */
+export const STANDARD_FIELDS = {
+  email: 'text',
+  subscribed: 'switch',
+  pending: 'switch',
+  pausedUntil: 'future',
+  trackingAllowed: 'switch',
+  createdAt: 'past',
+  updatedAt: 'past',
+} as const;
+export type StandardField = keyof typeof STANDARD_FIELDS;
 
 /**
  * System events under `email.` that are filtered by name. An email activity is read from columns of the email instead.
@@ -68,7 +69,7 @@ function afterPrefix(prefix: string, field: string): string | undefined {
 }
 
 function isStandardField(field: string): field is StandardField {
-  return STANDARD_FIELDS.some((name) => name === field);
+  return Object.hasOwn(STANDARD_FIELDS, field);
 }
 
 function segmentTarget(filter: Filter): FilterTarget {
@@ -130,7 +131,7 @@ function valueTarget(filter: Filter): FilterTarget {
     return TOPIC_KEY.test(key) ? { kind: 'topic', key } : unknownTarget('must name a topic as topic.<key>');
   if (field.startsWith('segment.')) return unknownTarget(`is a segment; use memberOfSegment instead of ${operator}`);
   return unknownTarget(
-    `is not a field that ${operator} can read; use ${STANDARD_FIELDS.join(', ')}, topic.<key> or data.<key>` +
+    `is not a field that ${operator} can read; use ${Object.keys(STANDARD_FIELDS).join(', ')}, topic.<key> or data.<key>` +
       ' (or triggered for an event)',
   );
 }
