@@ -132,6 +132,21 @@ describe('the time', () => {
     expect(await contactOf(email)).toMatchObject({ subscribed: false, pending: true });
   });
 
+  it('brings no reminder to who has joined by another door, and pauses since', async () => {
+    const email = freshEmail();
+    const { body: topic } = await project.api('POST', '/topics', {
+      body: { key: 'joined-since', name: 'News', defaultSubscription: 'opt_out' },
+    });
+    const { body } = await project.api('POST', '/contacts', { body: { email } });
+    await subscribe(project, { email, topics: [topic.key] });
+    const id = await idOf(email);
+    await advance(app, id);
+    const pausedUntil = new Date(Date.now() + 86_400_000).toISOString();
+    await project.api('PATCH', `/contacts/${body.id}`, { body: { pausedUntil, topics: { [topic.key]: true } } });
+    await advance(app, id, 2.1);
+    expect(await subjectsTo(app.em(), project.project.id, email)).toHaveLength(1);
+  });
+
   it('gives a contact back what it was before', async () => {
     const email = freshEmail();
     await project.api('POST', '/contacts', { body: { email, subscribed: false } });

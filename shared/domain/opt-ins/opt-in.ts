@@ -84,13 +84,13 @@ export function isExpired({ state, expiresAt }: Pick<OptIn, 'state' | 'expiresAt
   return state === 'expired' || (state === 'pending' && expiresAt <= new Date());
 }
 
-/** Whether the contact lacks something that the opt-in is about; in a pause it gets nothing. */
+/** Whether the contact lacks something that the opt-in is about: all marketing, which a pause holds back, or topics. */
 export function isMissingSomething({
   subscribed,
   isPaused,
   topics,
 }: Pick<OptIn, 'subscribed' | 'isPaused' | 'topics'>): boolean {
-  return !subscribed || isPaused || topics.some(({ isHeld }) => !isHeld);
+  return !subscribed || (topics.length === 0 ? isPaused : topics.some(({ isHeld }) => !isHeld));
 }
 
 /** Records a state of all that the contact lacks: of all marketing, and of topics. */
