@@ -32,6 +32,8 @@ export interface CliContext {
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
   /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
   explainFaults: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Says how far a command is, which is no part of its result. */
+  note: (text: string) => void;
   /** What `answer` printed; undefined before. */
   result: () => object | undefined;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
@@ -118,6 +120,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     dnsServers,
     withDatabase,
     explainFaults,
+    note: (text) => io.writeError(`${text}\n`),
     result: () => answered,
     answer,
   };

@@ -8,6 +8,7 @@ import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { createCliContext, type CliStreams } from './context.ts';
+import { addImportCommands } from './import/import-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
@@ -25,6 +26,7 @@ const COMMANDS = [
   addAuditCommand,
   addDomainCommands,
   addEmailCommands,
+  addImportCommands,
   addExecutionCommands,
   addSecretsCommands,
   addSuppressionCommands,

@@ -5,6 +5,9 @@ import { yieldNow } from '../../platform/yielding.ts';
 /** The whole file cannot be imported. The message is for the person who uploaded it. */
 export class ImportFileError extends Error {}
 
+/** Longer rows are refused, so that a quote that is never closed does not fill the memory. */
+const ROW_LENGTH_MAX = 8 * 1024 * 1024;
+
 /** The file is read in slices of this size, so that the process can do other work in between. */
 const SLICE_BYTES = 64 * 1024;
 
@@ -45,9 +48,8 @@ function decode(content: Buffer): Buffer {
 const HEADER_BYTES_MAX = 256 * 1024;
 
 /** The separator that the first line with text has most often outside of quotes; a comma when it has none. */
-function delimiterOf(content: Buffer): string {
-  const start = content.subarray(0, HEADER_BYTES_MAX).toString('utf8').trimStart();
-  const unquoted = start.replaceAll(/"[^"]*(?:"|$)/g, '');
+function delimiterOf(start: string): string {
+  const unquoted = start.trimStart().replaceAll(/"[^"]*(?:"|$)/g, '');
   const line = /^[^\r\n]*/.exec(unquoted)?.[0] ?? '';
   const counts = [',', ';', '\t'].map((mark) => [line.split(mark).length, mark] as const);
   return counts.reduce((best, next) => (next[0] > best[0] ? next : best))[1];
@@ -63,7 +65,7 @@ function openCsv(file: Buffer): CsvText {
   const line = SEPARATOR_LINE.exec(content.subarray(0, 16).toString('latin1'));
   return line
     ? { content: content.subarray(line[0].length), delimiter: line[1] ?? ',' }
-    : { content, delimiter: delimiterOf(content) };
+    : { content, delimiter: delimiterOf(content.subarray(0, HEADER_BYTES_MAX).toString('utf8')) };
 }
 
 /** Reads a text without quotes, in a fifth of the parser's time: each line is a record, each separator ends a cell. */
@@ -91,49 +93,113 @@ async function readUnquoted({ content, delimiter }: CsvText, onRecord: OnRecord)
  */
 export async function readCsv(file: Buffer, onRecord: OnRecord): Promise<void> {
   const text = openCsv(file);
-  const { content, delimiter } = text;
-  if (!content.includes('"')) {
+  if (!text.content.includes('"')) {
     await readUnquoted(text, onRecord);
     return;
   }
-  let fault: Error | undefined;
-  const wanted = { isEnough: false };
+  for await (const cells of csvRecords(slicesOf(file))) {
+    if (onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells) === false) return;
+  }
+}
+
+async function* slicesOf(file: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < file.length; at += SLICE_BYTES) {
+    yield file.subarray(at, at + SLICE_BYTES);
+    await yieldNow();
+  }
+}
+
+/** The text of a file in UTF-8, or in UTF-16 with its byte order mark, piece by piece. @throws ImportFileError */
+async function* textOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let head = Buffer.alloc(0);
+  const decode = (octets?: Buffer): string => {
+    try {
+      const known = (decoder ??= new TextDecoder(
+        UTF16_MARKS.find(([mark]) => head.subarray(0, 2).equals(mark))?.[1] ?? 'utf-8',
+        { fatal: true },
+      ));
+      return octets ? known.decode(octets, { stream: true }) : known.decode();
+    } catch {
+      throw new ImportFileError('The file is not text in UTF-8 or UTF-16');
+    }
+  };
+  for await (const octets of source) {
+    if (decoder) yield decode(octets);
+    else if ((head = Buffer.concat([head, octets])).length >= 2) yield decode(head);
+  }
+  if (!decoder && head.length > 0) yield decode(head);
+  yield decode();
+}
+
+/**
+ * As `readCsv`, for a file of any size: the records one after the other, of which only a few are in memory.
+ * @throws ImportFileError saying why the file cannot be read
+ */
+export async function* csvRecords(source: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+  const text = textOf(source);
+  let head = '';
+  while (head.length < HEADER_BYTES_MAX) {
+    const next = await text.next();
+    if (next.done) break;
+    head += next.value;
+  }
+  const line = SEPARATOR_LINE.exec(head.slice(0, 16));
+  let records: string[][] = [];
   const parser = parse({
-    delimiter,
+    delimiter: line?.[1] ?? delimiterOf(head.slice(0, HEADER_BYTES_MAX)),
     relax_column_count: true,
+    max_record_size: ROW_LENGTH_MAX,
     on_record(cells: string[]) {
-      wanted.isEnough ||= onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells) === false;
+      records.push(cells);
       // The parser would create an error for each record that is longer or shorter than the first one, which is slow.
       // Without a count of records it takes each record for the first one.
       Object.assign(parser.info, { records: 0 });
       return null;
     },
   });
-  const failed = new Promise<never>((_, reject) => {
-    parser.once('error', (error) => {
-      fault = error;
-      reject(error);
-    });
-  });
-  failed.catch(() => undefined);
-  const ended = new Promise<void>((resolve) => parser.once('end', resolve));
-  parser.resume();
-  try {
-    for (let at = 0; at < content.length && !fault; at += SLICE_BYTES) {
-      const written = new Promise<void>((resolve) => {
-        parser.write(content.subarray(at, at + SLICE_BYTES), () => resolve());
-      });
-      await Promise.race([written, failed]);
-      if (wanted.isEnough) return;
-      await yieldNow();
-    }
-    parser.end();
-    await Promise.race([ended, failed]);
-  } catch (error) {
-    throw error instanceof CsvError ? new ImportFileError(describe(error)) : error;
-  } finally {
-    if (wanted.isEnough) parser.destroy();
+  let fault: Error | undefined;
+  parser.on('error', (error) => (fault = error)).resume();
+  function* taken(): Generator<string[]> {
+    const found = records;
+    records = [];
+    yield* found;
+    if (fault) throw asFileError(fault);
   }
+  for (let piece = head.slice(line?.[0].length ?? 0); ;) {
+    await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+    // Records before a fault count: whoever needs the header alone does not see the fault.
+    yield* taken();
+    const next = await text.next();
+    if (next.done) break;
+    piece = next.value;
+  }
+  const closed = new Promise((resolve) => parser.once('close', resolve));
+  parser.end();
+  await closed;
+  yield* taken();
+}
+
+/** The lines of a file with text, and their numbers. @throws ImportFileError */
+export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<[line: string, number: number]> {
+  let open = '';
+  let number = 0;
+  const isTooLong = (): ImportFileError => new ImportFileError(`Line ${number + 1} is too long`);
+  for await (const text of textOf(source)) {
+    const lines = (open + text).split('\n');
+    open = lines.pop() ?? '';
+    for (const line of lines) {
+      number += 1;
+      if (line.trim() !== '') yield [line, number];
+    }
+    if (open.length > ROW_LENGTH_MAX) throw isTooLong();
+  }
+  if (open.trim() !== '') yield [open, number + 1];
+}
+
+/** A fault of the parser, for the person whose file it is; any other error as it is. */
+function asFileError(error: unknown): unknown {
+  return error instanceof CsvError ? new ImportFileError(describe(error)) : error;
 }
 
 function describe(error: CsvError): string {
@@ -146,6 +212,8 @@ function describe(error: CsvError): string {
       return `The file is not valid CSV: a cell that is not quoted contains a quote${onLine}`;
     case 'CSV_INVALID_CLOSING_QUOTE':
       return `The file is not valid CSV: a quoted cell continues after its closing quote${onLine}`;
+    case 'CSV_MAX_RECORD_SIZE':
+      return `The file is not valid CSV: a row is too long${onLine}; perhaps a quote is missing`;
     default:
       return `The file is not valid CSV${onLine}`;
   }

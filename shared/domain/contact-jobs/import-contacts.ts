@@ -1,10 +1,12 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { NIL, v7 as uuidV7 } from 'uuid';
+import { suppressAddresses } from '../suppressions/suppression-lists.ts';
+import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
-import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, type LeftElsewhere, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { ImportFileError } from './csv-file.ts';
 import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
@@ -41,9 +43,16 @@ export interface ImportSource {
   isReported?: boolean;
 }
 
-/** The source that the rows of a job have. */
-export function importSource({ id, projectId, createdAt }: Pick<Job, 'id' | 'projectId' | 'createdAt'>): ImportSource {
-  return { projectId, cause: { reason: 'import', jobId: id }, startedAt: createdAt };
+/** The source that the rows of a job have. A part of a large import has the beginning of that. */
+export function importSource({
+  id,
+  projectId,
+  createdAt,
+  input = {},
+}: Pick<Job, 'id' | 'projectId' | 'createdAt'> & Partial<Pick<Job, 'input'>>): ImportSource {
+  const begun = input['startedAt'];
+  const startedAt = typeof begun === 'string' ? new Date(begun) : createdAt;
+  return { projectId, cause: { reason: 'import', jobId: id }, startedAt, keepsLeft: input['keepsLeft'] === true };
 }
 
 const UPSERTED = {
@@ -227,11 +236,11 @@ export async function importContacts(
   const { created = 0, refused: refusedEmails = [] } = upserted ?? {};
   for (const email of refusedEmails) choices.delete(email);
   const changed = new Set(upserted?.changed);
+  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, startedAt);
   const chosen = await findChosen(em, projectId, choices);
   for (const id of await subscribeImported(em, source, upserted, chosen)) changed.add(id);
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
-  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, startedAt);
   for (const id of await chooseImported(em, source, batch, chosen, topicIds)) changed.add(id);
   return {
     createdCount: created - erasedCount,
@@ -279,7 +288,7 @@ function leavingCause(cause: SubscriptionCause, row: ImportedContact | undefined
 }
 
 /**
- * Stores what rows say of topics, tracking, and why new contacts have left elsewhere. A yes is as good as one in the
+ * Stores what rows say of topics and tracking, and why people have left elsewhere. A yes is as good as one in the
  * column `subscribed`: it joins a topic that the contact has left, too, unless such topics stay left.
  * @returns the ids of contacts that changed
  */
@@ -303,8 +312,20 @@ async function chooseImported(
     projectId,
     left.map(([contactId, row]) => ({ contactId, state: 'unsubscribed', cause: leavingCause(cause, row) })),
   );
+  const suppressed = rows.flatMap(([, { email: address, left: why }]) => {
+    const reason = why && SUPPRESSED_FOR[why.because];
+    return reason ? [{ address, reason, words: `Imported: ${why.because} elsewhere ${why.leftAt ?? ''}`.trim() }] : [];
+  });
+  if (suppressed.length > 0) await suppressAddresses(em, projectId, suppressed);
   return changed;
 }
+
+/** Who is suppressed because of what another tool knows. */
+const SUPPRESSED_FOR: Partial<Record<LeftElsewhere['because'], SuppressionReason>> = {
+  bounced: 'HARD_BOUNCE',
+  complained: 'COMPLAINT',
+  blocked: 'MANUAL',
+};
 
 /**
  * Checks the contacts that this transaction has created with the address of an erased contact. If the erasure was after

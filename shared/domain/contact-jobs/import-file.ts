@@ -5,7 +5,7 @@ import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
-import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
+import { COLUMNS_MAX, ImportFileError, isBlank } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 import {
   readHeader,
@@ -177,46 +177,76 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
   };
 }
 
-/** Reads the rows of a file into `file`. */
-class RowReader {
-  readonly #file: ImportFile;
-  /** The addresses of people who have left, by any row of the file. */
-  readonly leavers = new Set<string>();
-  #readData: ((cells: string[]) => string | undefined) | undefined;
-  #describedCount = 0;
+/** A part of a large file has so many rows, or about so many characters: a second of work, and a file of a few MB. */
+const PART = { rows: 20_000, characters: 4 * 1024 * 1024 } as const;
 
-  constructor(file: ImportFile) {
-    this.#file = file;
+/** Collects the rows of a file, whole or part by part. */
+export class RowCollector {
+  /** The keys of the topics that rows name. */
+  readonly topicKeys = new Set<string>();
+  readonly firstValues = Object.create(null) as Record<string, unknown>;
+  #rows: ImportFile['rows'] = [];
+  /** The addresses of people who have left, by any of the rows. */
+  #leavers = new Set<string>();
+  #describedCount = 0;
+  #characters = 0;
+
+  get isFull(): boolean {
+    return this.#rows.length >= PART.rows || this.#characters >= PART.characters;
+  }
+
+  add(contact: ImportedContact): void {
+    this.#rows.push(contact);
+    this.#characters += contact.data.length + contact.email.length;
+    if (contact.hasLeft) this.#leavers.add(contact.email);
+  }
+
+  /** @param written the address as it is in the file */
+  refuse(row: number, written: string, fault: string): void {
+    this.#describedCount += 1;
+    if (this.#describedCount > DESCRIBED_ROWS_MAX) {
+      this.#rows.push(REFUSED);
+      return;
+    }
+    const shown = written.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
+    this.#rows.push({ row, email: shown === '' ? null : shown, error: `The row ${fault}` });
+  }
+
+  /** The rows since the last call. */
+  take(): ImportFile {
+    const rows = this.#rows;
+    applyToAllRows(rows, this.#leavers);
+    [this.#rows, this.#leavers, this.#characters] = [[], new Set(), 0];
+    return { topicKeys: [...this.topicKeys], firstValues: this.firstValues, rows };
+  }
+}
+
+/** Reads the rows of a file into a collector. */
+class RowReader {
+  readonly #collector: RowCollector;
+  #readData: ((cells: string[]) => string | undefined) | undefined;
+
+  constructor(collector: RowCollector) {
+    this.#collector = collector;
   }
 
   /** @throws ImportFileError when the row leaves open whether the person is subscribed */
   read(cells: string[], columns: Columns, row: number): void {
-    this.#readData ??= createDataReader(columns.data, this.#file.firstValues);
+    this.#readData ??= createDataReader(columns.data, this.#collector.firstValues);
     const email = normalizeAddress(cells[columns.email] ?? '');
+    const refuse = (fault: string): void => this.#collector.refuse(row, cells[columns.email] ?? '', fault);
     const fault = faultOf(cells, columns, email);
-    if (fault !== undefined) return this.#refuse(cells, columns, row, fault);
+    if (fault !== undefined) return refuse(fault);
     const subscription = readSubscription(cells, columns, row);
-    if (!subscription) return this.#refuse(cells, columns, row, choiceFault('subscribed'));
+    if (!subscription) return refuse(choiceFault('subscribed'));
     const topics = readTopics(cells, columns);
-    if (typeof topics === 'string') return this.#refuse(cells, columns, row, choiceFault(`topic.${topics}`));
+    if (typeof topics === 'string') return refuse(choiceFault(`topic.${topics}`));
     const trackingAllowed = readTracking(cells, columns);
-    if (trackingAllowed === null) return this.#refuse(cells, columns, row, choiceFault('trackingAllowed'));
-    if (cells.some((cell) => cell.includes('\0')))
-      return this.#refuse(cells, columns, row, 'contains the NUL character');
+    if (trackingAllowed === null) return refuse(choiceFault('trackingAllowed'));
+    if (cells.some((cell) => cell.includes('\0'))) return refuse('contains the NUL character');
     const data = this.#readData(cells);
-    if (data === undefined) return this.#refuse(cells, columns, row, DATA_FAULT);
-    this.#file.rows.push({ row, email, ...subscription, topics, trackingAllowed, data });
-    if (subscription.hasLeft) this.leavers.add(email);
-  }
-
-  #refuse(cells: string[], columns: Columns, row: number, fault: string): void {
-    this.#describedCount += 1;
-    if (this.#describedCount > DESCRIBED_ROWS_MAX) {
-      this.#file.rows.push(REFUSED);
-      return;
-    }
-    const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX) ?? '';
-    this.#file.rows.push({ row, email: shown === '' ? null : shown, error: `The row ${fault}` });
+    if (data === undefined) return refuse(DATA_FAULT);
+    this.#collector.add({ row, email, ...subscription, topics, trackingAllowed, data });
   }
 }
 
@@ -235,14 +265,39 @@ function applyToAllRows(rows: ImportFile['rows'], leavers: ReadonlySet<string>):
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<ImportFile> {
-  const file: ImportFile = { topicKeys: [], rows: [], firstValues: Object.create(null) as Record<string, unknown> };
-  const reader = new RowReader(file);
+  const collector = new RowCollector();
+  const reader = new RowReader(collector);
   const { topics } = await readTable(
     content,
     (cells) => readHeader(cells, mappings),
     (cells, columns, row) => reader.read(cells, columns, row),
   );
-  applyToAllRows(file.rows, reader.leavers);
-  file.topicKeys = topics.map(({ key }) => key);
-  return file;
+  for (const { key } of topics) collector.topicKeys.add(key);
+  return collector.take();
+}
+
+/**
+ * As `readImportFile`, for a file of any size: part after part.
+ * @param records of the file
+ */
+export async function* readImportParts(
+  records: AsyncIterable<string[]>,
+  mappings: readonly ColumnMapping[],
+): AsyncGenerator<ImportFile> {
+  const collector = new RowCollector();
+  const reader = new RowReader(collector);
+  let columns: Columns | undefined;
+  let row = 0;
+  for await (const cells of records) {
+    row += 1;
+    if (isBlank(cells)) continue;
+    if (columns) reader.read(cells, columns, row);
+    else {
+      columns = readHeader(cells, mappings);
+      for (const { key } of columns.topics) collector.topicKeys.add(key);
+    }
+    if (collector.isFull) yield collector.take();
+  }
+  if (!columns) throw new ImportFileError('The file is empty');
+  yield collector.take();
 }

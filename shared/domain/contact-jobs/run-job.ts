@@ -13,6 +13,7 @@ import {
 } from './import-contacts.ts';
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
+import { readPart } from './import-parts.ts';
 import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
 import { yieldNow } from '../../platform/yielding.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
@@ -110,7 +111,7 @@ function throwAsFileFault(error: unknown): never {
 async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
   if (!content) throw new ImportFileError('The file no longer exists');
-  const file = await readImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]);
+  const file = readPart(job, content) ?? (await readImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]));
   const topicIds = await findImportedTopics(run.em(), job.projectId, file.topicKeys);
   if (job.total === null) {
     // A transaction of its own, before the contacts, so that two imports with new fields cannot deadlock.

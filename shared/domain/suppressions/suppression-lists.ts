@@ -1,5 +1,4 @@
 import type { Em } from '../../database/em.ts';
-import { suppressionReason } from '../../database/constants.ts';
 import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
@@ -88,10 +87,12 @@ export interface SuppressedAddress {
   address: string;
   /** The note of the person who suppresses it. */
   words: string | null;
+  /** Why; MANUAL when left out. */
+  reason?: SuppressionReason;
 }
 
 /**
- * Suppresses addresses by hand. An address that is already suppressed keeps its reason and its words.
+ * Suppresses addresses by hand, or as another tool has. An address that is already suppressed keeps its reason and its words.
  * @returns how many were added
  */
 export async function suppressAddresses(
@@ -103,11 +104,12 @@ export async function suppressAddresses(
     em,
     sql`
       insert into suppression (project_id, address_hash, email, reason, words, created_at)
-      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, ${suppressionReason.MANUAL}, a.words, now()
+      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, a.reason, a.words, now()
       from (
-        select distinct on (address) address, words
-        from unnest(${suppressed.map(({ address }) => address)}::text[], ${suppressed.map(({ words }) => words)}::text[])
-          as given (address, words)
+        select distinct on (address) address, words, reason
+        from unnest(${suppressed.map(({ address }) => address)}::text[], ${suppressed.map(({ words }) => words)}::text[],
+            ${suppressed.map(({ reason = 'MANUAL' }) => reason)}::text[])
+          as given (address, words, reason)
         order by address
       ) a
         cross join ${ADDRESS_HASH_KEY}

@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { badRequest } from '../../shared/pure/app-error.ts';
+import type { Get } from '../../shared/pure/moving/moved.ts';
+
+const ATTEMPTS_MAX = 8;
+const TIMEOUT_MS = 60_000;
+const PAUSE_MS = { first: 500, longest: 600_000 } as const;
+
+/** How long an answer asks to wait, in milliseconds (RFC 9110 section 10.2.3); undefined when it does not. */
+function retryAfterMs(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), PAUSE_MS.longest);
+}
+
+/** What became of one request; a fault that may pass is tried again. */
+type Tried = { body: unknown } | { fault: string; waitMs?: number | undefined };
+
+async function attempt(url: string, headers: Record<string, string>): Promise<Tried> {
+  try {
+    const init = { headers: { accept: 'application/json', ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    // A redirect would show the key to another server.
+    const response = await fetch(url, { ...init, redirect: 'error' });
+    const text = await response.text();
+    if (response.ok) return { body: JSON.parse(text) as unknown };
+    const isPassing = response.status === 429 || response.status >= 500;
+    if (!isPassing) throw badRequest(`${url} answered ${response.status}: ${text.slice(0, 200)}`);
+    return { fault: `the status ${response.status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+  } catch (error) {
+    if (!(error instanceof Error) || error.name === 'AppError') throw error;
+    return { fault: error instanceof SyntaxError ? 'an answer that is not JSON' : error.message };
+  }
+}
+
+/**
+ * Creates the function that fetches paths of an API, one after the other. It waits as long as a 429 asks it to, and
+ * tries again what may pass.
+ */
+export function createGet(base: string, headers: Record<string, string>, note: (text: string) => void): Get {
+  return async (path) => {
+    const url = `${base.replace(/\/+$/, '')}${path}`;
+    for (let tries = 1; ; tries++) {
+      const tried = await attempt(url, headers);
+      if ('body' in tried) return tried.body;
+      if (tries === ATTEMPTS_MAX) throw badRequest(`${url}: ${tried.fault}, ${tries} times`);
+      const ms = tried.waitMs ?? PAUSE_MS.first * 2 ** (tries - 1);
+      note(`${url}: ${tried.fault}; trying again in ${Math.ceil(ms / 1_000)} s`);
+      await delay(ms);
+    }
+  };
+}

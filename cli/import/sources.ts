@@ -1,0 +1,157 @@
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { readCell } from '../../shared/domain/contact-jobs/import-cells.ts';
+import { readImportParts, type ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
+import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
+import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
+import { csvRecords, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
+import { badRequest } from '../../shared/pure/app-error.ts';
+import {
+  objectOf,
+  SourceRecord,
+  type Moved,
+  type MovedContact,
+  type MovedList,
+} from '../../shared/pure/moving/moved.ts';
+import type { Tool } from '../../shared/pure/moving/tools.ts';
+import { readZip } from './zip.ts';
+
+/** A file that is read, whole or from an archive. */
+export interface SourceFile {
+  name: string;
+  read: () => AsyncIterable<Buffer>;
+}
+
+/** The files of paths: a file itself, those of a folder or a ZIP archive, or with `-` the standard input. */
+export async function openFiles(paths: readonly string[]): Promise<SourceFile[]> {
+  const files: SourceFile[] = [];
+  for (const each of paths) {
+    if (each === '-') files.push({ name: '-', read: () => process.stdin });
+    else if (!(await stat(each).catch(() => undefined))) throw badRequest(`There is no file ${each}`);
+    else if ((await stat(each)).isDirectory()) {
+      const names = (await readdir(each, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      files.push(...(await openFiles(names.map(({ name, parentPath }) => path.join(parentPath, name)).sort())));
+    } else if (each.endsWith('.zip')) files.push(...(await readZip(each)));
+    else files.push({ name: each, read: () => createReadStream(each) });
+  }
+  return files;
+}
+
+/** Contacts in JSON, one a line, with the fields of `POST /contacts`. */
+async function* jsonLines(file: SourceFile): AsyncGenerator<MovedRow> {
+  for await (const [line, row] of linesOf(file.read())) {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      // It is refused below.
+    }
+    const contact = objectOf(value) as MovedContact | undefined;
+    yield contact ? { row, contact } : { row, email: '', fault: 'is not an object in JSON' };
+  }
+}
+
+/** The parts of a file of contacts: CSV as `POST /contacts/import` takes it, or JSON lines. */
+export function contactParts(
+  file: SourceFile,
+  isJson: boolean,
+  mappings: readonly ColumnMapping[],
+): AsyncGenerator<ImportFile> {
+  return isJson ? movedParts(jsonLines(file)) : readImportParts(csvRecords(file.read()), mappings);
+}
+
+/** The key of the topic that a list becomes. */
+export function topicKey(name: string): string {
+  const ascii = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
+  return (
+    ascii
+      .replaceAll(/^-+|-+$/g, '')
+      .slice(0, 63)
+      .replace(/-+$/, '') || 'list'
+  );
+}
+
+/** Makes rows of what a tool says, and gathers the topics that they need. */
+export class ToolRows {
+  /** The lists that become topics, by the keys of these. */
+  readonly lists = new Map<string, MovedList>();
+  readonly #listsAre: Tool['lists'];
+  #row = 0;
+
+  constructor(listsAre: Tool['lists']) {
+    this.#listsAre = listsAre;
+  }
+
+  /** @param row the number of the row in its file; without one they are counted */
+  rowOf(moved: Exclude<Moved, undefined>, email: unknown, row = (this.#row += 1)): MovedRow {
+    if (typeof moved === 'string') return { row, email: typeof email === 'string' ? email : '', fault: moved };
+    const { contact, lists = [] } = moved;
+    if (lists.length === 0) return { row, contact };
+    if (this.#listsAre === 'field') {
+      const names = lists.flatMap(([{ name }, isMember]) => (isMember ? [name] : []));
+      return { row, contact: { ...contact, data: { ...objectOf(contact.data), lists: names } } };
+    }
+    const topics: Record<string, boolean> = {};
+    for (const [list, isMember] of lists) {
+      const key = topicKey(list.name);
+      this.lists.set(key, list);
+      topics[key] = isMember;
+    }
+    return { row, contact: { ...contact, topics } };
+  }
+}
+
+/** The contacts of the exports of a tool. Files that say who has left come first. */
+export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows: ToolRows): AsyncGenerator<MovedRow> {
+  const isAboutLeaving = ({ name }: SourceFile): number => (tool.isAboutLeaving?.test(path.basename(name)) ? 0 : 1);
+  for (const file of [...files].sort((one, other) => isAboutLeaving(one) - isAboutLeaving(other))) {
+    const name = path.basename(file.name);
+    if (/\.jsonl?$/i.test(name)) yield* toolItems(tool, file, rows);
+    if (!/\.csv$|^-$/i.test(name)) continue;
+    let header: string[] | undefined;
+    let row = 0;
+    for await (const cells of csvRecords(file.read())) {
+      row += 1;
+      if (!header) {
+        header = cells;
+        continue;
+      }
+      const names = header;
+      if (cells.every((cell) => cell.trim() === '')) continue;
+      const record = new SourceRecord(Object.fromEntries(names.map((each, index) => [each, cells[index] ?? ''])), name);
+      if (cells.length > names.length) {
+        yield rows.rowOf(`has ${cells.length} cells, but the header has ${names.length}`, record.email(), row);
+        continue;
+      }
+      const moved = tool.read(record);
+      if (moved !== undefined) yield rows.rowOf(withTypes(moved), record.email(), row);
+    }
+  }
+}
+
+/** The items of an answer of an API that was saved: a list, or an object with it as `data` or `contacts`. */
+async function* toolItems(tool: Tool, file: SourceFile, rows: ToolRows): AsyncGenerator<MovedRow> {
+  for await (const [line, row] of linesOf(file.read())) {
+    const value = JSON.parse(line) as unknown;
+    const items = Array.isArray(value)
+      ? value
+      : (objectOf(value)?.['data'] ?? objectOf(value)?.['contacts'] ?? [value]);
+    for (const item of items as unknown[]) {
+      const record = new SourceRecord(objectOf(item) ?? {}, path.basename(file.name));
+      const moved = tool.read(record);
+      if (moved !== undefined) yield rows.rowOf(moved, record.email(), row);
+    }
+  }
+}
+
+/** Numbers, true, false and JSON in cells, as an import of CSV reads them. */
+function withTypes(moved: Exclude<Moved, undefined>): Exclude<Moved, undefined> {
+  if (typeof moved === 'string') return moved;
+  const entries = Object.entries(objectOf(moved.contact.data) ?? {});
+  const data = entries.map(([key, value]) => [key, typeof value === 'string' ? readCell(value) : value]);
+  return { ...moved, contact: { ...moved.contact, data: Object.fromEntries(data) as object } };
+}

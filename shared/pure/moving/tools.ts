@@ -1,0 +1,286 @@
+import { badRequest } from '../app-error.ts';
+import type { LeftElsewhere } from '../events/subscription-reasons.ts';
+import {
+  itemsOf,
+  itemsOfPages,
+  objectOf,
+  SourceRecord,
+  type Get,
+  type Moved,
+  type MovedList,
+  type MovedTemplate,
+} from './moved.ts';
+
+/** How contacts and templates of another tool are read. */
+export interface Tool {
+  /** What its lists become unless the operator says otherwise. */
+  lists: 'topics' | 'field';
+  /** Reads a record of an export, or an item of the API. @throws AppError when nothing says what a file is */
+  read: (record: SourceRecord) => Moved;
+  /** The files that say who has left are read first, so that nobody is subscribed in between. */
+  isAboutLeaving?: RegExp;
+  api?: {
+    url?: string;
+    headers: (key: string) => Record<string, string>;
+    contacts: (get: Get) => AsyncGenerator<Moved>;
+    templates?: (get: Get) => AsyncGenerator<MovedTemplate>;
+  };
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const left = (because: LeftElsewhere['because'], at?: string): LeftElsewhere => ({
+  because,
+  ...(at && { leftAt: at }),
+});
+const str = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function readPlunk(record: SourceRecord): Moved {
+  const subscribed = record.choice('subscribed');
+  if (subscribed === null) return 'has a value for "subscribed" that is neither true nor false';
+  const own = objectOf(record.get('data'));
+  const rest = record.data(/^(?:id|subscribed|createdat|updatedat|projectid|project|_count|triggers|emails)$/);
+  if (own) delete rest['data'];
+  const contact = { email: record.email(), data: { ...rest, ...own } };
+  return { contact: subscribed === false ? { ...contact, left: left('unsubscribed') } : contact };
+}
+
+async function* plunkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
+  const path = (page: number): string => `/templates?page=${page}&pageSize=100`;
+  const next = (_body: unknown, items: unknown[], page: number) => (items.length < 100 ? undefined : path(page + 1));
+  for await (const item of itemsOfPages(get, path(1), 'data', next)) {
+    const { name, subject, body, type } = item;
+    yield { name: str(name), subject: str(subject), body: str(body), isTransactional: type === 'TRANSACTIONAL' };
+  }
+}
+
+function readListmonk(record: SourceRecord, optins?: ReadonlyMap<unknown, unknown>): Moved {
+  const status = record.text('status').toLowerCase();
+  if (!['enabled', 'disabled', 'blocklisted', 'blacklisted'].includes(status)) {
+    return `has the status "${status.slice(0, 40)}", which listmonk does not have`;
+  }
+  const name = record.text('name');
+  const attributes = record.get('attribs', 'attributes');
+  const data = { ...(name && { name }), ...(objectOf(attributes) ?? (attributes ? { attributes } : {})) };
+  const contact = { email: record.email(), data };
+  const listed = Array.isArray(record.get('lists')) ? itemsOf(record.get('lists')) : undefined;
+  const lists = listed?.flatMap((list): [MovedList, boolean][] => {
+    const spec = {
+      name: str(list['name']),
+      isPublic: list['type'] === 'public',
+      defaultSubscription: 'opt_out',
+    } as const;
+    if (list['subscription_status'] === 'unsubscribed') return [[spec, false]];
+    const isOpen =
+      list['subscription_status'] === 'unconfirmed' && (list['optin'] ?? optins?.get(list['id'])) === 'double';
+    return isOpen ? [] : [[spec, true]];
+  });
+  const found = { ...(lists && { lists }) };
+  if (status.startsWith('bl')) return { contact: { ...contact, left: left('blocked') }, ...found };
+  if (status === 'disabled') return { contact: { ...contact, subscribed: false }, ...found };
+  if (!lists || lists.some(([, isMember]) => isMember)) return { contact, ...found };
+  const hasLeftAll = lists.length > 0 && lists.length === listed?.length;
+  return {
+    contact: hasLeftAll ? { ...contact, left: left('unsubscribed') } : { ...contact, subscribed: false },
+    ...found,
+  };
+}
+
+async function* listmonkContacts(get: Get): AsyncGenerator<Moved> {
+  const optins = new Map(
+    itemsOf(await get('/api/lists?per_page=all'), 'data.results').map(({ id, optin }) => [id, optin]),
+  );
+  const path = (page: number): string => `/api/subscribers?order_by=id&order=asc&per_page=500&page=${page}`;
+  const next = (_body: unknown, items: unknown[], page: number) => (items.length < 500 ? undefined : path(page + 1));
+  for await (const item of itemsOfPages(get, path(1), 'data.results', next))
+    yield readListmonk(new SourceRecord(item), optins);
+}
+
+async function* listmonkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
+  for (const { name, subject, body, type } of itemsOf(await get('/api/templates'), 'data')) {
+    yield { name: str(name), subject: str(subject), body: str(body), isTransactional: type === 'tx' };
+  }
+}
+
+const MAILCHIMP_KIND =
+  /(?:^|[^a-z])(non-?subscribed|unsubscribed|subscribed|cleaned|transactional|archived)(?:[^a-z]|$)/i;
+const MAILCHIMP_FIELDS =
+  /^(?:member_rating|optin_ip|confirm_ip|latitude|longitude|gmtoff|dstoff|leid|euid|last_changed|tags|unsub_.*|clean_.*)$/;
+
+function readMailchimp(record: SourceRecord): Moved {
+  const [unsubscribedAt, cleanedAt] = [record.text('unsub_time'), record.text('clean_time')];
+  const kind =
+    MAILCHIMP_KIND.exec(record.file)?.[1]?.toLowerCase() ?? (unsubscribedAt ? 'unsubscribed' : cleanedAt && 'cleaned');
+  if (!kind) {
+    throw badRequest(
+      `Nothing says whether the people of ${record.file} are subscribed: keep the name that Mailchimp gave the file, such as subscribed_members_export_1.csv`,
+    );
+  }
+  const contact = { email: record.email(), data: record.data(MAILCHIMP_FIELDS) };
+  const tags = record.text('tags').match(/"(?:[^"]|"")*"|[^,"]+/g) ?? [];
+  const lists = tags
+    .map((tag) => tag.replaceAll(/^"|"$/g, '').replaceAll('""', '"').trim())
+    .filter((name) => name !== '')
+    .map((name): [MovedList, boolean] => [{ name, isPublic: false, defaultSubscription: 'opt_out' }, true]);
+  if (kind === 'subscribed') return { contact, lists };
+  if (kind === 'cleaned') return { contact: { ...contact, left: left('bounced', cleanedAt) }, lists };
+  if (kind !== 'unsubscribed') return { contact: { ...contact, subscribed: false }, lists };
+  const isComplaint = /abuse|spam/i.test(record.text('unsub_reason'));
+  return { contact: { ...contact, left: left(isComplaint ? 'complained' : 'unsubscribed', unsubscribedAt) }, lists };
+}
+
+function readResend(record: SourceRecord): Moved {
+  const unsubscribed = record.choice('unsubscribed');
+  if (unsubscribed === null) return 'has a value for "unsubscribed" that is neither true nor false';
+  const properties = Object.entries(objectOf(record.get('properties')) ?? {});
+  const values = properties.map(([key, value]) => [key, objectOf(value)?.['value'] ?? value]);
+  const data = record.data(/^(?:id|object|unsubscribed|created_at|updated_at|properties|audience_id|topics|segments)$/);
+  const contact = { email: record.email(), data: { ...data, ...(Object.fromEntries(values) as object) } };
+  return { contact: unsubscribed ? { ...contact, left: left('unsubscribed') } : contact };
+}
+
+function afterLast(path: string) {
+  return (body: unknown, items: Record<string, unknown>[]): string | undefined =>
+    objectOf(body)?.['has_more'] === true
+      ? `${path}&after=${encodeURIComponent(str(items.at(-1)?.['id']))}`
+      : undefined;
+}
+
+async function* resendContacts(get: Get): AsyncGenerator<Moved> {
+  const defaults = new Map<unknown, unknown>();
+  const topics = '/topics?limit=100';
+  for await (const topic of itemsOfPages(get, topics, 'data', afterLast(topics))) {
+    defaults.set(topic['id'], topic['default_subscription']);
+  }
+  const path = '/contacts?limit=100';
+  for await (const item of itemsOfPages(get, path, 'data', afterLast(path))) {
+    const moved = readResend(new SourceRecord(item));
+    if (typeof moved !== 'object' || defaults.size === 0) {
+      yield moved;
+      continue;
+    }
+    const own = `/contacts/${str(item['id'])}/topics?limit=100`;
+    const lists: [MovedList, boolean][] = [];
+    for await (const { id, name, subscription } of itemsOfPages(get, own, 'data', afterLast(own))) {
+      const defaultSubscription = defaults.get(id) === 'opt_in' ? 'opt_in' : 'opt_out';
+      lists.push([{ name: str(name), isPublic: true, defaultSubscription }, subscription === 'opt_in']);
+    }
+    yield { ...moved, lists };
+  }
+}
+
+async function* resendTemplates(get: Get): AsyncGenerator<MovedTemplate> {
+  const path = '/templates?limit=100';
+  for await (const { id } of itemsOfPages(get, path, 'data', afterLast(path))) {
+    const { name, subject, html } = objectOf(await get(`/templates/${str(id)}`)) ?? {};
+    yield { name: str(name), subject: str(subject), body: str(html), isTransactional: true };
+  }
+}
+
+/** What the suppression files and lists of SendGrid say; null what is no reason to write to nobody. */
+const SENDGRID_KINDS: readonly [name: RegExp, because: LeftElsewhere['because'] | 'group' | null, path?: string][] = [
+  [/bounce/i, 'bounced', '/v3/suppression/bounces'],
+  [/spam/i, 'complained', '/v3/suppression/spam_reports'],
+  [/invalid/i, 'bounced', '/v3/suppression/invalid_emails'],
+  [/group/i, 'group'],
+  [/unsubscribe/i, 'unsubscribed', '/v3/suppression/unsubscribes'],
+  // A block is a refusal that passes: SendGrid goes on sending to the address, too.
+  [/block/i, null],
+];
+
+const groupList = (name: string): MovedList => ({ name, isPublic: true, defaultSubscription: 'opt_in' });
+
+function readSendGrid(record: SourceRecord): Moved {
+  const email = record.email();
+  const kind = SENDGRID_KINDS.find(([name]) => name.test(record.file));
+  if (!kind) {
+    const isContact = ['contact_id', 'first_name', 'last_name'].some((name) => record.get(name) !== undefined);
+    if (isContact) return { contact: { email, data: record.data(/^(?:contact_id|created_at|updated_at)$/) } };
+    throw badRequest(
+      `Nothing says what ${record.file} is: name it as SendGrid does, such as bounces.csv, spam_reports.csv, invalid_emails.csv, global_unsubscribes.csv or group_unsubscribes.csv`,
+    );
+  }
+  if (kind[1] === null) return undefined;
+  if (kind[1] !== 'group') return { contact: { email, left: left(kind[1], record.text('created', 'created_at')) } };
+  const group = record.text('group_name', 'group', 'group_id');
+  return group === '' ? 'has no group' : { contact: { email }, lists: [[groupList(group), false]] };
+}
+
+async function* sendGridContacts(get: Get): AsyncGenerator<Moved> {
+  for (const [, because, path] of SENDGRID_KINDS) {
+    if (path === undefined || because === null || because === 'group') continue;
+    const page = (offset: number): string => `${path}?limit=500&offset=${offset}`;
+    const next = (_body: unknown, items: unknown[], at: number) => (items.length < 500 ? undefined : page(at * 500));
+    for await (const { email, created } of itemsOfPages(get, page(0), '', next)) {
+      yield { contact: { email, left: left(because, new SourceRecord({ created }).text('created')) } };
+    }
+  }
+  for (const { id, name } of itemsOf(await get('/v3/asm/groups'))) {
+    const addresses = await get(`/v3/asm/groups/${new SourceRecord({ id }).text('id')}/suppressions`);
+    if (!Array.isArray(addresses)) throw new Error('The API answered without the addresses of a group');
+    for (const email of addresses as unknown[]) yield { contact: { email }, lists: [[groupList(str(name)), false]] };
+  }
+}
+
+async function* sendGridTemplates(get: Get): AsyncGenerator<MovedTemplate> {
+  const path = '/v3/templates?generations=legacy,dynamic&page_size=200';
+  const next = (body: unknown): string | undefined => {
+    const url = objectOf(objectOf(body)?.['_metadata'])?.['next'];
+    const token = typeof url === 'string' ? new URLSearchParams(url.split('?')[1]).get('page_token') : null;
+    return token === null ? undefined : `${path}&page_token=${encodeURIComponent(token)}`;
+  };
+  for await (const { id, name } of itemsOfPages(get, path, 'result', next)) {
+    const template = await get(`/v3/templates/${str(id)}`);
+    const version = itemsOf(template, 'versions').find(({ active }) => active === 1);
+    if (version)
+      yield {
+        name: str(name),
+        subject: str(version['subject']),
+        body: str(version['html_content']),
+        isTransactional: true,
+      };
+  }
+}
+
+/** The tools that contacts are moved from, by the names of their commands. */
+export const TOOLS = {
+  plunk: {
+    lists: 'topics',
+    read: readPlunk,
+    api: {
+      headers: bearer,
+      async *contacts(get) {
+        const next = (body: unknown): string | undefined => {
+          const cursor = objectOf(body)?.['cursor'];
+          return typeof cursor === 'string' && cursor !== '' && objectOf(body)?.['hasMore'] !== false
+            ? `/contacts?limit=100&cursor=${encodeURIComponent(cursor)}`
+            : undefined;
+        };
+        for await (const item of itemsOfPages(get, '/contacts?limit=100', 'data', next))
+          yield readPlunk(new SourceRecord(item));
+      },
+      templates: plunkTemplates,
+    },
+  },
+  listmonk: {
+    lists: 'topics',
+    read: readListmonk,
+    api: {
+      headers: (key) => ({ authorization: `token ${key}` }),
+      contacts: listmonkContacts,
+      templates: listmonkTemplates,
+    },
+  },
+  mailchimp: { lists: 'field', read: readMailchimp, isAboutLeaving: /unsubscribed|cleaned/i },
+  resend: {
+    lists: 'topics',
+    read: readResend,
+    api: { url: 'https://api.resend.com', headers: bearer, contacts: resendContacts, templates: resendTemplates },
+  },
+  sendgrid: {
+    lists: 'topics',
+    read: readSendGrid,
+    isAboutLeaving: /bounce|spam|invalid|unsubscribe|group/i,
+    api: { url: 'https://api.sendgrid.com', headers: bearer, contacts: sendGridContacts, templates: sendGridTemplates },
+  },
+} satisfies Record<string, Tool>;
+export type ToolName = keyof typeof TOOLS;
