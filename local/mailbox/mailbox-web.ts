@@ -1,21 +1,31 @@
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import path from 'node:path';
 import express from 'express';
 import type { Request, Response } from 'express';
 import { simpleParser } from 'mailparser';
+import { readLook } from '../../shared/platform/look/look.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import type { MailboxStore, MailSummary } from './mailbox-store.ts';
 
 const pageSizeDefault = 50;
 const pageSizeMax = 500;
-/** The content security policy of a shown message: it may load pictures, styles and fonts, and open links. */
-const messagePolicy = [
-  'sandbox allow-popups allow-popups-to-escape-sandbox',
-  "default-src 'none'",
-  'img-src data: http: https:',
-  "style-src 'unsafe-inline' http: https:",
-  'font-src data: http: https:',
-].join('; ');
+const PAGE = path.join(projectRoot, 'local', 'mailbox', 'page');
+
+/**
+ * The content security policy of a shown message. It may open links. Only when the reader asks for its pictures it may
+ * load anything, because that counts as an open.
+ */
+function messagePolicyOf(hasPictures: boolean): string {
+  const sources = hasPictures ? 'data: http: https:' : 'data:';
+  return [
+    'sandbox allow-popups allow-popups-to-escape-sandbox',
+    "default-src 'none'",
+    `img-src ${sources}`,
+    `style-src 'unsafe-inline'${hasPictures ? ' http: https:' : ''}`,
+    `font-src ${sources}`,
+  ].join('; ');
+}
 
 /** The web page of the mailbox and its JSON API, on 127.0.0.1. Resolves when it listens. */
 export async function listenForReaders(store: MailboxStore, port: number): Promise<Server> {
@@ -48,7 +58,18 @@ export async function listenForReaders(store: MailboxStore, port: number): Promi
   const setPagePolicy = (response: { setHeader(name: string, value: string): unknown }): void => {
     response.setHeader('Content-Security-Policy', "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'");
   };
-  app.use(express.static(path.join(projectRoot, 'local', 'mailbox', 'page'), { setHeaders: setPagePolicy }));
+  const look = readLook();
+  const page = readFileSync(path.join(PAGE, 'index.html'), 'utf8').replace('<!-- look -->', () => look.head);
+  app.get('/', (_request, response) => {
+    setPagePolicy(response);
+    response.type('html').send(page);
+  });
+  app.get(`/look/${look.version}/*file`, (request, response, next) => {
+    const file = look.files.get(request.params.file.join('/'));
+    if (file) response.set('Cache-Control', 'max-age=31536000, immutable').type(file.type).send(file.body);
+    else next();
+  });
+  app.use(express.static(PAGE, { index: false, setHeaders: setPagePolicy }));
   app.use((_request, response) => void response.status(404).json({ error: 'Not found.' }));
 
   return new Promise((resolve, reject) => {
@@ -107,9 +128,11 @@ function sendSource(_request: Request, response: Response, _summary: MailSummary
   response.type('text/plain; charset=utf-8').send(source);
 }
 
-async function sendHtml(_request: Request, response: Response, _summary: MailSummary, source: Buffer): Promise<void> {
+async function sendHtml(request: Request, response: Response, _summary: MailSummary, source: Buffer): Promise<void> {
   const { html } = await simpleParser(source);
-  response.set('Content-Security-Policy', messagePolicy).type('text/html; charset=utf-8');
+  response
+    .set('Content-Security-Policy', messagePolicyOf(request.query['pictures'] === 'true'))
+    .type('text/html; charset=utf-8');
   response.send(`<base target="_blank">${html || ''}`);
 }
 

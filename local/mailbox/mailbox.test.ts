@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import axe from 'axe-core';
 import { createTransport } from 'nodemailer';
 import { findFreePort } from '../processes/free-port.ts';
 import { startBrowser } from '../../tests/support/browser.ts';
@@ -85,15 +86,24 @@ describe('mailbox', () => {
     expect(shown.headers.get('content-security-policy')).toMatch(
       /^sandbox allow-popups allow-popups-to-escape-sandbox;/,
     );
+    // Nothing is loaded from the network until the reader asks for it.
+    expect(shown.headers.get('content-security-policy')).not.toContain('http');
+    const loaded = await fetch(`${url}/html?pictures=true`);
+    expect(loaded.headers.get('content-security-policy')).toContain('img-src data: http: https:');
     expect(await shown.text()).toContain('src="data:image/png;base64,');
     expect(await (await fetch(`${url}/source`)).text()).toMatch(/^Subject: Parts\r$/m);
     expect(await (await fetch(`${url}/attachments/0`)).text()).toBe('picture');
     expect((await fetch(`${mailbox.webUrl}/api/messages/unknown`)).status).toBe(404);
   });
 
-  it('shows either the list or the message on a phone', async () => {
+  it('shows list and message side by side, and either of them on a phone', async () => {
     const sender = transport();
-    await sender.sendMail({ from: 'a@local.test', to: 'b@example.com', subject: 'On a phone', text: 'Hi' });
+    const hostile = '"><img src=x onerror=alert(1)>';
+    await sender.sendMail({
+      ...{ from: { name: hostile, address: 'a@local.test' }, to: 'b@example.com', subject: `On a phone ${hostile}` },
+      text: 'Hi',
+      html: `<a href="https://example.com/a">A link</a><a href="javascript:alert(1)">${'long '.repeat(200)}</a><script>alert(1)</script>`,
+    });
     sender.close();
     const browser = await startBrowser();
     const { page, text, says, click } = consolePage(browser.page);
@@ -109,6 +119,27 @@ describe('mailbox', () => {
       await page.waitForSelector('#message', { hidden: true });
       await page.setViewport({ width: 1200, height: 800 });
       await says('Choose a message');
+      await page.keyboard.press('j');
+      await says('On a phone "><img');
+      await click('Links 2');
+      expect(await page.$$eval('#links a', (links) => links.map((link) => link.getAttribute('href')))).toEqual([
+        'https://example.com/a',
+      ]);
+      for (const [width, scheme] of [
+        [1200, 'light'],
+        [1200, 'dark'],
+        [390, 'light'],
+      ] as const) {
+        await page.setViewport({ width, height: 800 });
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+        await page.evaluate(axe.source);
+        const faults = await page.evaluate(
+          'axe.run({ iframes: false }).then((found) => found.violations.map(({ id, nodes }) => id + nodes[0].target))',
+        );
+        expect([width, scheme, faults]).toEqual([width, scheme, []]);
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      }
+      expect(browser.complaints.filter((text) => !/^Blocked script .* is sandboxed/.test(text))).toEqual([]);
     } finally {
       await browser.close();
     }

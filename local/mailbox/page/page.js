@@ -1,7 +1,7 @@
 const pageSize = 50;
 const refreshMs = 2_000;
 const element = (id) => document.getElementById(id);
-const state = { page: 1, total: 0, chosen: undefined, details: undefined, view: 'html', shown: '' };
+const state = { page: 1, total: 0, chosen: undefined, details: undefined, view: 'html', shown: '', pictures: false };
 
 async function getJson(url) {
   const response = await fetch(url);
@@ -27,17 +27,42 @@ async function refresh() {
   if (key === state.shown) return;
   state.shown = key;
   const items = list.messages.map(drawItem);
-  element('list').replaceChildren(
-    ...(items.length > 0 ? items : [make('li', 'Nothing here yet.', { className: 'empty' })]),
+  element('list').replaceChildren(...(items.length > 0 ? items : [drawEmpty()]));
+}
+
+function drawEmpty() {
+  const item = make('li', '', { className: 'empty' });
+  const isSearch = element('search').value !== '';
+  item.append(
+    make('strong', isSearch ? 'Nothing found' : 'No email yet'),
+    isSearch
+      ? 'No subject or address has these words.'
+      : 'What this stack sends arrives here. No mail leaves your machine.',
   );
+  return item;
+}
+
+/** A moment as "2 min", with all of it in its title. */
+function drawTime(moment) {
+  const seconds = Math.max(0, (Date.now() - new Date(moment)) / 1000);
+  const [unit, length] = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ].find(([, each]) => seconds >= each) ?? ['s', 1];
+  return make('time', `${Math.floor(seconds / length)} ${unit}`, {
+    dateTime: moment,
+    title: new Date(moment).toLocaleString(),
+  });
 }
 
 function drawItem(message) {
   const button = make('button', '', { type: 'button' });
   button.append(
     make('strong', message.subject || '(no subject)'),
-    make('small', message.to || message.envelope.to.join(', ')),
-    make('small', `${message.from || message.envelope.from} · ${new Date(message.receivedAt).toLocaleString()}`),
+    drawTime(message.receivedAt),
+    make('span', `${message.to || message.envelope.to.join(', ')} from ${message.from || message.envelope.from}`),
   );
   button.setAttribute('aria-current', String(message.id === state.chosen));
   button.addEventListener('click', () => choose(message.id));
@@ -52,6 +77,7 @@ async function choose(id) {
   const details = await getJson(`/api/messages/${encodeURIComponent(id)}`);
   if (state.chosen !== id) return;
   state.details = details;
+  state.pictures = false;
   if (!details.html && state.view === 'html') state.view = 'text';
   else if (details.html && state.view === 'text') state.view = 'html';
   element('message').hidden = false;
@@ -74,16 +100,40 @@ async function choose(id) {
   await Promise.all([show(), refresh()]);
 }
 
+/** The links of a message: their texts, and where they lead. The document is never shown, so it loads nothing. */
+function linksIn({ html, text }) {
+  const links = [...new DOMParser().parseFromString(html ?? '', 'text/html').querySelectorAll('a[href]')];
+  if (html) return links.map((link) => [link.textContent.trim() || '(picture)', link.getAttribute('href')]);
+  return (text?.match(/https?:\/\/[^\s<>]+/g) ?? []).map((address) => ['', address]);
+}
+
+function drawLinks(links) {
+  const rows = links.map(([text, address]) => {
+    const isWeb = /^(https?|mailto):/i.test(address);
+    const target = isWeb ? make('a', address, { href: address, target: '_blank', rel: 'noreferrer' }) : address;
+    const [row, cell] = [make('tr', ''), make('td', '')];
+    cell.append(target);
+    row.append(make('td', text), cell);
+    return row;
+  });
+  element('links').tBodies[0].replaceChildren(...rows);
+}
+
 async function show() {
-  const { details, view } = state;
+  const { details, view, pictures } = state;
   const url = `/api/messages/${encodeURIComponent(details.id)}`;
-  for (const button of element('views').children) {
+  const links = linksIn(details);
+  drawLinks(links);
+  for (const button of element('views').querySelectorAll('[data-view]')) {
+    if (button.dataset.view === 'links') button.textContent = `Links ${links.length}`;
     button.setAttribute('aria-pressed', String(button.dataset.view === view));
     button.disabled = button.dataset.view === 'html' && !details.html;
   }
   element('html').hidden = view !== 'html';
-  element('plain').hidden = view === 'html';
-  if (view === 'html') element('html').src = `${url}/html`;
+  element('plain').hidden = view === 'html' || view === 'links';
+  element('links').hidden = view !== 'links';
+  element('pictures').hidden = view !== 'html' || pictures || !/<img|background|url\(/i.test(details.html);
+  if (view === 'html') element('html').src = `${url}/html${pictures ? '?pictures=true' : ''}`;
   else if (view === 'text') element('plain').textContent = details.text ?? '(no text part)';
   else if (view === 'headers') element('plain').textContent = details.headers.join('\n');
   else element('plain').textContent = await (await fetch(`${url}/source`)).text();
@@ -118,6 +168,24 @@ element('views').addEventListener('click', (event) => {
   if (!event.target.dataset.view) return;
   state.view = event.target.dataset.view;
   show();
+});
+
+element('pictures').addEventListener('click', () => {
+  state.pictures = true;
+  show();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.target.matches('input') || event.ctrlKey || event.metaKey || event.altKey) return;
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  const buttons = [...element('list').querySelectorAll('button')];
+  if (event.key === '/') element('search').focus();
+  else if (step !== undefined && !event.target.matches('pre')) {
+    const current = buttons.findIndex((button) => button.getAttribute('aria-current') === 'true');
+    const next = buttons[current === -1 ? 0 : current + step];
+    next?.scrollIntoView({ block: 'nearest' });
+    next?.click();
+  } else return;
+  event.preventDefault();
 });
 
 window.addEventListener('hashchange', () => {
