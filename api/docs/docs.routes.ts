@@ -20,6 +20,8 @@ const zip = promisify(gzip);
 /** Old pages, and where their text is now. */
 const MOVED: Readonly<Record<string, string>> = {
   '/docs/guides/keys': '/docs/keys',
+  '/docs/guides/receiving-webhooks': '/docs/webhooks',
+  '/docs/campaigns': '/docs/guides/campaigns',
 };
 
 /** The scripts and the style sheet of the docs by their names. */

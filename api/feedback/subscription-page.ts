@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Brand } from '../../shared/pure/brand.ts';
+import { tokensCss } from '../../shared/platform/look/look.ts';
 import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 import { htmlToTextQuickly } from '../../shared/sending/compose/html-to-text.ts';
@@ -30,41 +31,47 @@ export interface SubscriptionPage extends PageFrame {
   form?: string;
 }
 
-const STYLE = `
-:root { color-scheme: light dark; }
+const STYLE = `${tokensCss}
+@supports not (color: light-dark(#fff, #000)) {
+  :root { --ground: #fbfbfc; --raised: #fff; --ink: #14171c; --muted: #5b6472; --hairline: #e6e8ec; --edge: #8a93a1;
+    --accent: #3b5bdb; --accent-strong: #2f4bc0; --accent-ground: #edf0fd; --on-accent: #fff; --faint: #767676; }
+}
 * { box-sizing: border-box; }
-body { margin: 0; font: 18px/1.5 system-ui, sans-serif; color: #1c1c1e; background: #f4f4f6; }
-main { max-width: 34rem; margin: 8vh auto; padding: 2rem 1.5rem; background: #fff; border-radius: 12px;
-  overflow-wrap: anywhere; }
-h1 { margin: 0 0 1rem; font-size: 1.6rem; line-height: 1.25; }
-p { margin: 0 0 1.5rem; }
+body { margin: 0; padding: 0 16px; font: 1.0625rem/1.6 var(--sans); color: var(--ink); background: var(--ground); }
+main { max-width: 34rem; margin: 8vh auto; padding: 40px; background: var(--raised); border: 1px solid var(--hairline);
+  border-radius: 14px; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+h1 { margin: 0 0 12px; font: 650 1.5rem/2rem var(--sans); letter-spacing: -0.015em; }
+p { margin: 0 0 24px; }
+ul { margin: 0 0 24px; padding: 0; list-style: none; }
+li { padding: 12px 0; border-top: 1px solid var(--hairline); }
 bdi { display: inline-block; max-width: 100%; }
-header { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0 0 1.5rem; font-weight: 600; }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 12px; margin: 0 0 28px; padding: 0 0 20px;
+  border-bottom: 1px solid var(--hairline); font-weight: 600; }
 header img { max-height: 48px; max-width: 100%; }
-footer { margin: 2rem 0 0; font-size: 0.85rem; color: #595959; }
-button { min-height: 48px; padding: 0.6rem 1.6rem; font: inherit; font-weight: 600; color: #fff; background: #1a56db;
-  border: 2px solid transparent; border-radius: 8px; cursor: pointer; }
-button:hover { background: #1442ab; }
-button.other, button.other:hover { color: #1a56db; background: transparent; border-color: currentColor; }
-:focus-visible { outline: 3px solid #1a56db; outline-offset: 3px; }
-a { color: #1a56db; }
-fieldset { margin: 0 0 1.5rem; padding: 0; border: 0; min-width: 0; }
-legend { margin: 0 0 0.75rem; padding: 0; font-weight: 600; }
-.choice { display: flex; gap: 0.75rem; margin: 0 0 1rem; }
-.choice div { min-width: 0; }
-.choice input { flex: none; width: 24px; height: 24px; margin: 0.1rem 0 0; accent-color: #1a56db; }
-small { display: block; font-size: 0.85rem; color: #595959; }
-select, textarea { display: block; width: 100%; min-height: 44px; margin: 0.25rem 0 0; padding: 0.5rem; font: inherit;
-  color: inherit; background: transparent; border: 1px solid #767676; border-radius: 8px; }
-option { color: #1c1c1e; background: #fff; }
-.buttons { display: flex; flex-wrap: wrap; gap: 0.75rem; }
-@media (max-width: 36rem) { main { margin: 0; min-height: 100vh; border-radius: 0; } button { width: 100%; } }
-@media (prefers-color-scheme: dark) {
-  body { color: #f2f2f4; background: #111113; }
-  main { background: #1d1d20; }
-  footer, small { color: #b4b4b8; }
-  a, button.other, button.other:hover { color: #8db0ff; }
-  :focus-visible { outline-color: #8db0ff; }
+footer { margin: 32px 0 0; font-size: 0.85rem; color: var(--muted); }
+button { min-height: 48px; padding: 10px 24px; font: inherit; font-weight: 600; color: var(--on-accent);
+  background: var(--accent); border: 1px solid transparent; border-radius: 10px; cursor: pointer; }
+button:hover { background: var(--accent-strong); }
+button.other, button.other:hover { color: var(--ink); background: transparent; border-color: var(--edge); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+a { color: var(--accent); text-underline-offset: 3px; }
+p > a:only-child { display: inline-block; padding: 10px 0; }
+fieldset { margin: 0 0 24px; padding: 0; border: 0; min-width: 0; }
+legend { margin: 0 0 12px; padding: 0; font-weight: 600; }
+.choice { display: flex; gap: 14px; min-height: 48px; margin: 0; padding: 11px 0; border-top: 1px solid var(--hairline); }
+.choice div { flex: 1; min-width: 0; }
+.choice + p { margin-top: 20px; }
+.choice label { display: block; }
+.choice input { flex: none; width: 24px; height: 24px; margin: 1px 0 0; accent-color: var(--accent); }
+small { display: block; font-size: 0.85rem; color: var(--muted); }
+select, textarea, input[type='email'], input[type='text'] { display: block; width: 100%; min-height: 48px; margin: 6px 0 0;
+  padding: 10px 12px; font: inherit; color: inherit; background: var(--raised); border: 1px solid var(--faint);
+  border-radius: 10px; }
+.buttons { display: flex; flex-wrap: wrap; gap: 12px; }
+@media (max-width: 36rem) {
+  body { padding: 0; background: var(--raised); }
+  main { margin: 0; padding: 24px 20px; border: 0; border-radius: 0; box-shadow: none; }
+  button { width: 100%; }
 }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { Config } from '../../shared/platform/config.ts';
+import { tokensCss } from '../../shared/platform/look/look.ts';
 
 const pageOf = (links: string[]) => `<!doctype html>
 <html lang="en">
@@ -9,8 +10,13 @@ const pageOf = (links: string[]) => `<!doctype html>
 <meta name="robots" content="noindex">
 <title>Everpost</title>
 <style>
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; }
+${tokensCss}
+body { max-width: 36rem; margin: 12vh auto; padding: 0 16px; font: var(--lead); color: var(--ink); background: var(--ground); }
+h1 { font: 650 1.75rem/2.25rem var(--sans); letter-spacing: -0.02em; }
+p { color: var(--muted); }
+ul { padding: 0; list-style: none; }
+li { padding: 14px 0; border-top: 1px solid var(--hairline); color: var(--muted); }
+a { color: var(--accent); font-weight: 500; }
 </style>
 </head>
 <body>
@@ -29,7 +35,8 @@ export function mountStartPage(app: Express, { CONSOLE, DOCS }: Pick<Config, 'CO
   const page = pageOf([
     ...(DOCS
       ? [
-          '<a href="/docs">Documentation and API reference</a>',
+          '<a href="/docs">Docs</a>: guides for each task',
+          '<a href="/docs/reference">API reference</a>: every endpoint, to try',
           '<a href="/openapi.json">The OpenAPI document</a>, for generators',
         ]
       : []),
