@@ -153,8 +153,18 @@ export async function queryPrepared<S extends Shape>(
   shape: S,
 ): Promise<RowOf<S>[]>;
 export async function queryPrepared(em: SqlEntityManager, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
-  const text = numberPlaceholders(fragment.sql);
-  return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params, shape);
+  const statement = prepared.get(fragment.sql) ?? prepare(fragment.sql);
+  return run(em, statement, fragment.params, shape);
+}
+
+/** The prepared statements by their texts with `?`, which are few. */
+const prepared = new Map<string, Statement>();
+
+function prepare(sqlText: string): Statement {
+  const text = numberPlaceholders(sqlText);
+  const statement = { name: hash('sha1', text, 'base64url'), text };
+  prepared.set(sqlText, statement);
+  return statement;
 }
 
 /** As `query`, for a statement that returns at most one row. */

@@ -9,7 +9,7 @@ import type { Hold } from '../../pure/emails/hold.ts';
 import type { BookingRequest, PermitStore, ProjectPolicy, ProviderStates, Stream } from '../../sending/ports.ts';
 import { healthKey, partsOfKey } from '../../sending/permit/keys.ts';
 import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
 import { date, nullable, number, pick, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { countSent } from './complaint-rates.ts';
@@ -106,7 +106,8 @@ async function readStates(
  * @param ratePerSecond the rate of projects that have none of their own; 0 is unlimited
  */
 export async function readPolicy(em: Em, projectId: string, ratePerSecond: number): Promise<ProjectPolicy | undefined> {
-  const row = await queryOne(em, sql`select disabled, emails_per_second from project where id = ${projectId}`, {
+  const found = sql`select disabled, emails_per_second from project where id = ${projectId}`;
+  const [row] = await queryPrepared(em, found, {
     disabled: tables.project.disabled,
     emails_per_second: tables.project.emailsPerSecond,
   });

@@ -71,7 +71,7 @@ function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: nu
   const submission = { isTracked: isEmailTracked(project.tracking, 'TRANSACTIONAL'), isEightBit };
   return {
     input,
-    wanted: key === undefined ? undefined : { projectId, key, token: uuidV7(), request: 'SMTP', ttlHours },
+    wanted: key === undefined ? undefined : { projectId, key, token: setId, request: 'SMTP', ttlHours },
     files: [{ ...file, setId, position: 0, content, submission }],
     parts: () =>
       chunksOf(input.recipients.map((address) => ({ address }))).map((chunk) => {

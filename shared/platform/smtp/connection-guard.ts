@@ -46,6 +46,7 @@ interface Admission {
   onServed: ((connection: ServedConnection) => void) | undefined;
 }
 
+const STARTS_TLS = 220;
 /** How long a refusal may take to reach its client. */
 const REFUSAL_LINGER_MS = 1_000;
 const TOO_MANY = '421 4.7.0 Too many connections, try again later\r\n';
@@ -88,12 +89,22 @@ function release(admission: Admission, id: string): void {
   admitWaiting(admission);
 }
 
+/** Replies to commands that came together leave together (RFC 2920 section 3.2). Nothing may follow the one to STARTTLS. */
+function sendTogether({ _socket: socket }: ServedConnection, code: number): void {
+  if (code === STARTS_TLS) socket.uncork();
+  else if (socket.writableCorked === 0) {
+    socket.cork();
+    setImmediate(() => socket.uncork());
+  }
+}
+
 /** Ends a connection that goes on with commands and completes no message, such as thousands of NOOP. */
 function watchReplies({ watch }: Admission, connection: ServedConnection): void {
   const send = connection.send.bind(connection);
   let isEnded = false;
   connection.send = (...reply) => {
     if (isEnded) return;
+    sendTogether(connection, reply[0]);
     isEnded = !watch.countReply(connection.id);
     if (isEnded) send(421, '4.7.0 Too many commands without a message', false);
     else send(...reply);
