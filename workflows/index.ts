@@ -5,6 +5,7 @@ import { emailDelivery } from './emails/email-delivery.ts';
 import { job } from './jobs/job.ts';
 import { cleanUp } from './maintenance/clean-up.ts';
 import { reconcile } from './maintenance/reconcile.ts';
+import { tlsReports } from './maintenance/tls-reports.ts';
 import { segmentRefresh } from './segments/segment-refresh.ts';
 
 export { automationExecution } from './automations/automation-execution.ts';
@@ -13,7 +14,7 @@ export { campaign } from './campaigns/campaign.ts';
 export { erasure } from './contacts/erasure.ts';
 export { optIn } from './opt-ins/opt-in.ts';
 export { webhookEndpoint } from './webhooks/webhook-endpoint.ts';
-export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentRefresh };
+export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentRefresh, tlsReports };
 
 /**
  * The versioning behavior of short workflows. With worker versions, a short workflow ends in the version that started
@@ -29,3 +30,4 @@ setWorkflowOptions(pinnedIfVersioned, emailDelivery);
 setWorkflowOptions(pinnedIfVersioned, job);
 setWorkflowOptions(pinnedIfVersioned, reconcile);
 setWorkflowOptions(pinnedIfVersioned, segmentRefresh);
+setWorkflowOptions(pinnedIfVersioned, tlsReports);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => workflows.stop());
 
-type ScheduledType = 'segmentRefresh' | 'domainChecks' | 'cleanUp' | 'reconcile';
+type ScheduledType = 'segmentRefresh' | 'domainChecks' | 'cleanUp' | 'reconcile' | 'tlsReports';
 
 interface Run {
   /** The runs of the workflow, each continued as new by the next. */
@@ -96,6 +96,7 @@ describe('an activity of a schedule that is given up', () => {
     ['domainChecks', 'checkDomains'],
     ['cleanUp', 'cleanUp'],
     ['reconcile', 'reconcile'],
+    ['tlsReports', 'sendTlsReports'],
   ])('fails the workflow %s', async (type, activity) => {
     await expect(run(type, { [activity]: givenUp })).rejects.toThrow('Workflow execution failed');
   });

@@ -5,11 +5,13 @@ import { ConfigError } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
 import { parseSmtpUrl } from '../../shared/sending/transport/smtp-url.ts';
+import { isMxUrl } from '../../shared/sending/transport/mx-url.ts';
 import { addCommand, type CliContext } from '../context.ts';
 import { configProbe, readWhatIsUsable, type ReadConfig } from './config-probe.ts';
 import { databaseProbe } from './database-probe.ts';
 import { fail, type Finding, type Level, type Probe } from './finding.ts';
 import { inboundProbe } from './inbound-probe.ts';
+import { mxProbe, sourceAddresses } from './mx-probe.ts';
 import { publicUrlProbe } from './public-url-probe.ts';
 import { isPublicAddress, relayProbe } from './relay-probe.ts';
 import { runProbes } from './run-probes.ts';
@@ -22,6 +24,7 @@ async function relayAddresses(urls: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     urls.map(async (url) => {
       try {
+        if (isMxUrl(url)) return sourceAddresses(url);
         return (await lookup(parseSmtpUrl(url).host, { all: true })).map(({ address }) => address);
       } catch {
         return [];
@@ -41,11 +44,13 @@ function temporalProbeOf(context: CliContext): Probe {
   }
 }
 
-function probesOf(context: CliContext, read: ReadConfig): Probe[] {
+function probesOf(context: CliContext, read: ReadConfig, portHost: string | undefined): Probe[] {
   const { config, isFaulty } = read;
   const resolver = createDnsResolver({ servers: config.DNS_SERVERS, timeoutMs: DNS_TIMEOUT_MS });
   const { SMTP_URL: relays } = config;
-  const relayProbes = relays.map((url) => relayProbe(url, resolver, config));
+  const relayProbes = relays.map((url) =>
+    isMxUrl(url) ? mxProbe(url, resolver, config, portHost) : relayProbe(url, resolver, config),
+  );
   const noRelay: Probe = {
     area: 'relay',
     run: () =>
@@ -88,12 +93,14 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     'doctor',
     'Look at configuration, database, Temporal, relays and DNS, and say what to do',
     'reads',
-  ).action(async (_options: object, command: Command) => {
-    const checks = await runProbes(probesOf(context, readWhatIsUsable(context.environment())));
-    const count = (level: Level) => checks.filter((finding) => finding.level === level).length;
-    const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
-    const summary = `${counts.ok} ok, ${counts.warn} to look at, ${counts.fail} failed`;
-    context.answer(command, { checks, ...counts }, [...checks.map(lineOf), '', summary].join('\n'));
-    if (counts.fail > 0) throw new ConfigError(`${counts.fail} of ${checks.length} checks failed.`);
-  });
+  )
+    .option('--port-25 <host>', 'also connect from each source of mx:// to port 25 of this host')
+    .action(async ({ port25 }: { port25?: string }, command: Command) => {
+      const checks = await runProbes(probesOf(context, readWhatIsUsable(context.environment()), port25));
+      const count = (level: Level) => checks.filter((finding) => finding.level === level).length;
+      const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
+      const summary = `${counts.ok} ok, ${counts.warn} to look at, ${counts.fail} failed`;
+      context.answer(command, { checks, ...counts }, [...checks.map(lineOf), '', summary].join('\n'));
+      if (counts.fail > 0) throw new ConfigError(`${counts.fail} of ${checks.length} checks failed.`);
+    });
 }

@@ -76,7 +76,8 @@ export async function nameFinding(resolver: DnsResolver, label: string, address:
   return fail(area, `${label}: ${address} is ${answer.records[0] ?? ''}, which does not lead back to it`, action);
 }
 
-function isSame(left: string, right: string): boolean {
+/** Whether two texts are the same address. */
+export function isSame(left: string, right: string): boolean {
   return ipaddr.isValid(left) && ipaddr.process(left).toString() === ipaddr.process(right).toString();
 }
 

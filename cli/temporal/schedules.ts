@@ -26,6 +26,13 @@ export const SCHEDULES: readonly ScheduleDefinition[] = [
     spec: { calendars: [{ hour: 3, minute: 20 }], jitter: '30 minutes' },
   },
   {
+    scheduleId: 'tls-reports',
+    workflowType: WORKFLOW_TYPES.tlsReports,
+    taskQueue: TASK_QUEUES.orchestration,
+    summary: 'report about TLS to the domains that ask for it',
+    spec: { intervals: [{ every: '6 hours', offset: '1 hour' }], jitter: '1 hour' },
+  },
+  {
     scheduleId: 'reconcile',
     workflowType: WORKFLOW_TYPES.reconcile,
     taskQueue: TASK_QUEUES.orchestration,

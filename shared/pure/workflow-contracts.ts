@@ -12,6 +12,7 @@ export const WORKFLOW_TYPES = {
   domainChecks: 'domainChecks',
   automationExecution: 'automationExecution',
   cleanUp: 'cleanUp',
+  tlsReports: 'tlsReports',
   reconcile: 'reconcile',
   webhookEndpoint: 'webhookEndpoint',
   optIn: 'optIn',

@@ -35,7 +35,7 @@ export function useMailWorld() {
   return {
     world: () => world,
     noted,
-    poolOf({ urls, isValidating = false, sts = {}, maxConnections = 20, authorities }: PoolWish = {}): SmtpPool {
+    poolOf: ({ urls, isValidating = false, sts = {}, maxConnections = 20, authorities }: PoolWish = {}): SmtpPool => {
       const own = { replyTimeoutMs: 2_000, logger: { warn: () => undefined } };
       const pool = createMailPool({ urls: urls ?? [world.url], maxConnections, ...own }, () => ({
         lookUp: createDnsLookups({ servers: [world.dns.address] }),

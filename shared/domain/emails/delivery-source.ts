@@ -114,7 +114,11 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
     return {
       ...ledger,
       queuedAt,
-      envelope: submission?.isEightBit ? { ...envelope, isEightBit: true } : envelope,
+      envelope: {
+        ...envelope,
+        ...(submission?.isEightBit && { isEightBit: true }),
+        ...(submission?.ignoresTls && { ignoresTls: true }),
+      },
       async compose() {
         if (file && submission) {
           const submitted = composeSubmitted(projectId, email, file);

@@ -51,13 +51,18 @@ function answerOf(error: unknown): DnsAnswer<never> {
   return { kind: 'failed', reason: code };
 }
 
+/** The parts of an address in the order of DNS, joined by dots, without the zone (RFC 1035 section 3.5, RFC 5782). */
+export function reversedAddress(address: string): string {
+  const octets = ipaddr.process(address).toByteArray();
+  if (octets.length === 4) return octets.reverse().join('.');
+  const digits = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('');
+  return Array.from(digits).reverse().join('.');
+}
+
 /** The name to ask for the host names of an address (RFC 1035 section 3.5, RFC 3596 section 2.5). */
 function reverseName(address: string): string {
-  const parsed = ipaddr.process(address);
-  const octets = parsed.toByteArray();
-  if (parsed.kind() === 'ipv4') return `${octets.reverse().join('.')}.in-addr.arpa`;
-  const digits = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('');
-  return `${Array.from(digits).reverse().join('.')}.ip6.arpa`;
+  const zone = ipaddr.process(address).kind() === 'ipv4' ? 'in-addr.arpa' : 'ip6.arpa';
+  return `${reversedAddress(address)}.${zone}`;
 }
 
 /**

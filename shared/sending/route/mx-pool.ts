@@ -66,6 +66,15 @@ const key = ({ domain, hosts, sts, wantsReports }: MailRoute): string => {
   return `${names.join(',')}|${isApart ? domain : ''}|${sts ? `${sts.mode} ${sts.id}` : ''}`;
 };
 
+/** The route of a report about faults of TLS, which these must not keep back. */
+function withoutDemands({ domain, hosts }: MailRoute): MailRoute {
+  return {
+    domain,
+    hosts: hosts.map(({ name, preference, addresses }) => ({ name, preference, addresses })),
+    wantsReports: false,
+  };
+}
+
 /** The number of each preference in order, so that any two may be compared. */
 function ranks(hosts: readonly MailHost[]): Map<number, number> {
   const preferences = [...new Set(hosts.map(({ preference }) => preference))].sort((a, b) => a - b);
@@ -172,7 +181,7 @@ export class MxPool {
         `No source of SMTP_URL reaches the addresses of the mail hosts of ${route.domain}`,
       );
     }
-    const destination = this.#destinationOf(route);
+    const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
     try {
       const others = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
       return await destination.pool.send(envelope, raw, {

@@ -12,6 +12,8 @@ export interface SmtpEnvelope {
   receiptId?: string;
   /** Whether the content has octets beyond ASCII. */
   isEightBit?: boolean;
+  /** Whether it is sent also where a policy about TLS cannot be fulfilled. */
+  ignoresTls?: boolean;
 }
 
 /** A message to send. Its addresses have the form that `toWireAddress` returns. */
