@@ -16,6 +16,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   campaign: () => import('./campaign.ts'),
   costs: () => import('./costs.ts'),
   emails: () => import('./emails.ts'),
+  export: () => import('./export.ts'),
   history: () => import('./history.ts'),
   import: () => import('./import.ts'),
   isolation: () => import('./isolation.ts'),

@@ -30,6 +30,7 @@ import {
   formatDoubleOptIn,
   type DoubleOptInOptions,
 } from './double-opt-in-options.ts';
+import { addProjectFileCommands } from './project-file-commands.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { formatFields, formatTable } from './text-output.ts';
@@ -196,7 +197,7 @@ const UNSIGNED =
   'Email from trusted domains goes unsigned: `everpost domain list <projectId>` prints the DNS records that change this.';
 const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
 
-/** `project create | list | rename | enable | disable | delete | keys | webhook-secret | set`. */
+/** `project create | list | rename | enable | disable | delete | keys | webhook-secret | set | export | import`. */
 export function addProjectCommands(program: Command, context: CliContext): void {
   const project = program.command('project').description('Projects, their keys and settings');
   addCreate(project, context);
@@ -204,6 +205,7 @@ export function addProjectCommands(program: Command, context: CliContext): void 
   addSettings(project, context);
   addKeys(project, context);
   addDelete(project, context);
+  addProjectFileCommands(project, context);
 }
 
 async function changeSettings(

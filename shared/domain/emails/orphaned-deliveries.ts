@@ -11,7 +11,8 @@ export const ATTEMPT_ENDS_MS = 60_000;
 const DELIVERY_SIZE = 100;
 
 /**
- * Transactional emails `e` that have no result `quietSeconds` after they were due and do not wait in the outbox. An
+ * Transactional emails `e` that have no result `quietSeconds` after they were due and do not wait in the outbox, but for
+ * those of disabled projects. An
  * email that no delivery has claimed may belong to a delivery that waits for a worker and has another id. That cannot
  * be looked up, so such an email is given more time, unless `isComplete`.
  */
@@ -20,6 +21,7 @@ export function overdueEmails(quietSeconds: number, isComplete: boolean): SqlFra
     email e where e.delivery_due_at < now() - ${quietSeconds}::int * interval '1 second'
       and (${isComplete} or e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
       and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
+      and exists (select from project p where p.id = e.project_id and not p.disabled)
       and not exists (select from outbox o where o.kind in ('email', 'automationEmail', 'scheduledEmail') and o.subject_id = e.id)`;
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { date, number } from '../../database/tables.ts';
+import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
@@ -176,6 +177,22 @@ async function untilSettled(em: Em): Promise<void> {
     );
     if ((row?.count ?? 0) === 0 || performance.now() > deadline) return;
     await delay(SETTLE_POLL_MS);
+  }
+}
+
+/**
+ * Puts a project to rest, so that its rows stay as they are: requests are refused, links in its email lead nowhere, its
+ * workflows are ended, and reconciliation starts none while it is disabled. Its executions go on when it is enabled.
+ * @param endWorkflows ends the running workflows of the project. @returns how many
+ */
+export async function restProject(em: Em, projectId: string, endWorkflows: () => Promise<number>): Promise<void> {
+  await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);
+  for (let ended = 1; ended > 0;) {
+    await query(em, sql`delete from outbox where project_id = ${projectId}`);
+    ended = await endWorkflows();
+    // Attempts go on sending for a while after their workflows.
+    if (ended > 0) await delay(ATTEMPT_ENDS_MS);
+    await untilSettled(em);
   }
 }
 

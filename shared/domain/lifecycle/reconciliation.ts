@@ -66,12 +66,15 @@ const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
   email: emailDeliveryWorkflowId,
 };
 
+/** A disabled project rests. Rows of an import that has not ended have no project yet. */
+const IN_USE = sql`exists (select from project p where p.id = project_id and not p.disabled)`;
+
 /** The rows of each kind that have not ended. */
 const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
-  campaign: sql`campaign where status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
-  execution: sql`automation_execution where status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
-  job: sql`job where state in (${jobState.waiting}, ${jobState.active})`,
-  optIn: sql`opt_in where state = ${optInState.pending}`,
+  campaign: sql`campaign where ${IN_USE} and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
+  execution: sql`automation_execution where ${IN_USE} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
+  job: sql`job where ${IN_USE} and state in (${jobState.waiting}, ${jobState.active})`,
+  optIn: sql`opt_in where ${IN_USE} and state = ${optInState.pending}`,
 };
 
 /** Selects of the claims within a reach, with columns `id` and `kind`. */
@@ -83,12 +86,12 @@ function claimsWithin({ quietSeconds, isComplete = false, perKindMax }: Reach): 
     ? sql`(select id, 'execution' as kind from ${ACTIVE_ROWS.execution})`
     : sql`
       (select id, 'execution' as kind from automation_execution
-        where status = ${executionStatus.RUNNING} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
+        where ${IN_USE} and status = ${executionStatus.RUNNING} and updated_at < ${quietSince} ${oldest(sql`updated_at`)})
       union all
       (select id, 'execution' from automation_execution
-        where status = ${executionStatus.WAITING} and resume_at < ${quietSince} ${oldest(sql`resume_at`)})
+        where ${IN_USE} and status = ${executionStatus.WAITING} and resume_at < ${quietSince} ${oldest(sql`resume_at`)})
       union all
-      (select execution_id, 'execution' from event_wait where resolved_at < ${quietSince} ${oldest(sql`resolved_at`)})`;
+      (select execution_id, 'execution' from event_wait where ${IN_USE} and resolved_at < ${quietSince} ${oldest(sql`resolved_at`)})`;
   return sql`
     ${executions}
     union all

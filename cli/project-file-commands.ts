@@ -1,0 +1,133 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { IsolationLevel } from '@mikro-orm/postgresql';
+import type { Command } from 'commander';
+import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
+import { deleteProject, restProject } from '../shared/domain/lifecycle/delete-project.ts';
+import { findProject } from '../shared/domain/projects/projects.ts';
+import { projectFile } from '../shared/domain/project-files/export-project.ts';
+import { importProject, projectOfFile } from '../shared/domain/project-files/import-project.ts';
+import { once } from '../shared/domain/project-files/once.ts';
+import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
+import type { Em } from '../shared/database/em.ts';
+import { addCommand, type CliContext } from './context.ts';
+import { parseProjectId } from './project-id.ts';
+import { webhookSecretsOf } from './secrets-commands.ts';
+import { endWorkflowsOf } from './temporal/end-workflows.ts';
+import { formatFields } from './text-output.ts';
+
+/** The name for standard output and input. */
+const STANDARD = '-';
+const isCompressed = (file: string): boolean => file.endsWith('.gz');
+
+/** Writes a file under its name only when it is complete, for its owner alone. */
+async function writeFile(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const source = Readable.from(lines, { objectMode: false });
+  if (file === STANDARD) return pipeline(source, process.stdout, { end: false });
+  const part = createWriteStream(`${file}.part`, { mode: 0o600 });
+  await (isCompressed(file) ? pipeline(source, createGzip(), part) : pipeline(source, part));
+  await rename(`${file}.part`, file);
+}
+
+/** Reads a file with `work`. A fault of the file itself, such as its absence, is thrown, too. */
+async function readFile<Result>(
+  file: string,
+  work: (octets: AsyncIterable<Buffer>) => Promise<Result>,
+): Promise<Result> {
+  const source = file === STANDARD ? process.stdin : createReadStream(file);
+  if (!isCompressed(file)) return work(source);
+  const unzipped = createGunzip();
+  source.once('error', (error: Error) => unzipped.destroy(error));
+  return work(source.pipe(unzipped));
+}
+
+async function rest(context: CliContext, em: Em, projectId: string): Promise<void> {
+  const client = createTemporalClient(context.temporalOptions());
+  try {
+    await checkTemporal(client);
+    await restProject(em, projectId, () => endWorkflowsOf(client, projectId));
+  } finally {
+    await client.connection.close();
+  }
+}
+
+interface ExportOptions {
+  move?: boolean;
+  withAddressKey?: boolean;
+}
+
+function addExport(project: Command, context: CliContext): void {
+  addCommand(project, 'export <id> <file>', 'Write a project with its history into a file; - is standard output')
+    .option('--move', 'put the project to rest first: it is disabled, and what runs goes on where it is enabled')
+    .option('--with-address-key', 'the file has the key that hashes the addresses of erased people')
+    .action(async (id: string, file: string, { move, withAddressKey }: ExportOptions, command: Command) => {
+      const { name } = await context.withDatabase(async (em) => {
+        const found = await findProject(em, parseProjectId(id));
+        if (move) await rest(context, em, found.id);
+        await once(
+          em,
+          {
+            isolationLevel: IsolationLevel.REPEATABLE_READ,
+            readOnly: true,
+          },
+          (tx) => writeFile(file, projectFile(tx, found.id, withAddressKey ?? false)),
+        );
+        return found;
+      });
+      if (file !== STANDARD) context.answer(command, { id, name, file }, `Wrote ${name} to ${file}.`);
+    });
+}
+
+interface ImportFileOptions {
+  newSecrets?: boolean;
+  dropHashes?: boolean;
+  undo?: boolean;
+}
+
+function addImport(project: Command, context: CliContext): void {
+  addCommand(project, 'import <file>', 'Read the file of a project; - is standard input')
+    .option('--new-secrets', 'replace keys that APP_SECRET does not open')
+    .option('--drop-hashes', 'leave out suppressions of erased people when this installation cannot know them again')
+    .option('--undo', 'remove what an import has stored that did not end')
+    .action(async (file: string, options: ImportFileOptions, command: Command) => {
+      const { newSecrets = false, dropHashes = false, undo } = options;
+      if (undo) {
+        const removed = await context.withDatabase(async (em) => {
+          const id = await readFile(file, (octets) => projectOfFile(em, octets));
+          return { id, rows: await deleteProject(em, id, () => Promise.resolve()) };
+        });
+        context.answer(command, removed, `Removed ${removed.rows} records.`);
+        return;
+      }
+      const imported = await context.withDatabase(async (em) => {
+        const webhookSecrets = await webhookSecretsOf(context, em);
+        const secrets = context.appSecrets();
+        const keyring = secrets && createDkimKeyring(secrets.appSecret, secrets.previousSecrets);
+        return readFile(file, (octets) =>
+          importProject(em, octets, { webhookSecrets, keyring, newSecrets, dropHashes }),
+        );
+      });
+      const text = formatFields({
+        Project: imported.name,
+        Id: imported.id,
+        Rows: String(Object.values(imported.rows).reduce((sum, count) => sum + count, 0)),
+        'New keys': imported.newSecrets.join(', ') || 'none',
+        'Given up deliveries': String(imported.droppedDeliveries),
+        'Suppressions left out': String(imported.droppedSuppressions),
+      });
+      context.answer(
+        command,
+        imported,
+        `${text}\nIt is disabled: \`everpost project enable ${imported.id}\` starts it.`,
+      );
+    });
+}
+
+/** `project export` and `project import`. */
+export function addProjectFileCommands(project: Command, context: CliContext): void {
+  addExport(project, context);
+  addImport(project, context);
+}
