@@ -17,7 +17,8 @@ const MJS_GLOBALS = [
 const BROWSER_GLOBALS = [
   ...['window', 'document', 'location', 'navigator', 'performance', 'crypto', 'fetch', 'matchMedia'],
   ...['AbortController', 'FormData', 'HTMLElement', 'ResizeObserver', 'URLSearchParams', 'getComputedStyle'],
-  ...['setTimeout', 'clearTimeout'],
+  ...['setTimeout', 'clearTimeout', 'addEventListener', 'removeEventListener', 'dispatchEvent', 'Event', 'CustomEvent'],
+  ...['URL', 'Blob', 'history'],
 ];
 
 const STRIPPABLE_SYNTAX = {

@@ -1,5 +1,6 @@
 import type { Config } from '../shared/platform/config.ts';
 import { automationEndpoints } from './automations/automations.routes.ts';
+import { executionCountEndpoints } from './automations/execution-counts.routes.ts';
 import { executionEndpoints } from './automations/executions.routes.ts';
 import { stepEndpoints } from './automations/steps.routes.ts';
 import { auditEndpoints } from './audit/audit.routes.ts';
@@ -18,9 +19,11 @@ import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
 import { lookupEndpoints } from './contacts/lookup.routes.ts';
 import { createDomainEndpoints } from './domains/domains.routes.ts';
+import { createEmailContentEndpoints } from './emails/content.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import { exportEndpoints } from './exports/exports.routes.ts';
+import { findEndpoints } from './find/find.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { keyEndpoints } from './keys/keys.routes.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
@@ -30,6 +33,7 @@ import { subscribeEndpoint } from './subscribe/subscribe.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
 import { suppressionImportEndpoints } from './suppressions/import.routes.ts';
 import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
+import { createPreviewEndpoint } from './templates/preview.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { topicEndpoints } from './topics/topics.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
@@ -55,6 +59,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...contactTopicEndpoints,
     ...topicEndpoints,
     ...templateEndpoints,
+    createPreviewEndpoint(config),
     ...createCampaignEndpoints(config),
     createCheckEndpoint(config),
     ...campaignControlEndpoints,
@@ -62,13 +67,16 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...segmentEndpoints,
     ...automationEndpoints,
     ...stepEndpoints,
+    ...executionCountEndpoints,
     ...executionEndpoints,
     ...eventEndpoints,
     ...createDomainEndpoints(config),
     ...suppressionEndpoints,
     ...suppressionImportEndpoints,
     ...activityEndpoints,
+    ...findEndpoints,
     ...emailEndpoints,
+    ...createEmailContentEndpoints(config),
     ...bounceUndoEndpoints,
     ...createWebhookEndpoints(config),
     ...projectEndpoints,

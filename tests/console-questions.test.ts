@@ -5,11 +5,14 @@ import { query, sql } from '../shared/database/sql.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
-import { bounceWords, fillConsole, HOSTILE, type ConsoleWorld } from './support/console-world.ts';
+import { bounceWords, fillConsole, HOSTILE, pagesOf, type ConsoleWorld } from './support/console-world.ts';
 
 const TEMPORAL_UI_URL = 'https://temporal.test/namespaces/default';
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
-const WIDTHS = { phone: 390, desk: 1_440, wall: 3_840 };
+const WIDTHS = { phone: 390, desk: 1_440 };
+
+/** Axe looks at some forty pages. */
+const AXE_MS = 300_000;
 
 /** The violations that axe-core finds, and whether the page is wider than its window. */
 const OBJECTIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => [
@@ -22,7 +25,10 @@ let browser: TestBrowser;
 let operator: ConsolePage;
 let world: ConsoleWorld;
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startTestApi({ config: { TEMPORAL_UI_URL } }), startBrowser()]);
+  [app, browser] = await Promise.all([
+    startTestApi({ config: { TEMPORAL_UI_URL, apiUrl: 'http://localhost' } }),
+    startBrowser(),
+  ]);
   world = await fillConsole(app);
   operator = consolePage(browser.page);
   await browser.page.setViewport({ width: WIDTHS.desk, height: 900 });
@@ -38,20 +44,42 @@ const enter = () => operator.enter(app.url, app.keys.secretKey);
 describe('an operator finds in two clicks at most', () => {
   it('why somebody did not get an email', async () => {
     await enter();
-    await operator.find('ada@mail.test');
+    await operator.find('ada@mail');
+    await operator.says('Email bounced');
     await operator.says(bounceWords());
     expect(operator.clicks()).toBe(0);
   });
 
-  it('why somebody is not subscribed', async () => {
+  it('what somebody saw', async () => {
+    await enter();
+    await operator.find(world.adaEmailId);
+    const frame = await (await browser.page.waitForSelector('iframe.preview'))!.contentFrame();
+    await frame.waitForSelector('::-p-text(Order 4711)');
+    browser.complaints.splice(0);
+  });
+
+  it('who somebody is, and why she is not subscribed', async () => {
     await enter();
     await operator.find('ada@mail.test');
     await operator.says('The contact has never been subscribed');
-    const [{ id }] = (await app.api('GET', '/contacts?search=ada@mail.test')).body.data;
-    for (const subscribed of [true, false]) await app.api('PATCH', `/contacts/${id}`, { body: { subscribed } });
+    await operator.says(/plan\s+pro/);
+    for (const subscribed of [true, false])
+      await app.api('PATCH', `/contacts/${world.adaId}`, { body: { subscribed } });
     await enter();
     await operator.find('ada@mail.test');
-    await operator.says('The contact was unsubscribed by the request PATCH /contacts/:id');
+    await operator.says('Unsubscribed by the request PATCH /contacts/:id');
+  });
+
+  it('somebody by a part of her name, and a campaign by its name or id', async () => {
+    await enter();
+    await operator.find('Ada <img');
+    await operator.says('ada@mail.test');
+    await operator.find('spring');
+    await operator.says('Not reached');
+    await operator.find(world.campaignId);
+    await operator.says('Not reached');
+    await operator.find(world.executionId);
+    await operator.says('Tell the shop');
   });
 
   it('where an email is now, and why it waits', async () => {
@@ -66,42 +94,42 @@ describe('an operator finds in two clicks at most', () => {
     const urls: string[] = [];
     browser.page.on('request', (request) => urls.push(decodeURIComponent(request.url().replace(/#.*/, ''))));
     await operator.find('ada@mail.test');
-    await operator.says(/Suppressed as hard bounce/);
-    await operator.click('Let it have email again');
-    await browser.page.click('dialog .choices button');
-    await operator.says('The address is not suppressed.');
+    await operator.says(/Suppressed\s+hard bounce/);
+    await operator.click('Lift suppression');
+    await browser.page.waitForSelector('dialog .primary');
+    await browser.page.click('dialog .primary');
+    await operator.says('ada@mail.test may have email again');
     expect((await app.api('GET', '/suppressions')).body.suppressions).toEqual([]);
     expect(urls.length).toBeGreaterThan(3);
-    expect(urls.filter((url) => url.includes('ada'))).toEqual([]);
+    expect(urls.filter((url) => url.includes('ada@'))).toEqual([]);
   });
 
-  it('how far a campaign is', async () => {
+  it('how far a campaign is, who did not get it, and why', async () => {
     await enter();
     await operator.click('Campaigns');
-    await operator.says('Campaigns, newest first');
     await operator.click(`Spring ${HOSTILE}`);
-    await operator.says(/\d+ of 120 recipients are done/);
+    await operator.says(/\d+ of 120 done/);
+    await operator.says(/Not reached\s*60/);
+    await operator.says(/550 5.7.1 refused for spam\s+Bounced\s+20/);
   });
 
-  it('who did not get a campaign, and why', async () => {
+  it('how to pause a campaign, from the first page', async () => {
     await enter();
-    await operator.click('Campaigns');
-    await operator.says('Campaigns, newest first');
     await operator.click(`Spring ${HOSTILE}`);
-    await operator.says('Recipients that are bounced');
-    await operator.says('550 5.7.1 refused for spam');
+    await operator.click('Pause');
+    await operator.says('It stops at once and keeps its place');
   });
 
   it('how much went out today, and how many complained', async () => {
     await enter();
-    await operator.says('Accepted by servers today');
-    await operator.says(/Complaint rate of 30 days\s+0.0 % \(goal below 0.1 %, limit 0.3 %\)/);
+    await operator.says(/Sent today\s+\d+/);
+    await operator.says(/Complaints, 7 days\s+0.0 %\s+Goal below 0.1 %, limit 0.3 %/);
   });
 
   it('how much is waiting, and since when', async () => {
     await enter();
-    await operator.says(/Emails that wait\s+21/);
-    await operator.says(/The oldest is due for\s+5 min/);
+    await operator.says(/Campaign recipient\s+20\s+\d+ min/);
+    await operator.says(/Email\s+1\s+not due/);
   });
 
   it('which provider refuses, and with which words', async () => {
@@ -113,32 +141,36 @@ describe('an operator finds in two clicks at most', () => {
   it('which DNS record of a domain is missing', async () => {
     await enter();
     await operator.click('Domains');
-    await operator.says(/DKIM, TXT[\s\S]*missing/);
-    const states = await browser.page.$$eval('h2 .state.busy', (found) => found.map(({ textContent }) => textContent));
-    expect(states).toContain('trusted, unsigned');
+    await operator.says(/DKIM\s*Missing/);
+    await operator.says('Trusted, unsigned');
   });
 
   it('which executions have failed, where, why, and what Temporal knows of them', async () => {
     await enter();
-    await operator.click('Workflows');
-    await operator.says('Workflows, newest first');
-    await operator.click('Welcome');
-    await operator.says('The webhook answered 500');
-    await operator.says('2 failed');
+    await operator.says('2 executions of Welcome failed');
+    await operator.click('2 executions of Welcome failed');
+    await operator.says('Tell the shop: The webhook answered 500');
+    await operator.says('Retry all that failed');
+    await operator.click('eve@mail.test');
+    await operator.says('In the Temporal UI');
     const links = await browser.page.$$eval('a[href^="https://temporal.test"]', (found) =>
       found.map((link) => link.getAttribute('href')),
     );
     expect(links).toContain(`${TEMPORAL_UI_URL}/workflows/execution%2F${world.executionId}`);
   });
-});
 
-it('the key / leads to the search field, and is a character in it', async () => {
-  await enter();
-  await browser.page.keyboard.type('//');
-  expect(await browser.page.$eval('input[name=wanted]', (field) => [field.value, field.matches(':focus')])).toEqual([
-    '/',
-    true,
-  ]);
+  it('which webhook deliveries fail, and what was answered', async () => {
+    await enter();
+    await operator.click('Webhook https://shop.test/everpost is failing');
+    await operator.says('The answer was 503');
+    await operator.says('It accepts nothing');
+  });
+
+  it('who of us did what', async () => {
+    await enter();
+    await operator.click('Audit');
+    await operator.says('Remove suppression by body');
+  });
 });
 
 it('the page of a suppressed email says why in words', async () => {
@@ -156,39 +188,32 @@ it('the page of a suppressed email says why in words', async () => {
 
 describe('every page', () => {
   const pages = () => [
-    ['today', 'Refused today'],
-    ['emails', 'Emails, newest first'],
-    [`emails/${world.bobEmailId}`, 'What happened'],
-    ['address/ada%40mail.test', 'Topics of the contact'],
-    ['campaigns', 'newest first'],
-    [`campaigns/${world.campaignId}`, 'Recipients that are'],
-    ['domains', 'Records of'],
-    ['workflows', 'newest first'],
-    [`workflows/${world.workflowId}?execution=${world.executionId}`, 'What became of each step'],
-    ['segments', 'newest first'],
-    ['topics', 'every subscribed contact gets it'],
-    ['suppressions', 'suppressed'],
-    ['settings', 'Name that recipients see'],
-    ...['emails', 'campaigns', 'workflows', 'segments'].map((list) => [`${list}/${UNKNOWN}`, 'Try again']),
+    ...pagesOf(world),
+    ...['emails', 'campaigns', 'automations', 'segments', 'contacts', 'webhooks', 'templates'].map(
+      (list) => [`${list}/${UNKNOWN}`, 'Retry'] as [string, string],
+    ),
+    ['parts', 'Pills'] as [string, string],
   ];
 
   it.each([
     ['a phone', WIDTHS.phone, 'light'],
     ['a desk', WIDTHS.desk, 'dark'],
-    ['a wall', WIDTHS.wall, 'light'],
-  ])('fits %s and has no violations that axe-core finds', async (_name, width, scheme) => {
-    await browser.page.setViewport({ width, height: 900 });
-    await browser.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    await enter();
-    await browser.page.evaluate(axe.source);
-    const objections: string[] = [];
-    for (const [place = '', wanted = ''] of pages()) {
-      await operator.go(`#/${place}`);
-      await operator.says(wanted);
-      if (place === 'today') await browser.page.waitForSelector('canvas');
-      for (const objection of (await browser.page.evaluate(OBJECTIONS)) as string[])
-        objections.push(`${place}: ${objection}`);
-    }
-    expect(objections).toEqual([]);
-  });
+  ])(
+    'fits %s and has no violations that axe-core finds',
+    async (_name, width, scheme) => {
+      await browser.page.setViewport({ width, height: 900 });
+      await browser.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await enter();
+      await browser.page.evaluate(axe.source);
+      const objections: string[] = [];
+      for (const [place = '', wanted = ''] of pages()) {
+        await operator.go(`#/${place}`);
+        await operator.says(wanted);
+        for (const objection of (await browser.page.evaluate(OBJECTIONS)) as string[])
+          objections.push(`${place}: ${objection}`);
+      }
+      expect(objections).toEqual([]);
+    },
+    AXE_MS,
+  );
 });

@@ -154,6 +154,7 @@ export const retryFailedBody = z.object({
 export const executionListQuery = z.object({
   ...offsetPageQuery,
   status: statusQuery(EXECUTION_STATUSES),
+  stepId: z.uuid().optional().meta({ description: 'Only those at this step; `total` counts all steps' }),
 });
 
 export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'OffsetPageOfExecutions')

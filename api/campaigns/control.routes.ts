@@ -5,7 +5,7 @@ import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts'
 import { campaignHistory } from '../../shared/domain/audit/audit.ts';
 import { findCampaign } from '../../shared/domain/campaigns/campaigns.ts';
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
-import { resendCampaign } from '../../shared/domain/campaigns/resend.ts';
+import { countResendable, resendCampaign } from '../../shared/domain/campaigns/resend.ts';
 import { auditEntrySchema, auditView } from '../audit/audit.routes.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
@@ -84,6 +84,33 @@ const resend = endpoint({
   },
 });
 
+const resendCheck = endpoint({
+  ...oneCampaign,
+  operationId: 'checkResendCampaign',
+  roles: ['marketing', 'read'],
+  effect: 'reads',
+  isHeavy: true,
+  method: 'post',
+  path: '/campaigns/:id/resend/check',
+  summary: 'Tell how many would get a campaign if it were sent once more',
+  body: resendCampaignBody,
+  replies: {
+    200: {
+      description: 'The numbers at this moment',
+      schema: z
+        .object({
+          matching: z.int().describe('Recipients in these states'),
+          receiving: z.int().describe('Those of them who may get it: not suppressed, unsubscribed, paused or deleted'),
+        })
+        .meta({ id: 'ResendCheck', description: 'Who would get a campaign that is sent once more' }),
+    },
+  },
+  errors: ['CAMPAIGN_NOT_FOUND'],
+  async handle({ em, project, params, body }) {
+    return ok(await countResendable(em, project.id, params.id, body.states));
+  },
+});
+
 const history = endpoint({
   ...oneCampaign,
   operationId: 'getCampaignHistory',
@@ -101,4 +128,4 @@ const history = endpoint({
 });
 
 /** The endpoints that control a campaign while it is sent or after it was sent, and say who did. */
-export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, publish, unpublish, history];
+export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, resendCheck, publish, unpublish, history];

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { assertCampaignExists, listRecipients, readRecipients } from '../../shared/domain/campaigns/recipients.ts';
-import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
+import {
+  assertCampaignExists,
+  countLinks,
+  countUnreached,
+  listRecipients,
+  readRecipients,
+} from '../../shared/domain/campaigns/recipients.ts';
+import { UNREACHED, type ListedEmail } from '../../shared/domain/emails/email-lists.ts';
 import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
 import { emailMoments, emailView } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
@@ -70,7 +76,13 @@ const list = endpoint({
   malformedIdCode: 'VALIDATION_ERROR',
   query: z.strictObject({
     ...cursorPageQuery({ limitDefault: 50 }),
-    state: z.enum(EMAIL_STATUSES).optional(),
+    state: z
+      .enum([...EMAIL_STATUSES, UNREACHED])
+      .optional()
+      .meta({
+        description: '`UNREACHED` stands for all states of recipients who did not get it',
+        examples: ['BOUNCED'],
+      }),
     ...formatQuery,
   }),
   replies: {
@@ -93,5 +105,72 @@ const list = endpoint({
   },
 });
 
-/** The endpoint of a campaign's recipients. */
-export const recipientEndpoints: Endpoint[] = [list];
+const ofCampaign = {
+  roles: ['marketing', 'read'],
+  isHeavy: true,
+  method: 'get',
+  tag: 'Campaigns',
+  params: idParams,
+  malformedIdCode: 'VALIDATION_ERROR',
+  errors: ['CAMPAIGN_NOT_FOUND'],
+} as const;
+
+const unreached = endpoint({
+  ...ofCampaign,
+  operationId: 'listCampaignUnreached',
+  path: '/campaigns/:id/unreached',
+  summary: 'Why a campaign did not reach some of its recipients, with counts',
+  description:
+    'The fifty most frequent reasons. Words of servers that differ only in an address or an id are one reason. At most 200,000 recipients are read.',
+  replies: {
+    200: {
+      description: 'The reasons',
+      schema: z.object({
+        reasons: z.array(
+          z
+            .object({
+              state: z.enum(EMAIL_STATUSES),
+              words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
+              recipients: z.int(),
+            })
+            .meta({ id: 'UnreachedReason', description: 'Why some recipients did not get a campaign' }),
+        ),
+      }),
+    },
+  },
+  async handle({ em, project, params: { id } }) {
+    await assertCampaignExists(em, project.id, id);
+    return ok({ reasons: await countUnreached(em, id) });
+  },
+});
+
+const links = endpoint({
+  ...ofCampaign,
+  operationId: 'listCampaignLinks',
+  path: '/campaigns/:id/links',
+  summary: 'Which links of a campaign were clicked, and by how many',
+  description: 'The fifty links that most people clicked. Clicks of machines are not counted.',
+  replies: {
+    200: {
+      description: 'The links',
+      schema: z.object({
+        links: z.array(
+          z
+            .object({
+              url: z.string(),
+              recipients: z.int().describe('People who clicked it'),
+              clicks: z.int().describe('How often it was clicked'),
+            })
+            .meta({ id: 'CampaignLink', description: 'A link of a campaign' }),
+        ),
+      }),
+    },
+  },
+  async handle({ em, project, params: { id } }) {
+    await assertCampaignExists(em, project.id, id);
+    return ok({ links: await countLinks(em, id) });
+  },
+});
+
+/** The endpoints of a campaign's recipients. */
+export const recipientEndpoints: Endpoint[] = [list, unreached, links];

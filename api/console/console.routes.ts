@@ -7,7 +7,23 @@ import { mountRefusedMethods } from '../http/methods.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
 import { readConsoleFiles } from './console-files.ts';
 
-const POLICY = `${OWN_FILES_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`;
+const POLICY = `${OWN_FILES_POLICY}; frame-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`;
+/**
+ * The policy of the frame that shows the HTML of an email. Its sandbox gives it an origin of its own. It loads nothing
+ * but its script, and runs nothing but that.
+ */
+const FRAME_POLICY = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+/** Addresses at which only this machine reaches the API. */
+const LOCAL_HOSTS = ['localhost', '127.0.0.1'];
 const YEAR_SECONDS = 31_536_000;
 
 /** Sends a file that browsers revalidate each time, so that a deployment is seen at once. */
@@ -23,12 +39,12 @@ function sendFresh(res: Response, type: string, body: Buffer | string): void {
  */
 export function mountConsole(
   app: Express,
-  { TEMPORAL_UI_URL }: Pick<Config, 'TEMPORAL_UI_URL'>,
+  { TEMPORAL_UI_URL, apiUrl }: Pick<Config, 'TEMPORAL_UI_URL' | 'apiUrl'>,
   authenticator: Authenticator,
 ): void {
-  const { version, files, page } = readConsoleFiles();
-  const paths = ['/console', '/console/config.json', '/console/assets/:version/*file'] as const;
-  const [pagePath, configPath, filePath] = paths;
+  const { version, files, page, frame } = readConsoleFiles();
+  const paths = ['/console', '/console/config.json', '/console/frame', '/console/assets/:version/*file'] as const;
+  const [pagePath, configPath, framePath, filePath] = paths;
 
   app.get(pagePath, (_req, res) => {
     res.setHeader('Content-Security-Policy', POLICY);
@@ -42,7 +58,14 @@ export function mountConsole(
       res,
       authenticator,
     );
-    res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null });
+    const hasParts = LOCAL_HOSTS.includes(new URL(apiUrl).hostname);
+    res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null, ...(hasParts && { hasParts }) });
+  });
+  app.get(framePath, (_req, res) => {
+    res.setHeader('Content-Security-Policy', FRAME_POLICY);
+    // Its origin is opaque, so it has no cluster of its own.
+    res.removeHeader('Origin-Agent-Cluster');
+    sendFresh(res, 'html', frame);
   });
   app.get(filePath, (req, res) => {
     const file = files.get(req.params.file.join('/'));
@@ -50,6 +73,8 @@ export function mountConsole(
     // During a deployment, a page from one process may ask a process of another version. That answer is not cached.
     const isOwnVersion = req.params.version === version;
     res.setHeader('Cache-Control', isOwnVersion ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
+    // The frame has no origin, so its script is "from elsewhere" for it.
+    if (file === files.get('frame.js')) res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
     res.type(file.type).send(file.body);
   });
   for (const path of paths) mountRefusedMethods(app, path, [{ path, method: 'get' }]);

@@ -36,7 +36,9 @@ describe('the files of the console', () => {
       const reply = await get(address);
       expect([address, reply.status]).toEqual([address, 200]);
       expect(reply.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-      expect(reply.headers.get('content-type')).toMatch(/^(text\/(javascript|css); charset=utf-8|image\/svg\+xml)/);
+      expect(reply.headers.get('content-type')).toMatch(
+        /^(text\/(javascript|css); charset=utf-8|image\/svg\+xml|font\/woff2)/,
+      );
     }
     const other = await get(addresses[0]!.replace(/[0-9a-f]{16}/, '0'.repeat(16)));
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);

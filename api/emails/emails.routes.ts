@@ -14,7 +14,7 @@ import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from
 const base = { tag: 'Emails', method: 'get' } as const;
 
 /** A send key reads only the emails that were sent with it. */
-function ownKeyIdOf({ id, role }: RequestKey): string | undefined {
+export function ownKeyIdOf({ id, role }: RequestKey): string | undefined {
   return role === 'send' ? id : undefined;
 }
 

@@ -111,7 +111,7 @@ export const deliveryListQuery = z.object({
   status: z.enum(DELIVERY_STATUSES).optional(),
 });
 
-const deliverySchema = z
+export const deliverySchema = z
   .object({
     id: z.uuid(),
     eventId: z.uuid().meta({ description: 'The event, or the first of several' }),

@@ -9,8 +9,10 @@ export interface ConsolePage {
   /** Clicks on the first link or button of that name. */
   click: (name: string) => Promise<void>;
   clicks: () => number;
-  /** Types into the search field and presses Enter. */
+  /** Opens the command field, types, and opens the first record that is found. */
   find: (text: string) => Promise<void>;
+  /** Waits until the page has all that it asked for. */
+  settles: () => Promise<void>;
   text: () => Promise<string>;
   /** Waits until the page says something. */
   says: (wanted: string | RegExp) => Promise<string>;
@@ -38,20 +40,30 @@ export function consolePage(page: Page): ConsolePage {
       await page.waitForSelector('#key');
       await page.type('#key', key);
       await page.keyboard.press('Enter');
-      await page.waitForSelector('header');
+      await page.waitForSelector('#content');
       clicks = 0;
     },
     async click(name) {
-      const element = await page.waitForSelector(
-        `::-p-xpath(//*[self::a or self::button][normalize-space()="${name}"])`,
-      );
-      await element?.click();
+      const wanted = `::-p-xpath(//*[self::a or self::button or self::summary][normalize-space()="${name}"])`;
+      // What is loaded again may replace the element between finding it and clicking on it.
+      await eventually(async () => {
+        await (await page.waitForSelector(wanted, { visible: true }))?.click();
+        return true;
+      }, SAYS_MS);
       clicks += 1;
     },
     clicks: () => clicks,
     async find(wanted) {
+      await page.keyboard.press('/');
+      await page.waitForSelector('input[name=wanted]');
       await page.type('input[name=wanted]', wanted);
+      await page.waitForSelector('#found-0');
       await page.keyboard.press('Enter');
+      await page.waitForSelector('dialog', { hidden: true });
+    },
+    async settles() {
+      await page.waitForNetworkIdle({ idleTime: 150, concurrency: 0 }).catch(() => undefined);
+      await page.waitForFunction('document.querySelector(".skeleton") === null');
     },
     async go(hash) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);

@@ -18,18 +18,28 @@ export interface ConsoleWorld {
   campaignId: string;
   workflowId: string;
   executionId: string;
+  adaId: string;
+  templateId: string;
+  webhookId: string;
+  segmentId: string;
 }
 
 async function addEmails(
   app: TestApi,
   owner: TestProject,
   hostile: string,
-): Promise<Pick<ConsoleWorld, 'adaEmailId' | 'bobEmailId'>> {
+): Promise<Pick<ConsoleWorld, 'adaEmailId' | 'bobEmailId' | 'adaId' | 'templateId'>> {
   const { body: ada } = await owner.api('POST', '/contacts', {
-    body: { email: 'ada@mail.test', subscribed: false, data: { firstName: hostile } },
+    body: { email: 'ada@mail.test', subscribed: false, data: { firstName: `Ada ${hostile}`, plan: 'pro' } },
   });
   const { body: template } = await owner.api('POST', '/templates', {
-    body: { name: 'Receipt', subject: 'Receipt', body: '<p>Hi</p>', from: 'us@example.com', type: 'TRANSACTIONAL' },
+    body: {
+      name: `Receipt ${hostile}`,
+      subject: 'Receipt {{number}}',
+      body: `<h1>Thank you, {{firstName}}</h1><p>Order {{number}}</p>${hostile}`,
+      from: 'us@example.com',
+      type: 'TRANSACTIONAL',
+    },
   });
   const [adaEmailId, bobEmailId] = [uuidV7(), uuidV7()];
   const attempts = [
@@ -57,7 +67,65 @@ async function addEmails(
         (${uuidV7()}, ${owner.project.id}, ${ada.id}, ${adaEmailId}, 'email.bounce',
           ${JSON.stringify({ bounceType: 'hard', diagnostic: bounceWords(hostile) })}::jsonb, now() - interval '58 minutes')`,
   );
-  return { adaEmailId, bobEmailId };
+  const page = `<html><body style="font-family: sans-serif"><h1>Your receipt</h1><p>Order 4711</p>${hostile}</body></html>`;
+  await query(
+    app.em(),
+    sql`
+      insert into email_content (email_id, from_address, html, body_text, headers, created_at)
+      values (${adaEmailId}, 'us@example.com', ${page}, 'Your receipt', '[["X-Order", "4711"]]', now())`,
+  );
+  return { adaEmailId, bobEmailId, adaId: ada.id, templateId: template.id ?? template.data.id };
+}
+
+const DELIVERED_SHARE = 0.97;
+
+/** What happened in the last 30 days, as the figures of the first page count it. */
+async function addHistory(app: TestApi, owner: TestProject, emails: number): Promise<void> {
+  await query(
+    app.em(),
+    sql`
+      insert into event (id, project_id, name, data, created_at)
+      select everpost_uuid_v7(), ${owner.project.id}, w.name, w.data, now() - make_interval(days => d, mins => n % 600)
+      from generate_series(0, 29) d cross join generate_series(1, ${emails}::int) n cross join lateral (values
+        ('email.sent', '{}'::jsonb, true), ('email.delivery', '{}', n <= ${Math.round(emails * DELIVERED_SHARE)}::int),
+        ('email.bounce', '{"bounceType": "hard"}', n % 50 = 0)) w (name, data, happened)
+      where w.happened and n <= ${emails}::int * (0.5 + 0.5 * abs(sin(d)))`,
+  );
+}
+
+/** Contacts and emails with long names, and names that are written from right to left. */
+async function addRows(app: TestApi, owner: TestProject, rows: number): Promise<void> {
+  await query(
+    app.em(),
+    sql`
+      with made as (
+        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+        select everpost_uuid_v7(), ${owner.project.id}, 'reader.' || n || case when n % 7 = 0 then repeat('.of-a-long-name', 3) else '' end || '@mail.test',
+          n % 5 > 0, jsonb_build_object('firstName', case when n % 3 = 0 then 'مرحبا بالعالم' else 'Reader ' || n end), now() - make_interval(mins => n), now()
+        from generate_series(1, ${rows}::int) n returning id, email, created_at
+      )
+      insert into email (id, project_id, contact_id, to_address, subject, status, created_at, sent_at)
+      select everpost_uuid_v7(), ${owner.project.id}, id, email, 'שלום ' || email, 'DELIVERED', created_at, created_at from made`,
+  );
+}
+
+/** An endpoint with deliveries. */
+async function addWebhook(app: TestApi, owner: TestProject): Promise<string> {
+  const id = uuidV7();
+  await query(
+    app.em(),
+    sql`
+      with hook as (
+        insert into webhook_endpoint (id, project_id, url, events, secret, failures, failing_since, retry_at, created_at, updated_at)
+        values (${id}, ${owner.project.id}, 'https://shop.test/everpost', '{*}', 's', 3, now() - interval '2 hours', now() + interval '10 minutes', now(), now())
+      )
+      insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, attempts, status_code, error, duration_ms)
+      select everpost_uuid_v7(), ${id}, now() - make_interval(mins => n), 0, everpost_uuid_v7(), 'email.delivery',
+        (array['FAILED', 'RETRYING', 'DELIVERED'])[n % 3 + 1], n, case when n % 3 = 2 then 200 else 503 end,
+        case when n % 3 = 2 then null else 'The answer was 503' end, 40 + n
+      from generate_series(1, 12) n`,
+  );
+  return id;
 }
 
 const STATES = ['SENT', 'DELIVERED', 'BOUNCED', 'FAILED', 'SUPPRESSED', 'PENDING'];
@@ -134,12 +202,12 @@ async function addWorkflow(app: TestApi, owner: TestProject) {
   return { workflowId: workflow.id as string, executionId };
 }
 
-async function addSegment(app: TestApi, owner: TestProject): Promise<void> {
+async function addSegment(app: TestApi, owner: TestProject): Promise<string> {
   const condition = {
     logic: 'AND',
     groups: [{ filters: [{ field: 'subscribed', operator: 'equals', value: true }] }],
   };
-  await owner.api('POST', '/segments', {
+  const { body: segment } = await owner.api('POST', '/segments', {
     body: { name: 'Readers', type: 'DYNAMIC', condition, trackMembership: true },
   });
   await query(app.em(), sql`update segment set member_count = 42 where project_id = ${owner.project.id}`);
@@ -157,16 +225,70 @@ async function addSegment(app: TestApi, owner: TestProject): Promise<void> {
       );
     }
   }
+  return segment.id ?? segment.data.id;
 }
 
-/** Fills the project of the API. @param options `hostile` is written wherever a person could write markup */
-export async function fillConsole(app: TestApi, { hostile = HOSTILE } = {}): Promise<ConsoleWorld> {
-  const owner: TestProject = app;
+export interface ConsoleOptions {
+  owner?: TestProject;
+  /** Written wherever a person could write markup. */
+  hostile?: string;
+  /** Further contacts and emails. */
+  rows?: number;
+}
+
+/** Fills a project of the API. */
+export async function fillConsole(
+  app: TestApi,
+  { owner = app, hostile = HOSTILE, rows = 0 }: ConsoleOptions = {},
+): Promise<ConsoleWorld> {
   const emails = await addEmails(app, owner, hostile);
   const campaignId = await addCampaign(app, owner, hostile);
   await owner.api('POST', '/domains', { body: { domain: 'shop.test' } });
   const workflow = await addWorkflow(app, owner);
-  await addSegment(app, owner);
-  await owner.api('POST', '/topics', { body: { key: 'news', name: hostile, defaultSubscription: 'opt_in' } });
-  return { owner, ...emails, campaignId, ...workflow };
+  const segmentId = await addSegment(app, owner);
+  const webhookId = await addWebhook(app, owner);
+  await addHistory(app, owner, rows > 0 ? 400 : 40);
+  if (rows > 0) await addRows(app, owner, rows);
+  await owner.api('POST', '/topics', { body: { key: 'news', name: `News ${hostile}`, defaultSubscription: 'opt_in' } });
+  return { owner, ...emails, campaignId, ...workflow, segmentId, webhookId };
+}
+
+/** The pages that list. */
+export const CONSOLE_LISTS = [
+  ...['today', 'emails', 'campaigns', 'automations', 'contacts', 'segments', 'topics', 'suppressions'],
+  ...['templates', 'domains', 'webhooks', 'keys', 'audit', 'settings'],
+];
+
+/** Every page of the console, with words that it shows when it has loaded. */
+export function pagesOf(world: ConsoleWorld): [place: string, wanted: string][] {
+  return [
+    ['today', 'Needs attention'],
+    ['emails', 'Spring is here'],
+    [`emails/${world.adaEmailId}?tab=preview`, 'Hard bounce'],
+    [`emails/${world.bobEmailId}`, 'Next attempt'],
+    [`emails/${world.adaEmailId}?tab=headers`, 'X-Order'],
+    [`emails/${world.adaEmailId}?tab=source`, 'message/rfc822'],
+    [`emails/${world.adaEmailId}?tab=webhooks`, 'No webhook was told'],
+    ['address/ada%40mail.test', 'Lift suppression'],
+    ['contacts', 'ada@mail.test'],
+    [`contacts/${world.adaId}`, 'Email bounced'],
+    [`contacts/${world.adaId}?tab=consent`, 'Suppressed'],
+    ['campaigns', 'Spring'],
+    [`campaigns/${world.campaignId}`, 'refused for spam'],
+    ['automations', 'Welcome'],
+    [`automations/${world.workflowId}`, 'The webhook answered 500'],
+    [`automations/${world.workflowId}?execution=${world.executionId}`, 'Tell the shop'],
+    ['segments', 'Readers'],
+    [`segments/${world.segmentId}`, 'Contacts at the end of each day'],
+    ['topics', 'News'],
+    ['suppressions', 'Hard bounce'],
+    ['templates', 'Receipt'],
+    [`templates/${world.templateId}`, 'Data, as JSON'],
+    ['domains', 'DKIM'],
+    ['webhooks', 'shop.test'],
+    [`webhooks/${world.webhookId}`, 'The answer was 503'],
+    ['keys', 'Full'],
+    ['audit', 'Create'],
+    ['settings', 'Name that recipients see'],
+  ];
 }

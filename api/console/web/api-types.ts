@@ -15,6 +15,12 @@ import type { contactTopicsSchema } from '../../contacts/contact-topics.routes.t
 import type { suppressionListSchema, suppressionSchema } from '../../suppressions/suppressions.schemas.ts';
 import type { topicSchema } from '../../topics/topics.schemas.ts';
 
+import type { consentSchema } from '../../contacts/consent.view.ts';
+import type { emailContentSchema } from '../../emails/content.routes.ts';
+import type { executionCountsSchema } from '../../automations/execution-counts.routes.ts';
+import type { templateSchema } from '../../templates/template.view.ts';
+import type { deliveryListSchema, webhookSchema } from '../../webhooks/webhooks.schemas.ts';
+
 /** The types of answers. They make the type check fail when the console does not follow a change of the API. */
 export type ActivityPage = z.infer<typeof activityPageSchema>;
 export type ActivityStats = z.infer<typeof activityStatsSchema>;
@@ -35,16 +41,14 @@ export type ExecutionDetail = z.infer<typeof executionDetailSchema>;
 export type ListedWorkflow = z.infer<typeof listedWorkflowSchema>;
 export type Project = z.infer<typeof projectSchema>;
 export type Queue = z.infer<typeof queueSchema>;
+export type Delivery = z.infer<typeof deliveryListSchema>['deliveries'][number];
+export type EmailContent = z.infer<typeof emailContentSchema>;
+export type ExecutionCounts = z.infer<typeof executionCountsSchema>;
+export type Template = z.infer<typeof templateSchema>;
+export type Webhook = z.infer<typeof webhookSchema>;
+export type ConsentPage = { data: z.infer<typeof consentSchema>[]; suppression: Suppression | null };
 export type Segment = z.infer<typeof segmentSchema>;
 export type Suppression = z.infer<typeof suppressionSchema>;
 export type SuppressionList = z.infer<typeof suppressionListSchema>;
 export type Topic = z.infer<typeof topicSchema>;
 export type WorkflowDefinition = z.infer<typeof definitionSchema>;
-
-/** A page of an offset list. */
-export interface OffsetPage<Item> {
-  data: Item[];
-  page: number;
-  total: number;
-  totalPages: number;
-}

@@ -8,6 +8,14 @@ export function useKey(key) {
   secretKey = key;
 }
 
+/** @type {(() => void) | undefined} */
+let keyEnded;
+
+/** Calls a function when the key is refused while somebody works. @param {() => void} listener */
+export function onKeyEnded(listener) {
+  keyEnded = listener;
+}
+
 /** An error with the message of the API, if there was an answer. */
 export class ApiError extends Error {
   /**
@@ -85,6 +93,7 @@ export async function call(method, path, { body, signal, headers = {} } = {}) {
     throw new ApiError({ message: 'The API cannot be reached', suggestion });
   }
   const answer = text === '' ? undefined : parsed(text);
+  if (response.status === 401) keyEnded?.();
   if (!response.ok) throw errorOf(response, answer);
   const isEnvelope = answer && typeof answer === 'object' && 'success' in answer && 'data' in answer;
   return isEnvelope ? answer.data : answer;
@@ -99,30 +108,9 @@ export async function call(method, path, { body, signal, headers = {} } = {}) {
 export function read(path, options) {
   const [list, query] = path.split('?');
   const values = new URLSearchParams(query);
-  if (!values.has('address') && !values.has('search')) return call('GET', path, options);
+  // Names of templates are no secret, and have no such endpoint.
+  if (list === '/templates' || (!values.has('address') && !values.has('search'))) return call('GET', path, options);
   return call('POST', `${list}/search`, { ...options, body: Object.fromEntries(values) });
-}
-
-/** @type {Map<string, Promise<boolean>>} */
-const offers = new Map();
-
-/**
- * Whether the API has an endpoint, by its answer to OPTIONS.
- * @param {string} method
- * @param {string} path with any id in it
- * @returns {Promise<boolean>}
- */
-export function offersEndpoint(method, path) {
-  const key = `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
-  let offer = offers.get(key);
-  if (!offer) {
-    offer = fetch(path, { method: 'OPTIONS', credentials: 'omit' }).then(
-      (response) => response.ok && (response.headers.get('Allow') ?? '').split(', ').includes(method),
-      () => false,
-    );
-    offers.set(key, offer);
-  }
-  return offer;
 }
 
 /**

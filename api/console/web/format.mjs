@@ -2,32 +2,39 @@ import { html } from './html.mjs';
 
 const NUMBER = new Intl.NumberFormat();
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+/** @type {[word: string, seconds: number][]} */
 const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
 ];
 
 /** @param {number} value */
 export const count = (value) => NUMBER.format(value);
 
 /** @param {number} value in percent */
-export const percent = (value) => `${value.toFixed(value !== 0 && value < 1 ? 2 : 1)} %`;
+export const percent = (value) => `${value.toFixed(value !== 0 && Math.abs(value) < 1 ? 2 : 1)} %`;
 
-/** How long ago a moment was, or how soon it will be. @param {string | number | Date} at */
+/** A part of a whole in percent, never above 100; `undefined` without a whole. @param {number} part @param {number} whole */
+export const shareOf = (part, whole) => (whole > 0 ? percent((100 * Math.min(part, whole)) / whole) : undefined);
+
+/** How long ago a moment was, or how soon it will be, in a few characters. @param {string} at */
 function ago(at) {
-  const seconds = (new Date(at).getTime() - Date.now()) / 1000;
-  const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return RELATIVE.format(Math.round(seconds / length), unit);
+  const seconds = (Date.now() - Date.parse(at)) / 1_000;
+  const length = Math.abs(seconds);
+  if (length < 1) return 'now';
+  // 59.6 minutes are an hour.
+  const [word, each] = UNITS.find(([, unit]) => Math.round(length) >= unit - unit / 120) ?? ['s', 1];
+  const text = `${Math.round(length / each)} ${word}`;
+  return seconds < 0 ? `in ${text}` : text;
 }
 
-/** A moment, and how long ago it was. @param {{ at: string | null | undefined }} props */
-export function Time({ at }) {
-  if (!at) return html`<span class="quiet">never</span>`;
-  return html`<time datetime=${at} title=${at}>${TIME.format(new Date(at))}</time>${' '}
-    <span class="quiet">${ago(at)}</span>`;
+/** How long ago a moment was; the moment itself is shown on hover. @param {{ at: string | null | undefined, isFull?: boolean }} props */
+export function Time({ at, isFull = false }) {
+  if (!at) return html`<span class="never">never</span>`;
+  const moment = TIME.format(new Date(at));
+  return html`<time datetime=${at} title=${moment}>${isFull ? `${moment} (${ago(at)})` : ago(at)}</time>`;
 }
 
 /** How long something takes, roughly. @param {number} seconds */
@@ -37,31 +44,15 @@ export function duration(seconds) {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
-const GOOD = ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'VERIFIED', 'COMPLETED', 'enabled', 'found'];
-const BAD = ['BOUNCED', 'COMPLAINED', 'FAILED', 'missing', 'suppressed'];
-const BUSY = ['PENDING', 'SENDING', 'SCHEDULED', 'RUNNING', 'WAITING', 'PAUSED', 'trusted, unsigned'];
-
-/** @param {string} state */
-function kindOf(state) {
-  if (GOOD.includes(state)) return 'good';
-  if (BAD.includes(state)) return 'bad';
-  return BUSY.includes(state) ? 'busy' : 'plain';
-}
-
-/** A state, in words and in colour. @param {{ state: string }} props */
-export function State({ state }) {
-  return html`<span class="state ${kindOf(state)}">${state.toLowerCase()}</span>`;
-}
-
 /** @type {Record<string, string>} */
 const SUPPRESSIONS = {
   HARD_BOUNCE: 'the address is suppressed since a hard bounce',
   COMPLAINT: 'the address is suppressed since a complaint',
-  MANUAL: 'the address was suppressed by hand',
+  MANUAL: 'somebody suppressed the address',
 };
 
 /** Why an email did not arrive: the words of a server, or a reason of ours. @param {string | null | undefined} reason */
 export const inWords = (reason) => SUPPRESSIONS[reason ?? ''] ?? reason ?? '';
 
-/** The domain of an address; `erased` for an address that was erased. @param {string | null} address */
-export const domainOf = (address) => address?.split('@').at(-1) ?? 'erased';
+/** The UTC day `days` days ago. @param {number} days */
+export const dayBefore = (days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

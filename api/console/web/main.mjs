@@ -1,50 +1,23 @@
-import { call, useKey } from './api.mjs';
+import { call, onKeyEnded, useKey } from './api.mjs';
 import { html } from './html.mjs';
 import { Component, createRef, render } from './lib/preact.mjs';
-import { Trouble } from './load.mjs';
-import { linkForSearch, linkTo, routeOf } from './route.mjs';
-import { SignIn } from './sign-in.mjs';
-import { AuditView } from './views/audit.mjs';
-import { KeysView } from './views/keys.mjs';
-import { AddressView } from './views/address.mjs';
-import { CampaignView } from './views/campaign.mjs';
-import { CampaignsView } from './views/campaigns.mjs';
-import { EmailView } from './views/email.mjs';
-import { EmailsView } from './views/emails.mjs';
-import { DomainsView } from './views/domains.mjs';
-import { SegmentView } from './views/segment.mjs';
-import { SegmentsView } from './views/segments.mjs';
-import { SettingsView } from './views/settings.mjs';
-import { SuppressionsView } from './views/suppressions.mjs';
-import { TodayView } from './views/today.mjs';
-import { TopicsView } from './views/topics.mjs';
-import { WorkflowView } from './views/workflow.mjs';
-import { WorkflowsView } from './views/workflows.mjs';
+import { PageHead } from './parts/basics.mjs';
+import { Command } from './parts/command.mjs';
+import { Dialog } from './parts/dialog.mjs';
+import { reloadAll, Trouble } from './parts/load.mjs';
+import { Toasts } from './parts/toast.mjs';
+import { listenForKeys } from './keyboard.mjs';
+import { linkTo, routeOf } from './route.mjs';
+import { Bar, Rail, Shortcuts } from './shell.mjs';
+import { KeyForm, SignIn } from './sign-in.mjs';
+import { PAGES, VIEWS } from './views.mjs';
 
 /** @typedef {import('./route.mjs').Route} Route */
-/** @typedef {{ temporalUiUrl: string | null }} Settings */
-/** @typedef {{ id: string, name: string }} Project */
+/** @typedef {{ temporalUiUrl: string | null, hasParts?: boolean }} Settings */
+/** @typedef {{ id: string, name: string, key: { name: string, role: string } }} Project */
 /** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
 
-/**
- * The views of each route: a list, and one item of it.
- * @type {Record<string, { title: string, all?: any, one?: any }>}
- */
-const VIEWS = {
-  today: { title: 'Today', all: TodayView },
-  emails: { title: 'Emails', all: EmailsView, one: EmailView },
-  address: { title: 'Address', one: AddressView },
-  campaigns: { title: 'Campaigns', all: CampaignsView, one: CampaignView },
-  domains: { title: 'Domains', all: DomainsView },
-  workflows: { title: 'Workflows', all: WorkflowsView, one: WorkflowView },
-  segments: { title: 'Segments', all: SegmentsView, one: SegmentView },
-  topics: { title: 'Topics', all: TopicsView },
-  suppressions: { title: 'Suppressions', all: SuppressionsView },
-  settings: { title: 'Settings', all: SettingsView },
-  keys: { title: 'Keys', all: KeysView },
-  audit: { title: 'Who did what', all: AuditView },
-};
-const MENU = Object.keys(VIEWS).filter((name) => VIEWS[name]?.all);
+const icon = new URL('icon.svg', import.meta.url).href;
 
 /** Shows the view of a route, or why it cannot be shown. @extends {Component<ViewProps, { error?: unknown }>} */
 class RoutedView extends Component {
@@ -60,37 +33,38 @@ class RoutedView extends Component {
     const views = VIEWS[route.name];
     const View = route.id === '' ? views?.all : views?.one;
     if (!View)
-      return html`<h1>There is no such page</h1>
-        <p><a href="#/">Go to the first one</a></p>`;
+      return html`<${PageHead} title="Not found" facts="There is no such page" />
+        <p><a href="#/">Go to Today</a></p>`;
     return html`<${View} ...${this.props} />`;
   }
 }
 
-/** @extends {Component<{}, { route: Route, project?: Project, settings: Settings }>} */
+/** @typedef {{ route: Route, project?: Project, settings: Settings, over?: 'command' | 'shortcuts' | 'key', hasMenu?: boolean, isOffline?: boolean }} ConsoleState */
+/** @extends {Component<{}, ConsoleState>} */
 class Console extends Component {
   main = createRef();
-  wanted = createRef();
-  /** @type {{ route: Route, project?: Project, settings: Settings }} */
+  /** @type {ConsoleState} */
   state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
 
   componentDidMount() {
-    window.addEventListener('hashchange', () => this.setState({ route: routeOf(location.hash) }, this.focusPage));
-    document.addEventListener('keydown', this.focusSearch);
+    addEventListener('hashchange', this.turnTo);
+    addEventListener('offline', () => this.setState({ isOffline: true }));
+    addEventListener('online', () => this.setState({ isOffline: false }, reloadAll));
+    onKeyEnded(() => this.state.project && this.setState({ over: 'key' }));
+    listenForKeys((over) => this.state.project && this.setState({ over }));
   }
 
-  /** Moves the focus to the search field at the key `/`, unless somebody types or answers a question. @param {KeyboardEvent} event */
-  focusSearch = (event) => {
-    const { key, ctrlKey, altKey, metaKey } = event;
-    if (key !== '/' || ctrlKey || altKey || metaKey || !this.wanted.current) return;
-    if (document.activeElement?.closest('input, textarea, select, dialog')) return;
-    event.preventDefault();
-    this.wanted.current.focus();
+  /** Moves the focus to a new page, so that screen readers announce it and the keyboard goes on from there. */
+  turnTo = () => {
+    const { name, id } = this.state.route;
+    const route = routeOf(location.hash);
+    const isSame = route.name === name && route.id === id;
+    this.setState({ route, hasMenu: false }, isSame ? undefined : this.focusPage);
   };
 
-  /** Moves the focus to a new page, so that screen readers announce it and the keyboard goes on from there. */
   focusPage = () => {
     window.scrollTo(0, 0);
-    this.main.current?.focus();
+    this.main.current?.focus({ preventScroll: true });
   };
 
   /** @param {string} key */
@@ -100,52 +74,16 @@ class Console extends Component {
       call('GET', '/users/@me/projects'),
       call('GET', '/console/config.json'),
     ]);
-    this.setState({ project, settings }, this.focusPage);
+    const isBack = this.state.project !== undefined;
+    this.setState({ project, settings, over: undefined }, isBack ? reloadAll : this.focusPage);
   };
 
   signOut = () => {
     useKey('');
-    this.setState({ project: undefined });
+    this.setState({ project: undefined, over: undefined });
   };
 
-  /** @param {SubmitEvent} event */
-  search = (event) => {
-    event.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-    const wanted = String(new FormData(form).get('wanted') ?? '');
-    if (wanted.trim() === '') return;
-    location.hash = linkForSearch(wanted);
-    form.reset();
-  };
-
-  /** @param {Project} project */
-  header(project) {
-    const { route } = this.state;
-    return html`<header>
-      <a class="skip" href="#content" onClick=${this.skip}>Skip to the content</a>
-      <p class="name">Everpost <span>${project.name}</span></p>
-      <nav aria-label="Console">
-        ${MENU.map(
-          (name) =>
-            html`<a href=${linkTo(name)} aria-current=${route.name === name ? 'page' : undefined}
-              >${VIEWS[name]?.title}</a
-            >`,
-        )}
-      </nav>
-      <form role="search" onSubmit=${this.search}>
-        <input
-          ref=${this.wanted}
-          name="wanted"
-          aria-keyshortcuts="/"
-          type="search"
-          aria-label="Address, or id of an email"
-          placeholder="Address, or id of an email"
-        />
-        <button type="submit">Find</button>
-      </form>
-      <button type="button" onClick=${this.signOut}>Forget the key</button>
-    </header>`;
-  }
+  close = () => this.setState({ over: undefined });
 
   /** @param {MouseEvent} event */
   skip = (event) => {
@@ -153,20 +91,57 @@ class Console extends Component {
     this.main.current?.focus();
   };
 
+  /** What lies over the page. */
+  over() {
+    const { over } = this.state;
+    if (over === 'command') return html`<${Command} pages=${PAGES} onClose=${this.close} />`;
+    if (over === 'shortcuts') return html`<${Shortcuts} onClose=${this.close} />`;
+    if (over !== 'key') return null;
+    return html`<${Dialog} title="This key has ended" onClose=${this.close}>
+      <p>Give another key of the same project to go on where you are.</p>
+      <${KeyForm} onKey=${this.signIn} />
+    <//>`;
+  }
+
   render() {
-    const { project, route, settings } = this.state;
-    if (!project) {
-      document.title = 'Everpost console';
-      return html`<main class="entrance"><${SignIn} onKey=${this.signIn} /></main>`;
-    }
-    document.title = `${VIEWS[route.name]?.title ?? 'Not found'} – Everpost console`;
-    return html`${this.header(project)}
-      <main id="content" tabindex="-1" ref=${this.main}>
-        <${RoutedView} key=${`${route.name}/${route.id}`} route=${route} project=${project} settings=${settings} />
-      </main>`;
+    const { project, route, settings, hasMenu = false, isOffline } = this.state;
+    const title = VIEWS[route.name]?.title ?? 'Not found';
+    document.title = project ? `${title} – Everpost` : 'Everpost console';
+    if (!project) return html`<${SignIn} onKey=${this.signIn} icon=${icon} />`;
+    const find = () => this.setState({ over: 'command' });
+    return html`<a class="skip button" href="#content" onClick=${this.skip}>Skip to the content</a>
+      <div class="shell">
+        <${Bar}
+          project=${project}
+          icon=${icon}
+          onFind=${find}
+          onMenu=${() => this.setState({ hasMenu: !hasMenu })}
+          isOpen=${hasMenu}
+        />
+        <${Rail}
+          ...${{ project, icon, settings }}
+          current=${route.name}
+          isOpen=${hasMenu}
+          onFind=${find}
+          onShortcuts=${() => this.setState({ over: 'shortcuts' })}
+          onSignOut=${this.signOut}
+        />
+        <main id="content" tabindex="-1" ref=${this.main}>
+          ${isOffline && html`<p class="notice" role="status">Offline: what you see may be old. It goes on by itself.</p>`}
+          <${RoutedView}
+            key=${`${project.id}/${route.name}/${route.id}`}
+            route=${route}
+            project=${project}
+            settings=${settings}
+          />
+        </main>
+      </div>
+      ${this.over()}
+      <${Toasts} />`;
   }
 }
 
 const root = /** @type {HTMLElement} */ (document.getElementById('console'));
 root.textContent = '';
+if (location.hash === '') history.replaceState(null, '', linkTo('today'));
 render(html`<${Console} />`, root);

@@ -31,10 +31,17 @@ export function linkTo(name, id = '', values = {}) {
   return withQuery(`#/${name}${id && `/${encodeURIComponent(id)}`}`, values);
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-/** The link for a search text: to an email by its id, or to an address. @param {string} text */
-export function linkForSearch(text) {
-  const wanted = text.trim();
-  return UUID.test(wanted) ? linkTo('emails', wanted.toLowerCase()) : linkTo('address', wanted);
+/**
+ * The values of a route's query, and a function that changes one of them.
+ * @param {Route} route
+ * @param {string[]} names
+ */
+export function filtersOf({ name, id, query }, names) {
+  const values = Object.fromEntries(names.map((each) => [each, query.get(each) ?? '']));
+  return {
+    values,
+    /** @param {string} filter @param {string} value */
+    change: (filter, value) => void (location.hash = linkTo(name, id, { ...values, [filter]: value })),
+    clear: () => void (location.hash = linkTo(name, id)),
+  };
 }

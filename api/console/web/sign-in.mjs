@@ -1,12 +1,12 @@
 import { html } from './html.mjs';
 import { Component } from './lib/preact.mjs';
-import { Trouble } from './load.mjs';
+import { Trouble } from './parts/load.mjs';
 
 /**
  * Asks for the secret key, which stays in the memory of this page.
  * @extends {Component<{ onKey: (key: string) => Promise<void> }, { error?: unknown, isBusy?: boolean }>}
  */
-export class SignIn extends Component {
+export class KeyForm extends Component {
   /** @param {SubmitEvent} event */
   submit = async (event) => {
     event.preventDefault();
@@ -22,13 +22,43 @@ export class SignIn extends Component {
 
   render() {
     const { error, isBusy } = this.state;
-    return html`<h1>Everpost console</h1>
-      <form onSubmit=${this.submit}>
-        <label for="key">Secret key of the project</label>
-        <input id="key" name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="sk_…" />
-        <p class="quiet">It stays in the memory of this page: reloading or closing the page forgets it.</p>
-        <button class="main" type="submit" disabled=${isBusy}>${isBusy ? 'Looking…' : 'Open'}</button>
-      </form>
-      ${error !== undefined && html`<${Trouble} error=${error} />`}`;
+    return html`<form onSubmit=${this.submit}>
+      <div class="field">
+        <label for="key">Secret key</label>
+        <input
+          id="key"
+          name="key"
+          type="password"
+          required
+          autofocus
+          autocomplete="off"
+          spellcheck="false"
+          placeholder="sk_…"
+        />
+        <p class="label">It stays in the memory of this page; closing the page forgets it</p>
+      </div>
+      ${error !== undefined && html`<${Trouble} error=${error} />`}
+      <button class="primary" type="submit" disabled=${isBusy}>${isBusy ? 'Signing in…' : 'Sign in'}</button>
+    </form>`;
   }
+}
+
+/** The page before the console. @param {{ onKey: (key: string) => Promise<void>, icon: string }} props */
+export function SignIn({ onKey, icon }) {
+  return html`<main class="entrance">
+    <p class="brand"><img src=${icon} alt="" /><span>Everpost</span></p>
+    <div class="card">
+      <h1>Sign in to ${location.host}</h1>
+      <p class="muted">with a secret key of the project</p>
+      <${KeyForm} onKey=${onKey} />
+    </div>
+    <details class="entrance-help">
+      <summary>Where do I find a key?</summary>
+      <p>
+        <code>npm start</code> prints one, and keeps it in <code>.everpost/local.json</code>. An operator makes one with
+        <code>everpost key create</code>, and somebody who has one on the page Keys. See
+        <a href="/docs/guides/keys">the guide to keys</a>.
+      </p>
+    </details>
+  </main>`;
 }

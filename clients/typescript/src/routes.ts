@@ -62,6 +62,8 @@ export const ROUTES = {
     delete: 'DELETE /templates/{id}',
     duplicate: 'POST /templates/{id}/duplicate',
     usage: 'GET /templates/{id}/usage',
+    /** Renders it for a recipient with this data; nothing is sent. */
+    preview: 'POST /templates/{id}/preview body',
   },
   campaigns: {
     list: 'LIST /campaigns query',
@@ -88,7 +90,13 @@ export const ROUTES = {
     /** Sends an ended campaign once more, to the recipients in some states. */
     resend: 'POST /campaigns/{id}/resend body',
     stats: 'GET /campaigns/{id}/stats',
+    /** Says how many would get it if it were sent once more. */
+    checkResend: 'POST /campaigns/{id}/resend/check body',
     recipients: 'LIST /campaigns/{id}/recipients query',
+    /** Why it did not reach some, with counts. */
+    unreached: 'GET /campaigns/{id}/unreached',
+    /** Which links were clicked. */
+    links: 'GET /campaigns/{id}/links',
     /** Who sent, paused, resumed, resent or cancelled it. */
     history: 'GET /campaigns/{id}/history',
   },
@@ -125,6 +133,8 @@ export const ROUTES = {
     /** Starts an execution for a contact. */
     start: 'POST /workflows/{id}/executions body',
     executions: 'LIST /workflows/{id}/executions query',
+    /** How many executions run, wait or have failed at each step. */
+    executionCounts: 'GET /workflows/{id}/executions/counts',
     /** An execution, and what each of its steps did. */
     execution: 'GET /workflows/{id}/executions/{executionId}',
     cancelExecution: 'DELETE /workflows/{id}/executions/{executionId}',
@@ -154,6 +164,10 @@ export const ROUTES = {
     export: 'EXPORT /emails/export query',
     /** An email, and what happened to it. */
     get: 'GET /emails/{id}',
+    /** What it says: HTML, text, headers and source. */
+    content: 'GET /emails/{id}/content',
+    /** The requests that told webhooks about it. */
+    deliveries: 'GET /emails/{id}/deliveries',
     /** Sends up to 100 different emails, each with an outcome of its own. */
     sendBatch: 'POST /v1/send/batch body',
     /** Gives a scheduled email another moment. */
@@ -186,6 +200,8 @@ export const ROUTES = {
     stats: 'GET /activity/stats query',
     /** What waits in the project, and for how long. */
     queue: 'GET /activity/queue',
+    /** Finds records by id, by name, or by part of an address. */
+    find: 'POST /find body',
   },
   webhooks: {
     list: 'LIST /webhooks',

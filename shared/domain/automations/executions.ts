@@ -6,6 +6,7 @@ import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../..
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import { executionStatus } from '../../database/constants.ts';
 import { columnsOf, joinSql, json, literalList, query, queryOne, sql } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { findAutomation } from './automation-graphs.ts';
@@ -130,6 +131,35 @@ export interface ExecutionListQuery {
   page: number;
   pageSize: number;
   status?: ExecutionStatus;
+  /** Only those at this step. */
+  stepId?: string;
+}
+
+const EXECUTIONS_AT = {
+  stepId: tables.automationExecution.currentStepId,
+  status: tables.automationExecution.status,
+  executions: number,
+};
+/** Executions that are read to count those at each step. */
+const COUNTED_MAX = 500_000;
+
+/** How many executions that run, wait or have failed are at each step. @throws AppError WORKFLOW_NOT_FOUND */
+export async function countExecutionsAt(em: Em, projectId: string, automationId: string) {
+  await findAutomation(em, projectId, automationId);
+  const active = literalList(ACTIVE_EXECUTION_STATUSES);
+  return query(
+    em,
+    sql`
+      select current_step_id as "stepId", status, count(*)::int as executions from (
+        (select current_step_id, status from automation_execution
+          where automation_id = ${automationId} and status in ${active} limit ${COUNTED_MAX})
+        union all
+        (select current_step_id, status from automation_execution
+          where automation_id = ${automationId} and status = ${executionStatus.FAILED} and completed_at is not null
+          limit ${COUNTED_MAX})
+      ) counted group by 1, 2 order by 3 desc`,
+    EXECUTIONS_AT,
+  );
 }
 
 /** One page of an automation's executions, newest first. @throws AppError WORKFLOW_NOT_FOUND */
@@ -143,6 +173,7 @@ export async function listExecutions(
   const filters = [sql`x.automation_id = ${automationId}`];
   // A literal and the time of the end show PostgreSQL that it may use the indexes of active and of ended executions.
   if (list.status) filters.push(sql`x.status in ${literalList([list.status])}`);
+  if (list.stepId !== undefined) filters.push(sql`x.current_step_id = ${list.stepId}`);
   if (list.status && hasEnded(list.status)) filters.push(sql`x.completed_at is not null`);
   const where = joinSql(filters, ' and ');
   const total = await queryOne(em, sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`, {

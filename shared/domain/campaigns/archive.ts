@@ -40,6 +40,9 @@ async function render({ compileEmail }: ViewDeps, source: EmailSource, input: Re
 
 const SENT = {
   ...CONTENT,
+  ...pick(tables.campaign, 'fromName', 'replyTo'),
+  campaignId: tables.campaign.id,
+  from: tables.campaign.fromAddress,
   topicId: tables.campaign.topicId,
   tracking: tables.project.tracking,
   trackingAllowed: tables.contact.trackingAllowed,
@@ -54,17 +57,27 @@ const SENT = {
  * @returns undefined when the email, or the contact that it was rendered for, is gone
  */
 export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Promise<string | undefined> {
-  const { contactId, emailId } = owner;
+  const { emailId } = owner;
   const stored = await queryOne(
     em,
     sql`select html, attachment_set_id as "setId" from email_content where email_id = ${emailId}`,
     { html: tables.emailContent.html, setId: tables.emailContent.attachmentSetId },
   );
   if (stored) return stored.setId === null ? stored.html : withImages(em, stored.html, stored.setId);
+  return (await renderSent(deps, em, owner))?.message?.html;
+}
+
+/**
+ * The email of a campaign to one recipient, rendered again with what is known of the contact today, and what its
+ * headers follow from.
+ * @returns undefined when it is no email of a campaign, or its contact is gone
+ */
+export async function renderSent(deps: ViewDeps, em: Em, { contactId, emailId }: RecipientRef) {
   const found = await queryOne(
     em,
     sql`
-      select ${columnsOf(CONTENT, 'm')}, (select t.id from topic t where t.id = m.topic_id) as "topicId", p.tracking,
+      select ${columnsOf(CONTENT, 'm')}, m.id as "campaignId", m.from_address as from, m.from_name as "fromName",
+        m.reply_to as "replyTo", (select t.id from topic t where t.id = m.topic_id) as "topicId", p.tracking,
         c.tracking_allowed as "trackingAllowed", ${BRAND} as brand, e.project_id as "projectId",
         json_build_object('id', c.id, 'email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact
       from email e join campaign m on m.id = e.campaign_id join project p on p.id = e.project_id
@@ -76,17 +89,14 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
   const { projectId, contact, tracking, trackingAllowed, topicId, ...content } = found;
   const topic = await findEmailTopic(em, projectId, topicId);
   const source = { ...content, topic, isTracked: isEmailTracked(tracking, content.type, trackingAllowed) };
-  const message = await render(deps, source, {
-    contact,
-    urls: deps.links.recipientUrls({ contactId, emailId, projectId }),
-  });
-  return message?.html;
+  const urls = deps.links.recipientUrls({ contactId, emailId, projectId });
+  return { ...source, projectId, contact, urls, message: await render(deps, source, { contact, urls }) };
 }
 
 const CID = /\bcid:([^"'\s)>]+)/gi;
 
 /** Puts the images that lie in the message itself (RFC 2392) into the HTML. */
-async function withImages(em: Em, html: string, setId: string): Promise<string> {
+export async function withImages(em: Em, html: string, setId: string): Promise<string> {
   const images = await query(
     em,
     sql`

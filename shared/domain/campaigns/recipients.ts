@@ -1,13 +1,19 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { EmailStatus } from '../../pure/emails/email-types.ts';
 import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
-import { tables } from '../../database/tables.ts';
-import { listEmails, type EmailPage, type EmailCursor, type ListedEmail } from '../emails/email-lists.ts';
+import { emailStatus } from '../../database/constants.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { notNull, number, tables, text } from '../../database/tables.ts';
+import {
+  listEmails,
+  type EmailCursor,
+  type EmailFilters,
+  type EmailPage,
+  type ListedEmail,
+} from '../emails/email-lists.ts';
 
 export interface RecipientQuery {
   /** All when left out. */
-  state?: EmailStatus | undefined;
+  state?: EmailFilters['status'];
   limit: number;
   after?: EmailCursor | undefined;
 }
@@ -39,7 +45,7 @@ export async function* readRecipients(
   em: Em,
   projectId: string,
   campaignId: string,
-  state: EmailStatus | undefined,
+  state: EmailFilters['status'],
 ): AsyncGenerator<ListedEmail[]> {
   let after: EmailCursor | undefined;
   do {
@@ -47,4 +53,53 @@ export async function* readRecipients(
     after = page.next;
     yield page.emails;
   } while (after);
+}
+
+/** The recipients of one campaign that are read to group them. */
+const GROUPED_MAX = 200_000;
+const GROUPS_MAX = 50;
+const WORDS_LENGTH_MAX = 300;
+
+/** What differs between words that say the same: addresses, and ids. */
+const ADDRESSES = '<?[^[:space:]<>]+@[^[:space:]<>]+>?';
+const IDS = '[[:alnum:]_-]*[0-9][[:alnum:]_-]{7,}';
+
+const REASON = { state: notNull(tables.email.trouble), words: text, recipients: number };
+
+/**
+ * Why a campaign did not reach some of its recipients, the most frequent reason first. Words of servers that differ
+ * only in the address or in numbers are one reason.
+ */
+export async function countUnreached(em: Em, campaignId: string) {
+  return query(
+    em,
+    sql`
+      select trouble as state, words, count(*)::int as recipients from (
+        select trouble, left(regexp_replace(regexp_replace(coalesce(error, ''), ${ADDRESSES}, '…', 'g'),
+          ${IDS}, '…', 'g'), ${WORDS_LENGTH_MAX}::int) as words
+        from email where campaign_id = ${campaignId} and trouble is not null and trouble <> ${emailStatus.COMPLAINED}
+        limit ${GROUPED_MAX}
+      ) unreached
+      group by 1, 2 order by 3 desc, 1, 2 limit ${GROUPS_MAX}`,
+    REASON,
+  );
+}
+
+const LINK = { url: text, recipients: number, clicks: number };
+
+/** The links of a campaign by how many people clicked them. Clicks of machines are left out where that is known. */
+export async function countLinks(em: Em, campaignId: string) {
+  return query(
+    em,
+    sql`
+      select v.data ->> 'link' as url, count(distinct v.contact_id)::int as recipients, count(*)::int as clicks
+      from (
+        select id, contact_id, created_at from email where campaign_id = ${campaignId} and clicked_at is not null
+        limit ${GROUPED_MAX}
+      ) e join event v on v.contact_id = e.contact_id and v.name = 'email.click' and v.created_at >= e.created_at
+        and v.email_id = e.id
+      where v.data ->> 'link' is not null and coalesce(v.data ->> 'isMachine', 'false') <> 'true'
+      group by 1 order by 2 desc, 3 desc, 1 limit ${GROUPS_MAX}`,
+    LINK,
+  );
 }

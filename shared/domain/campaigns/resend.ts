@@ -5,7 +5,7 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
+import { boolean, notNull, number, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -30,6 +30,27 @@ async function resendable(
     from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
     where e.campaign_id = ${id} and e.status = any(${[...states]}::text[]) and e.to_address is not null
       and ${mayReceive(purposeOf(type), topic)}`;
+}
+
+/**
+ * How many recipients are in these states, and how many of them would get the email if it were sent again now.
+ * @throws AppError CAMPAIGN_NOT_FOUND
+ */
+export async function countResendable(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  states: readonly ResendableState[],
+) {
+  const campaign = await findCampaign(em, projectId, campaignId);
+  const counts = await queryOne(
+    em,
+    sql`
+      select (select count(*) from email where campaign_id = ${campaignId} and trouble = any(${[...states]}::text[])) as matching,
+        (select count(*) ${await resendable(em, campaign, states)}) as receiving`,
+    { matching: number, receiving: number },
+  );
+  return counts ?? { matching: 0, receiving: 0 };
 }
 
 async function assertResendable(em: Em, campaign: Campaign, states: readonly ResendableState[]): Promise<void> {

@@ -31,6 +31,35 @@ export interface ContactPage {
   total: number;
 }
 
+/** The newest contacts among whose names a text is looked for. */
+const NAMES_SEARCHED = 200_000;
+/** Shorter texts are in no piece of the index `contact_by_part`. */
+const PART_LENGTH_MIN = 3;
+const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', data ->> 'lastName'))`;
+
+/**
+ * The condition that a contact has a text in its address, or, among the newest contacts, in its name.
+ * @param text of any case
+ */
+export function hasPart(projectId: string, text: string): SqlFragment {
+  const part = text.toLowerCase();
+  const pattern = likePattern(part);
+  const byIndex =
+    part.length < PART_LENGTH_MIN
+      ? sql`true`
+      : sql`everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text)`;
+  const ofAddress = sql`select id from contact where project_id = ${projectId} and ${byIndex} and email like ${pattern}`;
+  if (part.includes('@')) return sql`id in (${ofAddress})`;
+  return sql`
+    id in (
+      ${ofAddress}
+      union
+      select id from (
+        select id, data from contact where project_id = ${projectId} order by created_at desc limit ${NAMES_SEARCHED}
+      ) newest where ${NAME} like ${pattern}
+    )`;
+}
+
 async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
   const row = await queryOne(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`, {
     count: number,
@@ -41,7 +70,7 @@ async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
 /** The conditions on a contact of the list. */
 export function contactFilters(projectId: string, list: ContactFilters): SqlFragment[] {
   const filters = [sql`project_id = ${projectId}`];
-  if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
+  if (list.search !== undefined) filters.push(hasPart(projectId, list.search));
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
   if (list.pending !== undefined) filters.push(sql`is_pending = ${list.pending}`);
   if (list.paused !== undefined) filters.push(sql`coalesce(paused_until > now(), false) = ${list.paused}`);

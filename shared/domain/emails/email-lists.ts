@@ -6,6 +6,9 @@ import { nullable, pick, tables, text, type RowOf } from '../../database/tables.
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 
+/** Stands for the statuses of emails that reached nobody. */
+export const UNREACHED = 'UNREACHED';
+
 /** The last email of a page: in a list by number its `seq` counts, in other lists its time and id. */
 export const EMAIL_CURSOR = { at: tables.email.createdAt, id: tables.email.id, seq: tables.email.campaignSeq };
 export type EmailCursor = RowOf<typeof EMAIL_CURSOR>;
@@ -18,7 +21,7 @@ export interface EmailFilters {
   campaignId?: string | undefined;
   templateId?: string | undefined;
   workflowId?: string | undefined;
-  status?: EmailStatus | undefined;
+  status?: EmailStatus | typeof UNREACHED | undefined;
   type?: EmailType | undefined;
   tag?: string | undefined;
   period?: Period;
@@ -94,7 +97,8 @@ export function emailTables(emails: SqlFragment): SqlFragment {
   return sql`${emails} e left join campaign c on c.id = e.campaign_id left join template t on t.id = e.template_id`;
 }
 
-function hasStatus(status: EmailStatus): SqlFragment {
+function hasStatus(status: EmailStatus | typeof UNREACHED): SqlFragment {
+  if (status === UNREACHED) return sql`e.trouble <> ${emailStatus.COMPLAINED}`;
   return TROUBLES.includes(status) ? sql`e.trouble = ${status}` : sql`e.status = ${status}`;
 }
 
@@ -138,7 +142,8 @@ function accessPathOf(projectId: string, filters: EmailFilters, contactIds: stri
       isByNumber,
     };
   }
-  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [hasStatus(status)] : [];
+  const isTrouble = status === UNREACHED || (status !== undefined && TROUBLES.includes(status));
+  const ofTrouble = isTrouble ? [hasStatus(status), sql`e.trouble is not null`] : [];
   if (campaignId !== undefined) return byIndex(sql`e.campaign_id = ${campaignId}`, ...ofTrouble);
   if (templateId !== undefined) return byIndex(sql`e.template_id = ${templateId}`);
   if (workflowId !== undefined) return byIndex(sql`e.automation_id = ${workflowId}`);

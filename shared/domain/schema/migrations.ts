@@ -7,6 +7,7 @@ import { SendOptionsMigration } from './migrations/20261126000003-send-options.t
 import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-emails.ts';
 import { SubmissionMigration } from './migrations/20261126000005-submission.ts';
 import { ReadersMigration } from './migrations/20261127000002-readers.ts';
+import { ConsoleMigration } from './migrations/20261127000003-console.ts';
 import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
 
 export interface SchemaMigration {
@@ -24,5 +25,6 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261126000004-scheduled-emails', class: ScheduledEmailsMigration },
   { name: '20261126000005-submission', class: SubmissionMigration },
   { name: '20261127000002-readers', class: ReadersMigration },
+  { name: '20261127000003-console', class: ConsoleMigration },
   { name: '20261127000005-tls-reports', class: TlsReportsMigration },
 ];

@@ -61,6 +61,27 @@ export async function listDeliveries(
   return { deliveries, next: hasMore ? { at: last.at, source: last.source, id: last.eventId } : undefined };
 }
 
+const OF_EMAIL_MAX = 100;
+
+/** The requests whose first event is about an email, the latest first. They are found by its contact. */
+export async function listEmailDeliveries(
+  em: Em,
+  projectId: string,
+  { id, contactId }: { id: string; contactId: string | null },
+): Promise<(WebhookDelivery & { endpointId: string })[]> {
+  if (contactId === null) return [];
+  return query(
+    em,
+    sql`
+      select ${columnsOf(WEBHOOK_DELIVERY, 'd')}, d.endpoint_id as "endpointId"
+      from webhook_delivery d join webhook_endpoint n on n.id = d.endpoint_id
+      where d.contact_id = ${contactId} and n.project_id = ${projectId} and d.source = ${SOURCE_OF_EVENTS}
+        and d.event_id in (select v.id from event v where v.contact_id = ${contactId} and v.email_id = ${id})
+      order by d.event_at desc limit ${OF_EMAIL_MAX}`,
+    { ...WEBHOOK_DELIVERY, endpointId: tables.webhookDelivery.endpointId },
+  );
+}
+
 /**
  * Queues a test event for an endpoint.
  * @returns the id of the delivery

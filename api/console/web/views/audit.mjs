@@ -1,55 +1,69 @@
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
-import { Pages } from '../pages.mjs';
-import { Table } from '../table.mjs';
+import { Empty, PageHead, Section } from '../parts/basics.mjs';
+import { List } from '../parts/list.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
+import { Table } from '../parts/table.mjs';
 
 /** @typedef {import('../api-types.ts').AuditEntry} AuditEntry */
 
-const COLUMNS = ['When', 'Who', 'What', 'Outcome', 'About'];
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'What', kind: 'main' },
+  { label: 'Outcome', kind: 'pill' },
+  { label: 'Who' },
+  { label: 'About', kind: 'code', wide: true },
+  { label: 'When', kind: 'time' },
+];
 
 /** @param {AuditEntry} entry */
 function whoOf({ actor, keyName }) {
-  if (actor === 'operator') return 'an operator';
-  return actor === 'console' ? `${keyName}, in the console` : keyName;
+  if (actor === 'operator') return 'An operator';
+  return actor === 'console' ? `${keyName}, in the console` : (keyName ?? '');
 }
+
+/** "pauseCampaign" is "Pause campaign". @param {string} operation */
+const wordsOf = (operation) => wordOf(operation.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
 
 /** @param {AuditEntry} entry */
 function row(entry) {
-  const { at, operation, outcome, status, subjectIds } = entry;
-  return [
-    html`<${Time} at=${at} />`,
-    whoOf(entry),
-    operation,
-    `${outcome} (${status})`,
-    subjectIds.map((id) => html`<code>${id}</code> `),
-  ];
+  const { id, at, operation, outcome, status, subjectIds } = entry;
+  const isRefused = status >= 400;
+  return {
+    key: id,
+    cells: [
+      wordsOf(operation),
+      html`<${Pill}
+        state=${isRefused ? 'FAILED' : 'DONE'}
+        word=${isRefused ? `${wordOf(outcome)} ${status}` : wordOf(outcome)}
+      />`,
+      whoOf(entry),
+      subjectIds.join(' '),
+      html`<${Time} at=${at} />`,
+    ],
+  };
 }
 
 /** Who did what, newest first. */
 export function AuditView() {
-  return html`<h1>Who did what</h1>
-    <${Pages} path="/audit">
-      ${(/** @type {{ entries: AuditEntry[] }} */ { entries }) =>
-        html`<${Table}
-          caption="Writing requests, commands and actions in the console"
-          columns=${COLUMNS}
-          rows=${entries.map(row)}
-          empty="Nothing has been changed yet."
-        />`}
-    <//>`;
+  return html`<${PageHead} title="Audit" facts="Writing requests, commands and actions in the console" />
+    <${List}
+      path="/audit?limit=50"
+      label="Who did what, newest first"
+      columns=${COLUMNS}
+      rows=${(/** @type {any} */ { entries }) => entries.map(row)}
+      empty=${html`<${Empty} title="Nothing has been changed yet" icon="clock" guide="guides/keys" />`}
+    />`;
 }
 
 /** Who did what with a campaign. @param {{ path: string }} props the path of the campaign */
 export function CampaignHistory({ path }) {
-  return html`<${Load} path=${`${path}/history`}>
+  return html`<${Load} path=${`${path}/history`} rows=${2}>
     ${(/** @type {{ entries: AuditEntry[] }} */ { entries }) =>
       entries.length > 0 &&
-      html`<${Table}
-        caption="Who did what"
-        columns=${COLUMNS.slice(0, 3)}
-        rows=${entries.map((entry) => row(entry).slice(0, 3))}
-        empty=""
-      />`}
+      html`<${Section} title="Activity">
+        <${Table} label="Who did what with the campaign" columns=${COLUMNS} rows=${entries.map(row)} />
+      <//>`}
   <//>`;
 }

@@ -1,33 +1,80 @@
 import { withQuery } from '../api.mjs';
-import { count, State, Time } from '../format.mjs';
+import { count, shareOf, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Pages } from '../pages.mjs';
-import { linkTo } from '../route.mjs';
-import { Table } from '../table.mjs';
-import { CampaignActions, stateOf } from './campaign-actions.mjs';
+import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { List } from '../parts/list.mjs';
+import { Pill } from '../parts/pill.mjs';
+import { filtersOf, linkTo } from '../route.mjs';
+import { stateOf } from './campaign-actions.mjs';
+import { wordsOf } from './emails.mjs';
 
 /** @typedef {import('../api-types.ts').Campaign} Campaign */
-/** @typedef {import('../api-types.ts').OffsetPage<Campaign>} CampaignPage */
 
-const COLUMNS = ['Name', 'State', 'Recipients', 'Sent', 'Bounced', 'Created', 'Actions'];
-const POLL_SECONDS = 10;
+const POLL_SECONDS = 5;
+const STATUSES = ['SENDING', 'SCHEDULED', 'DRAFT', 'SENT', 'CANCELLED'];
+/** The list compares campaigns: what share of its emails was delivered, opened, clicked. @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Name', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Recipients', kind: 'num' },
+  { label: 'Delivered', kind: 'num' },
+  { label: 'Opened', kind: 'num', wide: true },
+  { label: 'Clicked', kind: 'num', wide: true },
+  { label: 'Bounced', kind: 'num' },
+  { label: 'Created', kind: 'time' },
+];
 
-/** All campaigns. */
-export function CampaignsView() {
-  return html`<h1>Campaigns</h1>
-    <${Pages} path=${withQuery('/campaigns', { pageSize: 20 })} every=${POLL_SECONDS}>
-      ${(/** @type {CampaignPage} */ { data }, /** @type {any} */ { reload }) => {
-        const rows = data.map((campaign) => [
-          html`<a href=${linkTo('campaigns', campaign.id)}>${campaign.name}</a>`,
-          html`<${State} state=${stateOf(campaign)} />`,
-          count(campaign.totalRecipients),
-          count(campaign.sentCount),
-          count(campaign.bouncedCount),
-          html`<${Time} at=${campaign.createdAt} />`,
-          html`<${CampaignActions} campaign=${campaign} onChange=${reload} />`,
-        ]);
-        const empty = 'There is no campaign yet: POST /campaigns makes one.';
-        return html`<${Table} caption="Campaigns, newest first" columns=${COLUMNS} rows=${rows} empty=${empty} />`;
-      }}
-    <//>`;
+/** @param {Campaign} campaign */
+function row(campaign) {
+  const {
+    id,
+    name,
+    totalRecipients,
+    sentCount,
+    deliveredCount,
+    humanOpenedCount,
+    humanClickedCount,
+    bouncedCount,
+    createdAt,
+  } = campaign;
+  const share = (/** @type {number} */ part) => shareOf(Math.max(0, part), sentCount) ?? '';
+  return {
+    key: id,
+    href: linkTo('campaigns', id),
+    cells: [
+      name,
+      html`<${Pill} state=${stateOf(campaign)} />`,
+      totalRecipients > 0 ? count(totalRecipients) : '',
+      share(deliveredCount),
+      share(humanOpenedCount),
+      share(humanClickedCount),
+      share(bouncedCount),
+      html`<${Time} at=${createdAt} />`,
+    ],
+  };
+}
+
+/** Which campaigns are there, and how did they compare? @param {import('../main.mjs').ViewProps} props */
+export function CampaignsView({ route }) {
+  const { values, change, clear } = filtersOf(route, ['status']);
+  const filters = [{ name: 'status', label: 'State', value: values['status'] ?? '', options: wordsOf(STATUSES) }];
+  return html`<${PageHead} title="Campaigns" />
+    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    <${List}
+      path=${withQuery('/campaigns', { ...values, pageSize: 50 })}
+      every=${POLL_SECONDS}
+      label="Campaigns, newest first"
+      columns=${COLUMNS}
+      rows=${(/** @type {any} */ { data }) => data.map(row)}
+      empty=${
+        values['status']
+          ? html`<${Empty} title="No campaign is in this state" icon="megaphone" />`
+          : html`<${Empty}
+              title="No campaign yet"
+              text="A campaign is one email to many contacts"
+              icon="megaphone"
+              guide="guides/campaigns"
+            />`
+      }
+    />`;
 }

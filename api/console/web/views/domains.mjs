@@ -1,82 +1,117 @@
-import { Action, Copy } from '../action.mjs';
 import { call } from '../api.mjs';
-import { State, Time } from '../format.mjs';
+import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
-import { Table } from '../table.mjs';
+import { Empty, PageHead } from '../parts/basics.mjs';
+import { Copy } from '../parts/code.mjs';
+import { Action, Menu } from '../parts/dialog.mjs';
+import { Field } from '../parts/form.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
+import { toast } from '../parts/toast.mjs';
 
 /** @typedef {import('../api-types.ts').Domain} Domain */
 
-const COLUMNS = ['Record', 'At the last check', 'Name', 'Value'];
-
-/** @param {Domain['records'][number]} record */
-function stateOf({ found, required }) {
-  if (found) return 'found';
-  return required ? 'missing' : 'not there';
-}
-
-/** @param {Domain['records'][number]} record */
-function row(record) {
-  const { type, name, value, purpose, required } = record;
-  return [
-    html`${purpose.replaceAll('_', ' ')}, ${type}${required ? '' : html` <span class="quiet">(recommended)</span>`}`,
-    html`<${State} state=${stateOf(record)} />`,
-    html`<code>${name}</code> <${Copy} text=${name} what=${`the name of the ${purpose} record`} />`,
-    html`<code>${value}</code> <${Copy} text=${value} what=${`the value of the ${purpose} record`} />`,
-  ];
-}
-
 /** @param {Domain} domain */
-const readiness = ({ verified, signed }) => Number(verified) + Number(signed);
-
-/** @param {Domain} domain */
-function statusOf({ status, verified, signed }) {
-  return verified && !signed ? 'trusted, unsigned' : status;
+export function domainState({ status, verified, signed }) {
+  return verified && !signed ? 'UNSIGNED' : status;
 }
 
-/** @param {Domain} domain */
-function outcomeOf({ verified, signed }) {
-  if (signed) return 'It is verified.';
-  return verified
-    ? 'A required record is still missing: it may send, but unsigned.'
-    : 'A required record is still missing.';
-}
-
-/**
- * One domain with the records it needs, and whether each was found.
- * @param {{ domain: Domain, onChange: () => void }} props
- */
-function DomainCard({ domain, onChange }) {
-  const { id, domain: name, records, lastCheckedAt } = domain;
-  const look = async () => {
-    const looked = await call('GET', `/domains/${id}/verify`);
-    onChange();
-    return outcomeOf(looked);
-  };
-  return html`<section class="card" aria-label=${name}>
-    <h2>${name} <${State} state=${statusOf(domain)} /></h2>
+/** One DNS record: what it is for, and each value on a line of its own. @param {{ record: Domain['records'][number] }} props */
+function Record({ record: { type, name, value, purpose, required, found } }) {
+  const what = /^(dkim|dmarc|spf|mx)$/i.test(purpose) ? purpose.toUpperCase() : wordOf(purpose);
+  const state = found ? 'FOUND' : required ? 'MISSING' : 'NOT_FOUND';
+  return html`<div class="record">
     <p>
-      Last looked up: <${Time} at=${lastCheckedAt} />${' '}
-      <${Action} label="Look now" question=${`The records of ${name} are looked up in DNS now.`} run=${look} />
+      <strong>${what}</strong> <${Pill} state=${state} />${!required && html`<span class="label">recommended</span>`}
     </p>
-    <${Table}
-      caption=${`Records of ${name}`}
-      columns=${COLUMNS}
-      rows=${records.map(row)}
-      empty="It needs no records."
-    />
+    <dl class="facts">
+      <div>
+        <dt>Type</dt>
+        <dd><code>${type}</code></dd>
+      </div>
+      ${[
+        ['Name', name],
+        ['Value', value],
+      ].map(
+        ([label = '', text = '']) =>
+          html`<div>
+            <dt>${label}</dt>
+            <dd class="key">
+              <code title=${text}>${text}</code>
+              <${Copy} text=${text} what=${`the ${label.toLowerCase()} of ${what}`} />
+            </dd>
+          </div>`,
+      )}
+    </dl>
+  </div>`;
+}
+
+/** @param {{ domain: Domain, onChange: () => void }} props */
+function DomainPart({ domain, onChange }) {
+  const { id, domain: name, records, lastCheckedAt, verified, signed } = domain;
+  const check = async () => {
+    await call('GET', `/domains/${id}/verify`);
+    onChange();
+    toast(`${name} was checked`);
+  };
+  const remove = async () => {
+    await call('DELETE', `/domains/${id}`);
+    onChange();
+    return `${name} was removed`;
+  };
+  return html`<section aria-label=${name}>
+    <div class="section-head">
+      <h2>
+        ${name} <${Pill} state=${domainState(domain)} word=${verified && !signed ? 'Trusted, unsigned' : undefined} />
+      </h2>
+      <div class="actions">
+        <span class="label">Checked <${Time} at=${lastCheckedAt} /></span>
+        <button type="button" onClick=${() => void check().catch((error) => toast(error.message))}>Check now</button>
+        <${Menu} label=${`More of ${name}`}>
+          <${Action}
+            label="Remove"
+            kind="danger"
+            title=${`Remove ${name}`}
+            text="Emails from it are refused from then on, and its key is gone."
+            run=${remove}
+          />
+        <//>
+      </div>
+    </div>
+    ${verified && !signed && html`<p class="notice">It may send, but unsigned: many providers file such mail as spam. Publish the DKIM record.</p>`}
+    ${records.map((record) => html`<${Record} key=${record.purpose + record.name + record.value} record=${record} />`)}
   </section>`;
 }
 
-/** The sender domains, first those that are not verified, then those that send unsigned. @param {import('../main.mjs').ViewProps} props */
+/** The sender domains, first those that need a hand. @param {import('../main.mjs').ViewProps} props */
 export function DomainsView({ project }) {
-  return html`<h1>Sender domains</h1>
-    <${Load} path=${`/domains/project/${project.id}`}>
-      ${(/** @type {Domain[]} */ domains, /** @type {any} */ { reload }) => {
-        if (domains.length === 0)
-          return html`<p class="empty">There is no sender domain yet: POST /domains adds one.</p>`;
-        const inOrder = [...domains].sort((left, right) => readiness(left) - readiness(right));
-        return inOrder.map((domain) => html`<${DomainCard} key=${domain.id} domain=${domain} onChange=${reload} />`);
-      }}
-    <//>`;
+  const isGood = (/** @type {Domain} */ domain) => Number(domainState(domain) === 'VERIFIED');
+  return html`<${Load} path=${`/domains/project/${project.id}`} isPage>
+    ${(/** @type {Domain[]} */ domains, /** @type {any} */ { reload }) => {
+      const add = html`<${Action}
+        label="Add domain"
+        kind="primary"
+        run=${async (/** @type {FormData} */ given) => {
+          await call('POST', '/domains', { body: { domain: given.get('domain') } });
+          reload();
+          return 'Added: publish its records now';
+        }}
+      >
+        <${Field} name="domain" label="Domain" placeholder="mail.example.com" required />
+      <//>`;
+      return html`<${PageHead} title="Domains" actions=${domains.length > 0 && add} /> ${
+          domains.length === 0
+            ? html`<${Empty}
+                title="No sender domain yet"
+                text="Emails go out from domains whose records show that they are yours"
+                icon="globe-alt"
+                guide="guides/domains"
+                >${add}<//
+              >`
+            : [...domains]
+                .sort((left, right) => isGood(left) - isGood(right))
+                .map((domain) => html`<${DomainPart} key=${domain.id} domain=${domain} onChange=${reload} />`)
+        }`;
+    }}
+  <//>`;
 }

@@ -1,96 +1,147 @@
-import { inWords, State, Time } from '../format.mjs';
+import { call } from '../api.mjs';
+import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
+import { Facts, PageHead, Section, Timeline } from '../parts/basics.mjs';
+import { Copy } from '../parts/code.mjs';
+import { Action } from '../parts/dialog.mjs';
+import { Icon } from '../parts/icon.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
-import { Facts } from '../table.mjs';
-import { AddressStanding } from './address-standing.mjs';
+import { EmailContent } from './email-content.mjs';
+import { Standing } from './standing.mjs';
 
 /** @typedef {import('../api-types.ts').EmailStory} EmailStory */
 
 const REASONS = {
-  'project disabled': 'The project is disabled. It goes on when the operator enables it',
-  'campaign paused': 'The campaign is paused. It goes on when somebody resumes it',
+  'project disabled': 'The project is disabled: it goes on when the operator enables it',
+  'campaign paused': 'The campaign is paused: it goes on when somebody resumes it',
   complaints: 'The campaign is held, because too many recipients complain',
-  'provider paused': 'It is held, because its provider or the mail server refuses emails or wants fewer',
+  'provider paused': 'Its provider or the mail server refuses emails or wants fewer',
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
-  'no relay': 'An attempt found no mail server that answers',
+  'no relay': 'No mail server answered',
   scheduled: 'It was asked to be sent later',
   queued: 'No attempt was made yet',
 };
+/** @type {Record<string, string>} */
+const HUES = {
+  ...{ delivered: 'good', opened: 'good', clicked: 'good', accepted: 'good', replied: 'good' },
+  ...{ bounced: 'bad', complained: 'bad', failed: 'bad', refused: 'bad', suppressed: 'bad', deferred: 'wait' },
+};
 
-/** The current state of an email. @param {EmailStory} email */
-function Now({ status, waiting, error }) {
-  return html`<p class="now">
-    <${State} state=${status} />
-    ${waiting && html` ${REASONS[waiting.reason]}.`}
-    ${waiting?.until && html` Next attempt: <${Time} at=${waiting.until} />.`}
-    ${(waiting?.words ?? error) && html` <q>${inWords(waiting?.words ?? error)}</q>`}
-  </p>`;
+/** What holds an email, or why it did not arrive. @param {EmailStory} email */
+function Why({ waiting, error, status }) {
+  if (!waiting && !error) return null;
+  const words = inWords(waiting?.words ?? error);
+  const isBad = !waiting && ['BOUNCED', 'FAILED', 'SUPPRESSED', 'COMPLAINED'].includes(status);
+  return html`<div class=${isBad ? 'notice bad' : 'notice'}>
+    <${Icon} name=${waiting ? 'clock' : 'exclamation-triangle'} />
+    <p>
+      ${waiting && `${REASONS[waiting.reason]}. `}${waiting?.until && html`Next attempt <${Time} at=${waiting.until} />. `}
+      ${words && html`<q>${words}</q>`}
+    </p>
+  </div>`;
 }
 
-/** @param {EmailStory['timeline'][number]} entry */
-function Entry({ at, type, server, words, rule, bounceType, nextAttemptAt, link, isMachine, machineReason }) {
-  return html`<li>
-    <strong>${bounceType ? `${bounceType} bounce` : type}${isMachine && ' by a machine'}</strong> <${Time} at=${at} />
-    ${machineReason && html`<p class="quiet">Told by: ${machineReason.replaceAll('_', ' ')}</p>`}
-    ${server && html`<p>Server: ${server}</p>`} ${words && html`<p><q>${words}</q></p>`}
-    ${rule && html`<p class="quiet">Judged by the rule ${rule}</p>`}
-    ${nextAttemptAt && html`<p>Next attempt: <${Time} at=${nextAttemptAt} /></p>`} ${link && html`<p>Link: ${link}</p>`}
-  </li>`;
+/** @param {EmailStory['timeline'][number]} entry @param {number} n */
+function entryOf({ at, type, server, words, rule, bounceType, nextAttemptAt, link, isMachine, machineReason }, n) {
+  const details = [
+    server && html`<p>${server}</p>`,
+    words && html`<p><q>${words}</q></p>`,
+    link && html`<p>${link}</p>`,
+    nextAttemptAt && html`<p>Next attempt <${Time} at=${nextAttemptAt} /></p>`,
+    (rule ?? machineReason) &&
+      html`<p class="label">Judged by ${(rule ?? machineReason ?? '').replaceAll('_', ' ')}</p>`,
+  ].filter(Boolean);
+  const word = bounceType ? `${wordOf(bounceType)} bounce` : wordOf(type);
+  return {
+    key: `${at} ${type} ${n}`,
+    at: html`<${Time} at=${at} />`,
+    word: isMachine ? `${word} by a machine` : word,
+    hue: isMachine ? 'quiet' : HUES[type],
+    detail: details.length > 0 && details,
+  };
 }
 
-/** What a person did first. @param {EmailStory} email */
-function byPerson({ humanOpenedAt, humanClickedAt }) {
-  if (!humanOpenedAt) return 'nothing';
-  return html`opened
-    <${Time} at=${humanOpenedAt} />${humanClickedAt && html`, clicked <${Time} at=${humanClickedAt} />`}`;
+/** @param {{ email: EmailStory }} props */
+function EmailFacts({ email }) {
+  const { to, type, contactId, campaignId, workflowId, executionId, templateId, opens, clicks, deferrals, id, tags } =
+    email;
+  const link = (/** @type {string} */ href, /** @type {string} */ word) => html`<a href=${href}>${word}</a>`;
+  return html`<${Facts}
+    rows=${[
+      ['To', to === null ? 'Erased' : link(contactId ? linkTo('contacts', contactId) : linkTo('address', to), to)],
+      ['Type', wordOf(type)],
+      ['Queued', html`<${Time} at=${email.createdAt} isFull />`],
+      ['Scheduled', email.scheduledAt && html`<${Time} at=${email.scheduledAt} isFull />`],
+      ['Retries', deferrals > 0 && deferrals],
+      ['Opens, clicks', opens + clicks > 0 && `${opens}, ${clicks}${email.humanOpenedAt ? '' : ', by machines'}`],
+      ['Campaign', campaignId && link(linkTo('campaigns', campaignId), 'Open')],
+      [
+        'Automation',
+        workflowId &&
+          executionId &&
+          link(linkTo('automations', workflowId, { execution: executionId }), 'Open the execution'),
+      ],
+      ['Template', templateId && link(linkTo('templates', templateId), 'Open')],
+      ['Tags', tags.join(', ')],
+      ['Id', html`<span class="key"><code title=${id}>${id}</code><${Copy} text=${id} what="the id" /></span>`],
+    ]}
+  />`;
 }
 
-/** @param {EmailStory} email */
-function facts(email) {
-  const { to, type, campaignId, workflowId, executionId, templateId, opens, clicks, deferrals, createdAt, id } = email;
-  /** @type {[string, any][]} */
-  const rows = [
-    ['To', to === null ? 'erased' : html`<a href=${linkTo('address', to)}>${to}</a>`],
-    ['Type', type.toLowerCase()],
-    ['Queued', html`<${Time} at=${createdAt} />`],
-    ['Attempts put off', deferrals],
-    ['Opens, clicks', `${opens}, ${clicks}`],
-    ['By a person', byPerson(email)],
-    ['Id', html`<code>${id}</code>`],
-  ];
-  if (campaignId) rows.push(['Campaign', html`<a href=${linkTo('campaigns', campaignId)}>its campaign</a>`]);
-  if (workflowId && executionId)
-    rows.push([
-      'Workflow',
-      html`<a href=${linkTo('workflows', workflowId, { execution: executionId })}>its execution</a>`,
-    ]);
-  if (templateId) rows.push(['Template', html`<code>${templateId}</code>`]);
-  return rows;
+/** @param {{ email: EmailStory, onChange: () => void }} props */
+function EmailActions({ email: { id, to, templateId, campaignId, scheduledAt, status }, onChange }) {
+  const send = async (/** @type {FormData} */ _given, /** @type {string} */ key) => {
+    await call('POST', '/v1/send', { body: { to, template: templateId }, headers: { 'Idempotency-Key': key } });
+    onChange();
+    return 'It is on its way, as a new email';
+  };
+  const cancel = async () => {
+    await call('POST', `/emails/${id}/cancel`);
+    onChange();
+    return 'Cancelled';
+  };
+  if (scheduledAt && status === 'PENDING')
+    return html`<${Action}
+      label="Cancel"
+      title="Cancel this email"
+      kind="danger"
+      text="It is never sent."
+      run=${cancel}
+    />`;
+  if (!to || !templateId || campaignId) return null;
+  const text = `${to} gets the template as it is now, filled with the stored data of the contact. Other values of the first request are not stored.`;
+  return html`<${Action} label="Send again" title="Send the template again" text=${text} run=${send} />`;
 }
 
-const isOnItsWay = (/** @type {EmailStory} */ { status }) => status === 'PENDING' || status === 'SENDING';
-
-/**
- * One email: its state, what happened to it, and whether its address may get email.
- * @param {import('../main.mjs').ViewProps} props
- */
-export function EmailView({ route: { id } }) {
+/** What became of it? @param {import('../main.mjs').ViewProps} props */
+export function EmailView({ route: { id, query } }) {
+  const isOnItsWay = (/** @type {EmailStory} */ { status }) => status === 'PENDING' || status === 'SENDING';
   return html`<${Load}
     path=${`/emails/${encodeURIComponent(id)}`}
     isPage
-    every=${(/** @type {EmailStory} */ it) => (isOnItsWay(it) ? 3 : 0)}
+    every=${(/** @type {EmailStory} */ email) => (isOnItsWay(email) ? 3 : 0)}
   >
     ${(/** @type {EmailStory} */ email, /** @type {any} */ { reload }) => html`
-      <h1>${email.subject || 'No subject'}</h1>
-      <${Now} ...${email} />
-      <${Facts} rows=${facts(email)} />
-      ${email.to !== null && html`<${AddressStanding} address=${email.to} email=${email} onChange=${reload} />`}
-      <h2>What happened</h2>
-      <ol class="timeline">
-        ${email.timeline.map((entry) => html`<${Entry} ...${entry} />`)}
-      </ol>
+      <${PageHead}
+        title=${email.subject || 'No subject'}
+        pill=${html`<${Pill} state=${email.status} />`}
+        facts=${email.to === null ? 'To an erased address' : html`To <bdi>${email.to}</bdi>`}
+        actions=${html`<${EmailActions} email=${email} onChange=${reload} />`}
+      />
+      <${Why} ...${email} />
+      <div class="split">
+        <${Section} title="What happened">
+          <${Timeline} label="What happened, oldest first" entries=${email.timeline.map(entryOf)} />
+        <//>
+        <div>
+          <${EmailFacts} email=${email} />
+          ${email.to !== null && html`<${Standing} address=${email.to} onChange=${reload} />`}
+        </div>
+      </div>
+      <${EmailContent} id=${email.id} tab=${query.get('tab') ?? 'preview'} />
     `}
   <//>`;
 }

@@ -1,53 +1,97 @@
 import { withQuery } from '../api.mjs';
+import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Pages } from '../pages.mjs';
-import { linkTo } from '../route.mjs';
-import { EmailTable } from './email-table.mjs';
+import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Code } from '../parts/code.mjs';
+import { List } from '../parts/list.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
+import { filtersOf, linkTo } from '../route.mjs';
 
+/** @typedef {import('../api-types.ts').Email} Email */
 /** @typedef {import('../api-types.ts').EmailList} EmailList */
 
-const STATUSES = ['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED'];
-const MORE_STATUSES = ['SKIPPED', 'SUPPRESSED', 'CANCELLED'];
+const STATUSES = [
+  ...['BOUNCED', 'FAILED', 'COMPLAINED', 'SUPPRESSED', 'SKIPPED', 'CANCELLED'],
+  ...['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED'],
+];
 const TYPES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'];
-const FILTERS = ['address', 'status', 'type', 'since', 'until', 'campaignId', 'templateId', 'workflowId'];
+/** Filters that only links set. */
+const LINKED = { campaignId: 'Campaign', templateId: 'Template', workflowId: 'Automation', contactId: 'Contact' };
+/** @param {string[]} states */
+export const wordsOf = (states) => Object.fromEntries(states.map((state) => [state, wordOf(state)]));
 
-/** @param {{ name: string, label: string, options: string[], value: string }} props */
-function Choice({ name, label, options, value }) {
-  return html`<label>
-    ${label}
-    <select name=${name}>
-      <option value="">any</option>
-      ${options.map((option) => html`<option value=${option} selected=${option === value}>${option.toLowerCase()}</option>`)}
-    </select>
-  </label>`;
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'To', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Subject' },
+  { label: 'Why', wide: true },
+  { label: 'Queued', kind: 'time' },
+];
+
+/** @param {Email} email */
+const row = ({ id, to, subject, status, error, createdAt }) => ({
+  key: id,
+  href: linkTo('emails', id),
+  cells: [
+    to ?? 'Erased',
+    html`<${Pill} state=${status} />`,
+    html`<bdi title=${subject}>${subject || 'No subject'}</bdi>`,
+    inWords(error),
+    html`<${Time} at=${createdAt} />`,
+  ],
+});
+
+/** How a first email is sent, from three places. */
+function firstEmail() {
+  const url = `${location.origin}/v1/send`;
+  const fields = `{ to: 'ada@example.com', subject: 'Hello', body: '<p>Hi</p>' }`;
+  return {
+    curl: `curl ${url} \\\n  -H "Authorization: Bearer $EVERPOST_SECRET_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"to": "ada@example.com", "subject": "Hello", "body": "<p>Hi</p>"}'`,
+    TypeScript: `await fetch('${url}', {\n  method: 'POST',\n  headers: { Authorization: \`Bearer \${key}\`, 'Content-Type': 'application/json' },\n  body: JSON.stringify(${fields}),\n});`,
+    Python: `requests.post('${url}',\n  headers={'Authorization': f'Bearer {key}'},\n  json={'to': 'ada@example.com', 'subject': 'Hello', 'body': '<p>Hi</p>'})`,
+  };
 }
 
-/** All emails of the project, with filters. @param {import('../main.mjs').ViewProps} props */
-export function EmailsView({ route: { query } }) {
-  const values = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined]));
-  /** @param {SubmitEvent} event */
-  const filter = (event) => {
-    event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const chosen = Object.fromEntries([...form].map(([name, value]) => [name, String(value).trim()]));
-    location.hash = linkTo('emails', '', { ...values, ...chosen });
-  };
-  return html`<h1>Emails</h1>
-    <form class="filters" onSubmit=${filter}>
-      <label>Address <input name="address" type="search" value=${values['address'] ?? ''} /></label>
-      <${Choice}
-        name="status"
-        label="State"
-        options=${[...STATUSES, ...MORE_STATUSES]}
-        value=${values['status'] ?? ''}
-      />
-      <${Choice} name="type" label="Type" options=${TYPES} value=${values['type'] ?? ''} />
-      <label>From day <input name="since" type="date" value=${values['since'] ?? ''} /></label>
-      <label>To day <input name="until" type="date" value=${values['until'] ?? ''} /></label>
-      <button type="submit">Show</button>
-    </form>
-    <${Pages} path=${withQuery('/emails', { ...values, limit: 50 })}>
-      ${(/** @type {EmailList} */ { emails, hasMore }) =>
-        html`<${EmailTable} emails=${emails} hasMore=${hasMore} caption="Emails, newest first" />`}
-    <//>`;
+/** A list of emails. @param {{ values: Record<string, string | undefined>, empty?: any }} props */
+export function EmailList({ values, empty }) {
+  return html`<${List}
+    path=${withQuery('/emails', { ...values, limit: 50 })}
+    label="Emails, newest first"
+    columns=${COLUMNS}
+    rows=${(/** @type {any} */ { emails }) => emails.map(row)}
+    empty=${empty ?? html`<${Empty} title="No email yet" icon="envelope" />`}
+  />`;
+}
+
+/** What became of it? @param {import('../main.mjs').ViewProps} props */
+export function EmailsView({ route }) {
+  const { values, change, clear } = filtersOf(route, [
+    'address',
+    'status',
+    'type',
+    'since',
+    'until',
+    'tag',
+    ...Object.keys(LINKED),
+  ]);
+  const linked = Object.entries(LINKED).filter(([name]) => values[name]);
+  const filters = [
+    { name: 'address', label: 'Address', value: values['address'] ?? '' },
+    { name: 'status', label: 'State', value: values['status'] ?? '', options: wordsOf(STATUSES) },
+    { name: 'type', label: 'Type', value: values['type'] ?? '', options: wordsOf(TYPES) },
+    { name: 'tag', label: 'Tag', value: values['tag'] ?? '' },
+    { name: 'since', label: 'From', value: values['since'] ?? '', type: 'date' },
+    { name: 'until', label: 'To', value: values['until'] ?? '', type: 'date' },
+    ...linked.map(([name, label]) => ({ name, label, value: values[name] ?? '' })),
+  ];
+  const isFiltered = filters.some(({ value }) => value !== '');
+  const empty = isFiltered
+    ? html`<${Empty} title="No email fits" text="Change or clear the filters" icon="envelope" />`
+    : html`<${Empty} title="No email yet" text="Send the first one" icon="envelope" guide="guides/first-email">
+        <${Code} label="First email" samples=${firstEmail()} />
+      <//>`;
+  return html`<${PageHead} title="Emails" />
+    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    <${EmailList} values=${values} empty=${empty} />`;
 }

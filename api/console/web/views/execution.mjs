@@ -1,84 +1,89 @@
-import { Action } from '../action.mjs';
 import { call } from '../api.mjs';
-import { State, Time } from '../format.mjs';
+import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
+import { Timeline } from '../parts/basics.mjs';
+import { Action } from '../parts/dialog.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
-import { Table } from '../table.mjs';
 
 /** @typedef {import('../api-types.ts').ExecutionDetail} ExecutionDetail */
-/** @typedef {import('../main.mjs').Settings} Settings */
 
-/**
- * The execution in the Temporal UI, where its address is known.
- * @param {{ execution: { temporalWorkflowId: string }, settings: Settings }} props
- */
-export function TemporalLink({ execution: { temporalWorkflowId }, settings: { temporalUiUrl } }) {
-  if (!temporalUiUrl) return null;
-  const address = `${temporalUiUrl}/workflows/${encodeURIComponent(temporalWorkflowId)}`;
-  return html`<a href=${address} rel="noreferrer">In the Temporal UI</a>`;
-}
+/** @type {Record<string, string>} */
+const HUES = { COMPLETED: 'good', FAILED: 'bad', RUNNING: 'wait', WAITING: 'wait' };
 
-const COLUMNS = ['Step', 'State', 'Why', 'Began', 'Ended'];
-
-/**
- * Why a step failed, with the answer of the server that a webhook called.
- * @param {ExecutionDetail['stepExecutions'][number]} record
- */
-function Why({ error, output }) {
+/** A step, and why it failed with the answer of the server that a webhook called. @param {ExecutionDetail['stepExecutions'][number]} record */
+function entryOf({ id, step, status, startedAt, completedAt, error, output }) {
   const answer = error && typeof output?.['body'] === 'string' ? output['body'] : '';
-  return html`${error ?? ''}${
+  const emailId = output?.['emailId'];
+  const details = [
+    error && html`<p><q>${inWords(error)}</q></p>`,
     answer &&
-    html`<details>
-      <summary>The whole answer</summary>
-      <pre>${answer}</pre>
-    </details>`
-  }`;
+      html`<details>
+        <summary>The whole answer</summary>
+        <pre class="wraps">${answer}</pre>
+      </details>`,
+    typeof emailId === 'string' && html`<p><a href=${linkTo('emails', emailId)}>The email</a></p>`,
+  ].filter(Boolean);
+  return {
+    key: id,
+    at: html`<${Time} at=${completedAt ?? startedAt} />`,
+    word: html`<bdi>${step.name}</bdi> <span class="label">${wordOf(status)}</span>`,
+    hue: HUES[status] ?? 'quiet',
+    detail: details.length > 0 && details,
+  };
 }
 
-/** @param {ExecutionDetail['stepExecutions'][number]} record */
-const row = ({ step, status, startedAt, completedAt, ...record }) => [
-  step.name,
-  html`<${State} state=${status} />`,
-  html`<${Why} ...${record} />`,
-  html`<${Time} at=${startedAt} />`,
-  completedAt ? html`<${Time} at=${completedAt} />` : '',
-];
-
-/** One execution and its steps. @param {{ path: string, settings: Settings }} props */
-export function ExecutionCard({ path, settings }) {
-  return html`<${Load} path=${path}>
+/** One execution and its steps. @param {{ path: string, settings: import('../main.mjs').Settings, onChange: () => void }} props */
+export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
+  return html`<${Load}
+    path=${path}
+    every=${(/** @type {ExecutionDetail} */ { status }) => (status === 'RUNNING' ? 2 : 0)}
+    rows=${3}
+  >
     ${(/** @type {ExecutionDetail} */ execution, /** @type {any} */ { reload }) => {
-      const { contact, status, exitReason, currentStep, stepExecutions, workflowId } = execution;
-      const isActive = status === 'RUNNING' || status === 'WAITING';
-      const cancel = async () => {
-        await call('DELETE', path);
-        reload();
-        return 'Cancelled.';
-      };
-      const retry = async () => {
-        await call('POST', `${path}/retry`);
-        reload();
-        return 'It goes on.';
-      };
+      const { contact, status, exitReason, stepExecutions, workflowId, temporalWorkflowId } = execution;
+      const run =
+        (/** @type {[string, string]} */ [method, at], /** @type {string} */ said) =>
+        async () => {
+          await call(method, at);
+          reload();
+          onChange();
+          return said;
+        };
       return html`<section class="card" aria-labelledby="execution">
-        <h2 id="execution">
-          ${contact ? html`<a href=${linkTo('address', contact.email)}>${contact.email}</a>` : 'A deleted contact'}${' '}
-          <${State} state=${status} />
-        </h2>
-        <p>${currentStep && `At the step ${currentStep.name}. `}${exitReason && html`<q>${exitReason}</q>`}</p>
-        <p class="choices">
-          <${TemporalLink} execution=${execution} settings=${settings} />
-          ${isActive && html`<${Action} label="Cancel it" kind="danger" question="It ends at once and for good." run=${cancel} />`}
-          ${status === 'FAILED' && html`<${Action} label="Retry it" question="It goes on at the step that failed, as this step is in the workflow now. Earlier steps are not repeated." run=${retry} />`}
-          <a href=${linkTo('workflows', workflowId)}>Close</a>
-        </p>
-        <${Table}
-          caption="What became of each step"
-          columns=${COLUMNS}
-          rows=${stepExecutions.map(row)}
-          empty="No step was begun yet."
-        />
+        <div class="section-head">
+          <h2 id="execution">
+            ${contact ? html`<a href=${linkTo('contacts', contact.id)}><bdi>${contact.email}</bdi></a>` : 'Deleted contact'}
+            <${Pill} state=${status} />
+          </h2>
+          <div class="actions">
+            ${
+              status === 'FAILED' &&
+              html`<${Action}
+                label="Retry"
+                kind="primary"
+                title="Retry this execution"
+                text="It goes on at the step that failed, as this step is now. Earlier steps are not repeated."
+                run=${run(['POST', `${path}/retry`], 'It goes on')}
+              />`
+            }
+            ${
+              (status === 'RUNNING' || status === 'WAITING') &&
+              html`<${Action}
+                label="Cancel"
+                kind="danger"
+                title="Cancel this execution"
+                text="It ends at once and for good."
+                run=${run(['DELETE', path], 'Cancelled')}
+              />`
+            }
+            <a class="button plain" href=${linkTo('automations', workflowId, { status })}>Close</a>
+          </div>
+        </div>
+        ${exitReason && html`<p class="line"><q>${inWords(exitReason)}</q></p>`}
+        ${stepExecutions.length === 0 ? html`<p class="muted">No step was begun yet</p>` : html`<${Timeline} label="What became of each step" entries=${stepExecutions.map(entryOf)} />`}
+        ${temporalUiUrl && html`<p><a href=${`${temporalUiUrl}/workflows/${encodeURIComponent(temporalWorkflowId)}`} rel="noreferrer">In the Temporal UI</a></p>`}
       </section>`;
     }}
   <//>`;

@@ -4,8 +4,8 @@
 /** @typedef {{ from: { x: number, y: number }, to: { x: number, y: number }, branch: string | null }} PlacedEdge */
 
 /** Sizes in the units of the drawing. */
-export const NODE = { width: 220, height: 76 };
-const GAP = { x: 40, y: 56 };
+export const NODE = { width: 210, height: 68 };
+const GAP = { x: 32, y: 44 };
 const MARGIN = 12;
 
 /**

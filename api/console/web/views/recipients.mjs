@@ -1,91 +1,126 @@
-import { Action, Copy } from '../action.mjs';
-import { call, withQuery } from '../api.mjs';
-import { inWords, State, Time } from '../format.mjs';
+import { withQuery } from '../api.mjs';
+import { count, inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Pages } from '../pages.mjs';
+import { Empty, Section, Tabs } from '../parts/basics.mjs';
+import { Code } from '../parts/code.mjs';
+import { List } from '../parts/list.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
+import { Table } from '../parts/table.mjs';
 import { linkTo } from '../route.mjs';
-import { Table } from '../table.mjs';
+import { Resend } from './campaign-actions.mjs';
 
-/**
- * @typedef {{ emailId: string, state: string, email: string | null, words: string | null, sentAt: string | null,
- *   bouncedAt: string | null }} Recipient
- */
+/** @typedef {import('../api-types.ts').CampaignStats} CampaignStats */
+/** @typedef {import('../api-types.ts').Campaign} Campaign */
+/** @typedef {{ emailId: string, state: string, email: string | null, words: string | null, sentAt: string | null, bouncedAt: string | null }} Recipient */
 
-const UNREACHED = ['BOUNCED', 'FAILED', 'SUPPRESSED', 'SKIPPED', 'CANCELLED'];
-const OTHERS = ['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'COMPLAINED'];
+const OTHERS = ['PENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'COMPLAINED'];
 /** States from which a recipient may be sent to again. */
 const RESENDABLE = ['FAILED', 'BOUNCED'];
-const COLUMNS = ['Address', 'State', 'Why', 'When'];
-
-/** The first state without delivery that any recipient has. @param {import('../api-types.ts').CampaignStats} stats */
-function firstState({ bouncedCount, failedCount, suppressedCount, skippedCount }) {
-  const counts = [bouncedCount, failedCount, suppressedCount, skippedCount];
-  return UNREACHED[counts.findIndex((number) => number > 0)] ?? 'BOUNCED';
-}
-
-/** @param {Recipient} recipient */
-const row = ({ emailId, email, state, words, sentAt, bouncedAt }) => [
-  html`<a href=${linkTo('emails', emailId)}>${email ?? 'erased'}</a>`,
-  html`<${State} state=${state} />`,
-  inWords(words),
-  bouncedAt || sentAt ? html`<${Time} at=${bouncedAt ?? sentAt} />` : '',
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Address', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Why' },
+  { label: 'When', kind: 'time' },
+];
+/** @type {import('../parts/table.mjs').Column[]} */
+const REASONS = [
+  { label: 'Why', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Recipients', kind: 'num' },
 ];
 
-/** @param {{ campaign: import('./campaign-actions.mjs').Campaign, state: string, onChange: () => void }} props */
-function Resend({ campaign, state, onChange }) {
-  const path = `/campaigns/${campaign.id}/resend`;
-  const run = async (/** @type {string} */ key) => {
-    await call('POST', path, { body: { states: [state] }, headers: { 'Idempotency-Key': key } });
-    onChange();
-    return 'It is being sent again.';
-  };
-  return html`<${Action}
-    key=${state}
-    label=${`Send again to all that are ${state.toLowerCase()}`}
-    endpoint=${['POST', path]}
-    question=${`“${campaign.name}” goes out once more to every recipient that is ${state.toLowerCase()}, and to nobody else.`}
-    run=${run}
-  />`;
+/** @param {Recipient} recipient */
+const row = ({ emailId, email, state, words, sentAt, bouncedAt }) => ({
+  key: emailId,
+  href: linkTo('emails', emailId),
+  cells: [
+    email ?? 'Erased',
+    html`<${Pill} state=${state} />`,
+    inWords(words),
+    bouncedAt || sentAt ? html`<${Time} at=${bouncedAt ?? sentAt} />` : '',
+  ],
+});
+
+/** Why it did not reach some, by the words of the servers. @param {{ id: string, every: number }} props */
+function Reasons({ id, every }) {
+  return html`<${Load} path=${`/campaigns/${id}/unreached`} every=${every} rows=${3}>
+    ${(/** @type {any} */ { reasons }) =>
+      reasons.length > 0 &&
+      html`<${Table}
+        label="Reasons"
+        columns=${REASONS}
+        rows=${reasons.map((/** @type {any} */ { state, words, recipients }) => ({
+          key: state + words,
+          href: linkTo('campaigns', id, { state }),
+          cells: [inWords(words) || 'No reason is known', html`<${Pill} state=${state} />`, count(recipients)],
+        }))}
+      />`}
+  <//>`;
+}
+
+/** The tabs: states without delivery that have recipients first. @param {Campaign} campaign @param {CampaignStats} stats */
+function tabsOf({ id }, stats) {
+  /** @type {[string, number][]} */
+  const unreached = [
+    ['BOUNCED', stats.bouncedCount],
+    ['FAILED', stats.failedCount],
+    ['SUPPRESSED', stats.suppressedCount],
+    ['SKIPPED', stats.skippedCount],
+  ];
+  const sum = unreached.reduce((total, [, number]) => total + number, 0);
+  const tab = (/** @type {string} */ key, /** @type {string} */ label, /** @type {number | undefined} */ number) => ({
+    ...{ key, label, href: linkTo('campaigns', id, { state: key }) },
+    ...(number !== undefined && { count: count(number), isBad: number > 0 }),
+  });
+  return [
+    tab('UNREACHED', 'Not reached', sum),
+    ...unreached.filter(([, number]) => number > 0).map(([state, number]) => tab(state, wordOf(state), number)),
+    ...OTHERS.map((state) => tab(state, wordOf(state), undefined)),
+    tab('ALL', 'All', undefined),
+  ];
 }
 
 /**
- * The recipients of a campaign by state, first those whom it did not reach.
- * @param {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats,
- *   wanted: string, onChange: () => void }} props
+ * The recipients of a campaign by state, first those whom it did not reach, and why.
+ * @param {{ campaign: Campaign, stats: CampaignStats, wanted: string, onChange: () => void }} props
  */
 export function Recipients({ campaign, stats, wanted, onChange }) {
-  const state = wanted || firstState(stats);
-  const path = `/campaigns/${campaign.id}/recipients`;
-  const table = `curl -H "Authorization: Bearer $EVERPOST_SECRET_KEY" '${location.origin}${withQuery(path, { state, format: 'csv' })}'`;
-  /** @param {string[]} states @param {string} label */
-  const links = (states, label) =>
-    html`<nav class="states" aria-label=${label}>
-      ${label}:
-      ${states.map(
-        (one) =>
-          html`<a
-            href=${linkTo('campaigns', campaign.id, { state: one })}
-            aria-current=${one === state ? 'true' : undefined}
-            >${one.toLowerCase()}</a
-          >`,
-      )}
-    </nav>`;
-  return html`<section aria-labelledby="recipients">
-    <h2 id="recipients">Who did not get it, and why</h2>
-    ${links(UNREACHED, 'Not reached')} ${links(OTHERS, 'The others')}
-    ${RESENDABLE.includes(state) && html`<${Resend} campaign=${campaign} state=${state} onChange=${onChange} />`}
-    <${Pages} path=${withQuery(path, { state, limit: 50 })}>
-      ${(/** @type {{ recipients: Recipient[], hasMore: boolean }} */ { recipients, hasMore }) => {
-        const empty = hasMore
-          ? 'None in this part of the list: go on with “Older”.'
-          : `No recipient is ${state.toLowerCase()}.`;
-        const caption = `Recipients that are ${state.toLowerCase()}`;
-        return html`<${Table} caption=${caption} columns=${COLUMNS} rows=${recipients.map(row)} empty=${empty} />`;
-      }}
-    <//>
-    <details>
-      <summary>All of them as a table (CSV)</summary>
-      <p><code>${table}</code> <${Copy} text=${table} what="the command" /></p>
+  const { id, status } = campaign;
+  const state = wanted || 'UNREACHED';
+  const every = status === 'SENDING' ? 5 : 0;
+  const path = `/campaigns/${id}/recipients`;
+  const file = withQuery(path, { state: state === 'ALL' ? undefined : state, format: 'csv' });
+  const states = state === 'UNREACHED' ? RESENDABLE : RESENDABLE.filter((each) => each === state);
+  const hasEnded = status === 'SENT' || status === 'CANCELLED';
+  const resend =
+    hasEnded &&
+    states.length > 0 &&
+    html`<${Resend}
+      campaign=${campaign}
+      states=${states}
+      label=${state === 'UNREACHED' ? 'Send again' : `Send again to ${wordOf(state).toLowerCase()}`}
+      onChange=${onChange}
+    />`;
+  return html`<${Section} title="Recipients" actions=${resend}>
+    <${Tabs} label="State of the recipients" tabs=${tabsOf(campaign, stats)} current=${state} />
+    ${state === 'UNREACHED' && html`<${Reasons} id=${id} every=${every} />`}
+    <${List}
+      path=${withQuery(path, { state: state === 'ALL' ? undefined : state, limit: 50 })}
+      every=${every}
+      label=${`Recipients: ${wordOf(state).toLowerCase()}`}
+      columns=${COLUMNS}
+      rows=${(/** @type {any} */ { recipients }) => recipients.map(row)}
+      empty=${html`<${Empty} title=${state === 'UNREACHED' ? 'It reached everybody so far' : 'No recipient is in this state'} icon="check-circle" />`}
+    />
+    <details class="line">
+      <summary>All of them as CSV</summary>
+      <${Code}
+        label="Command"
+        samples=${{ curl: `curl -H "Authorization: Bearer $EVERPOST_SECRET_KEY" '${location.origin}${file}'` }}
+        wraps
+      />
     </details>
-  </section>`;
+  <//>`;
 }

@@ -1,16 +1,15 @@
 import { call, withQuery } from '../api.mjs';
-import { Chart } from '../chart.mjs';
-import { count } from '../format.mjs';
+import { count, dayBefore } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
-import { Load, Trouble } from '../load.mjs';
-import { Pages } from '../pages.mjs';
-import { linkTo } from '../route.mjs';
-import { Facts, Table } from '../table.mjs';
-import { dayBefore } from './today.mjs';
+import { Empty, PageHead, Section, Skeleton } from '../parts/basics.mjs';
+import { Bars, Figure } from '../parts/figures.mjs';
+import { List } from '../parts/list.mjs';
+import { Load, Trouble } from '../parts/load.mjs';
+import { CONTACT_COLUMNS, contactRow } from './contacts.mjs';
+import { kindOf } from './segments.mjs';
 
 /** @typedef {import('../api-types.ts').Segment} Segment */
-/** @typedef {import('../api-types.ts').Contact} Contact */
 
 /** Days that are shown; each is one request. */
 const DAYS = 14;
@@ -62,53 +61,44 @@ class Growth extends Component {
   render() {
     const { changes, error } = this.state;
     if (error !== undefined) return html`<${Trouble} error=${error} />`;
-    if (!changes) return html`<p class="loading" role="status">Counting ${DAYS} days…</p>`;
+    if (!changes) return html`<${Skeleton} shape="page" rows=${4} />`;
     let size = this.props.segment.memberCount;
     const sizes = changes.map(() => 0);
     for (let n = changes.length - 1; n >= 0; n -= 1) {
       sizes[n] = size;
       size -= changes[n] ?? 0;
     }
-    return html`<${Chart}
+    return html`<${Bars}
       title=${`Contacts at the end of each day (UTC), ${DAYS} days`}
       days=${this.days}
-      lines=${[{ label: 'Contacts', values: sizes }]}
+      series=${[{ label: 'contacts', hue: 'accent', values: sizes }]}
     />`;
   }
 }
 
-/** One segment: its size, its growth and its contacts. @param {import('../main.mjs').ViewProps} props */
+/** Who is in it? @param {import('../main.mjs').ViewProps} props */
 export function SegmentView({ route: { id } }) {
   const path = `/segments/${encodeURIComponent(id)}`;
   return html`<${Load} path=${path} isPage>
     ${(/** @type {Segment} */ segment) => html`
-      <h1>${segment.name}</h1>
-      ${segment.computeError && html`<p class="trouble">${segment.computeError.message}</p>`}
-      <${Facts}
-        rows=${[
-          ['Contacts', count(segment.memberCount)],
-          ['Kind', `${segment.type.toLowerCase()}${segment.trackMembership ? ', tracked' : ''}`],
-        ]}
-      />
-      ${
-        segment.trackMembership
-          ? html`<${Growth} segment=${segment} />`
-          : html`<p class="empty">Its size over time is known once its membership is tracked.</p>`
-      }
-      <h2>Who is in it</h2>
-      <${Pages} path=${withQuery(`${path}/contacts`, { pageSize: 20 })}>
-        ${(/** @type {import('../api-types.ts').OffsetPage<Contact>} */ { data }) => {
-          const rows = data.map(({ email, subscribed }) => [
-            html`<a href=${linkTo('address', email)}>${email}</a>`,
-            subscribed ? 'subscribed' : 'not subscribed',
-          ]);
-          return html`<${Table}
-            caption="Contacts"
-            columns=${['Address', 'Subscription']}
-            rows=${rows}
-            empty="Nobody is in it."
-          />`;
-        }}
+      <${PageHead} title=${segment.name} facts=${kindOf(segment)} />
+      ${segment.computeError && html`<p class="notice bad">${segment.computeError.message}</p>`}
+      <div class="figures">
+        <${Figure}
+          label="Contacts"
+          value=${count(segment.memberCount)}
+          hint=${!segment.trackMembership && 'Its size over time is known once its membership is tracked'}
+        />
+      </div>
+      ${segment.trackMembership && html`<${Growth} segment=${segment} />`}
+      <${Section} title="Contacts">
+        <${List}
+          path=${withQuery(`${path}/contacts`, { pageSize: 50 })}
+          label="Contacts of the segment"
+          columns=${CONTACT_COLUMNS}
+          rows=${(/** @type {any} */ { data }) => data.map(contactRow)}
+          empty=${html`<${Empty} title="Nobody is in it" icon="users" guide="guides/segments" />`}
+        />
       <//>
     `}
   <//>`;

@@ -1,18 +1,25 @@
-import { Copy } from '../action.mjs';
 import { call } from '../api.mjs';
 import { Time } from '../format.mjs';
-import { Form } from '../form.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
-import { Facts } from '../table.mjs';
+import { Facts, PageHead, Section } from '../parts/basics.mjs';
+import { Copy } from '../parts/code.mjs';
+import { Field, Form } from '../parts/form.mjs';
+import { Load } from '../parts/load.mjs';
 
 /** @typedef {import('../api-types.ts').Project} Project */
 
 const PATH = '/users/@me/projects';
-/** @type {Record<NonNullable<Project['language']>, string>} */
+/** @type {Record<string, string>} */
 const LANGUAGES = {
-  ...{ en: 'English', de: 'Deutsch', fr: 'Français', es: 'Español', it: 'Italiano', nl: 'Nederlands' },
-  ...{ pt: 'Português', ar: 'العربية', he: 'עברית', ja: '日本語' },
+  ...{
+    '': 'English, unless one is chosen',
+    en: 'English',
+    de: 'Deutsch',
+    fr: 'Français',
+    es: 'Español',
+    it: 'Italiano',
+  },
+  ...{ nl: 'Nederlands', pt: 'Português', ar: 'العربية', he: 'עברית', ja: '日本語' },
 };
 const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl', 'language']);
 
@@ -32,47 +39,70 @@ function SettingsForm({ project, onSaved }) {
   const save = async (given) => {
     await call('PATCH', `${PATH}/${project.id}`, { body: changesIn(given, project) });
     onSaved();
-    return 'Saved.';
+    return 'Saved';
   };
+  const { displayName, postalAddress, logoUrl, language, name } = project;
   return html`<${Form} save=${save}>
-    <label for="displayName">Name that recipients see</label>
-    <input id="displayName" name="displayName" defaultValue=${project.displayName ?? ''} placeholder=${project.name} />
-    <label for="postalAddress">Postal address, in the footer of marketing email</label>
-    <textarea id="postalAddress" name="postalAddress" rows="4" defaultValue=${project.postalAddress ?? ''}></textarea>
-    <label for="logoUrl">Logo, the https:// address of a picture</label>
-    <input id="logoUrl" name="logoUrl" inputmode="url" spellcheck="false" defaultValue=${project.logoUrl ?? ''} />
-    <label for="language">Language of recipients whose own is not known</label>
-    <select id="language" name="language">
-      <option value="" selected=${project.language === null}>English, unless one is chosen</option>
-      ${Object.entries(LANGUAGES).map(
-        ([code, name]) =>
-          html`<option value=${code} lang=${code} selected=${project.language === code}>${name}</option>`,
-      )}
-    </select>
+    <${Field} name="displayName" label="Name that recipients see" value=${displayName} placeholder=${name} />
+    <${Field}
+      name="postalAddress"
+      label="Postal address"
+      hint="In the footer of marketing email"
+      rows=${4}
+      value=${postalAddress}
+    />
+    <${Field}
+      name="logoUrl"
+      label="Logo"
+      hint="The https:// address of a picture"
+      inputmode="url"
+      spellcheck=${false}
+      value=${logoUrl}
+    />
+    <${Field}
+      name="language"
+      label="Language"
+      hint="For recipients whose own is not known"
+      options=${LANGUAGES}
+      value=${language}
+    />
   <//>`;
 }
 
-/** What recipients see of the project. */
+/** What do recipients see of the project? */
 export function SettingsView() {
-  return html`<h1>Settings</h1>
-    <p>Shown in the footer of marketing email and on the pages to unsubscribe. An empty field removes a setting.</p>
-    <${Load} path=${PATH}>
+  return html`<${PageHead}
+      title="Settings"
+      facts="Shown in the footer of marketing email and on the pages for recipients"
+    />
+    <${Load} path=${PATH} shape="page">
       ${(/** @type {Project[]} */ projects, /** @type {{ reload: () => void }} */ { reload }) =>
         projects.map(
           (project) =>
-            html`<${SettingsForm} project=${project} onSaved=${reload} />
-              <h2>The project</h2>
-              <${Facts}
-                rows=${[
-                  ['Name', project.name],
-                  ['Id', html`<code>${project.id}</code>`],
-                  [
-                    'Public key',
-                    html`<code>${project.public}</code> <${Copy} text=${project.public} what="the public key" />`,
-                  ],
-                  ['Changed', html`<${Time} at=${project.updatedAt} />`],
-                ]}
-              />`,
+            html`<div class="split">
+              <${SettingsForm} project=${project} onSaved=${reload} />
+              <${Section} title="Project">
+                <${Facts}
+                  rows=${[
+                    ['Name', html`<bdi>${project.name}</bdi>`],
+                    [
+                      'Id',
+                      html`<span class="key"
+                        ><code title=${project.id}>${project.id}</code><${Copy} text=${project.id} what="the id"
+                      /></span>`,
+                    ],
+                    [
+                      'Public key',
+                      html`<span class="key"
+                        ><code title=${project.public}>${project.public}</code
+                        ><${Copy} text=${project.public} what="the public key"
+                      /></span>`,
+                    ],
+                    ['Changed', html`<${Time} at=${project.updatedAt} isFull />`],
+                  ]}
+                />
+              <//>
+            </div>`,
         )}
     <//>`;
 }

@@ -1,51 +1,75 @@
-import { withQuery } from '../api.mjs';
+import { call, withQuery } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Pages } from '../pages.mjs';
-import { linkTo } from '../route.mjs';
-import { Table } from '../table.mjs';
+import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Action } from '../parts/dialog.mjs';
+import { Field } from '../parts/form.mjs';
+import { List } from '../parts/list.mjs';
+import { Pill } from '../parts/pill.mjs';
+import { filtersOf, linkTo } from '../route.mjs';
+import { wordsOf } from './emails.mjs';
 
 /** @typedef {import('../api-types.ts').Suppression} Suppression */
-/** @typedef {import('../api-types.ts').SuppressionList} SuppressionList */
 
-const REASONS = { '': 'all', HARD_BOUNCE: 'hard bounces', COMPLAINT: 'complaints', MANUAL: 'by hand' };
-const COLUMNS = ['Address', 'Reason', 'Words', 'Since', 'Came from'];
-
-/** @param {Suppression} suppression */
-const row = ({ email, reason, words, createdAt, emailId }) => [
-  email === null ? 'erased' : html`<a href=${linkTo('address', email)}>${email}</a>`,
-  reason.toLowerCase().replaceAll('_', ' '),
-  words ?? '',
-  html`<${Time} at=${createdAt} />`,
-  emailId ? html`<a href=${linkTo('emails', emailId)}>this email</a>` : '',
+const REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'];
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Address', kind: 'main' },
+  { label: 'Reason', kind: 'pill' },
+  { label: 'Words' },
+  { label: 'Since', kind: 'time' },
+  { label: '', kind: 'act' },
 ];
 
-/**
- * Addresses that get no email, with links to the pages that can allow it again.
- * @param {import('../main.mjs').ViewProps} props
- */
-export function SuppressionsView({ route: { query } }) {
-  const reason = query.get('reason') ?? '';
-  return html`<h1>Suppressions</h1>
-    <nav class="states" aria-label="Reason">
-      ${Object.entries(REASONS).map(
-        ([value, label]) =>
-          html`<a
-            href=${linkTo('suppressions', '', { reason: value })}
-            aria-current=${value === reason ? 'true' : undefined}
-            >${label}</a
-          >`,
-      )}
-    </nav>
-    <${Pages} path=${withQuery('/suppressions', { reason, limit: 50 })}>
-      ${(/** @type {SuppressionList} */ { suppressions, hasMore }) => {
-        const empty = hasMore ? 'None in this part of the list: go on with “Older”.' : 'No address is suppressed.';
-        return html`<${Table}
-          caption="Addresses that get no email, newest first"
-          columns=${COLUMNS}
-          rows=${suppressions.map(row)}
-          empty=${empty}
-        />`;
-      }}
-    <//>`;
+/** @param {Suppression} suppression @param {() => void} onChange */
+const row = ({ email, reason, words, createdAt }, onChange) => ({
+  key: `${email} ${createdAt}`,
+  ...(email !== null && { href: linkTo('address', email) }),
+  cells: [
+    email ?? 'Erased',
+    html`<${Pill} state=${reason} />`,
+    words ?? '',
+    html`<${Time} at=${createdAt} />`,
+    email === null
+      ? ''
+      : html`<${Action}
+          label="Lift"
+          title=${`Let ${email} have email again`}
+          text="Do this when the reason is gone: another bounce harms how providers see you."
+          run=${async () => {
+            await call('POST', '/suppressions/remove', { body: { address: email } });
+            onChange();
+            return `${email} may have email again`;
+          }}
+        />`,
+  ],
+});
+
+/** Who gets no email, and why? @param {import('../main.mjs').ViewProps} props */
+export function SuppressionsView({ route }) {
+  const { values, change, clear } = filtersOf(route, ['address', 'reason']);
+  const filters = [
+    { name: 'address', label: 'Address', value: values['address'] ?? '' },
+    { name: 'reason', label: 'Reason', value: values['reason'] ?? '', options: wordsOf(REASONS) },
+  ];
+  const add = async (/** @type {FormData} */ given) => {
+    const address = String(given.get('address') ?? '').trim();
+    await call('POST', '/suppressions', { body: { addresses: [address] } });
+    location.hash = linkTo('suppressions', '', { address });
+    return `${address} gets no email any more`;
+  };
+  const isFiltered = filters.some(({ value }) => value !== '');
+  return html`<${PageHead}
+      title="Suppressions"
+      facts="Addresses that get no email of any kind"
+      actions=${html`<${Action} label="Suppress" title="Suppress an address" run=${add}><${Field} name="address" label="Address" type="email" required /><//>`}
+    />
+    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    <${List}
+      path=${withQuery('/suppressions', { ...values, limit: 50 })}
+      label="Suppressed addresses, newest first"
+      columns=${COLUMNS}
+      rows=${(/** @type {any} */ { suppressions }, /** @type {any} */ { reload }) => suppressions.map((/** @type {Suppression} */ one) => row(one, reload))}
+      empty=${html`<${Empty} title=${isFiltered ? 'No suppression fits' : 'No address is suppressed'} text="Hard bounces and complaints suppress an address" icon="no-symbol" guide="guides/bounces" />`}
+    />`;
 }

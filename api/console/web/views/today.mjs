@@ -1,96 +1,243 @@
 import { withQuery } from '../api.mjs';
-import { Chart } from '../chart.mjs';
-import { count, percent } from '../format.mjs';
+import { count, dayBefore, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
+import { Empty, PageHead, Section } from '../parts/basics.mjs';
+import { Bars, Figure, Gauge } from '../parts/figures.mjs';
+import { Icon } from '../parts/icon.mjs';
+import { Load, LoadAll } from '../parts/load.mjs';
 import { linkTo } from '../route.mjs';
-import { Facts, Table } from '../table.mjs';
-import { Queue } from './queue.mjs';
+import { domainState } from './domains.mjs';
+import { Progress } from './progress.mjs';
 import { Refusals } from './refusals.mjs';
-import { CampaignActions, stateOf } from './campaign-actions.mjs';
+import { Waiting } from './waiting.mjs';
 
 /** @typedef {import('../api-types.ts').ActivityStats} ActivityStats */
-/** @typedef {import('../api-types.ts').Campaign} Campaign */
+/** @typedef {ActivityStats['series'][number]} Day */
 
-const POLL_SECONDS = 60;
-const CAMPAIGN_POLL_SECONDS = 5;
+const POLL_SECONDS = 30;
+const SENDING_POLL_SECONDS = 3;
 const CHART_DAYS = 30;
+/** Work that has not started for so long needs a look. */
+const LATE_SECONDS = 60;
+const WEEK = 7;
 /** Complaints in percent of what was sent: at 0.3 Gmail and Yahoo refuse a sender; they ask for less than 0.1. */
 const COMPLAINTS = { limit: 0.3, goal: 0.1 };
+/** Bounces in percent of what was sent from which providers look closer. */
+const BOUNCES_GOAL = 2;
 
-/** The UTC day `days` days ago. @param {number} days */
-export const dayBefore = (days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
-
-/** @param {number} rate */
-function complaintWords(rate) {
-  if (rate >= COMPLAINTS.limit) return 'above the limit of 0.3 %: providers refuse';
-  return rate >= COMPLAINTS.goal ? 'above the goal of 0.1 %, limit 0.3 %' : 'goal below 0.1 %, limit 0.3 %';
+/** @param {Day[]} days */
+function sumOf(days) {
+  const sum = { sent: 0, delivered: 0, bounced: 0, complaints: 0 };
+  for (const day of days)
+    for (const name of /** @type {const} */ (['sent', 'delivered', 'bounced', 'complaints'])) sum[name] += day[name];
+  return sum;
 }
 
-/** @param {ActivityStats} stats */
-function Figures({ series, totals, rates }) {
-  const today = series.find(({ date }) => date === dayBefore(0));
-  const { sent = 0, delivered = 0, bounced = 0, complaints = 0 } = today ?? {};
-  const rate = complaints === 0 ? 0 : (100 * complaints) / Math.max(sent, complaints);
-  return html`<${Facts}
-      rows=${[
-        ['Accepted by servers today', count(sent)],
-        ['Delivered today', count(delivered)],
-        ['Bounced today', count(bounced)],
-        [
-          'Complaints today',
-          html`${count(complaints)}, ${percent(rate)} <span class="quiet">(${complaintWords(rate)})</span>`,
-        ],
-        [
-          `Complaint rate of ${CHART_DAYS} days`,
-          html`${percent(rates.complaintRate)} <span class="quiet">(${complaintWords(rates.complaintRate)})</span>`,
-        ],
-        [`Accepted in ${CHART_DAYS} days`, count(totals.sent)],
-      ]}
-    />
-    <${Chart}
-      title=${`Emails of the last ${CHART_DAYS} days (UTC)`}
-      days=${series.map(({ date }) => date)}
-      lines=${[
-        { label: 'Accepted', values: series.map((day) => day.sent) },
-        { label: 'Delivered', values: series.map((day) => day.delivered) },
-        { label: 'Bounced', values: series.map((day) => day.bounced) },
+/** A part in percent, between 0 and 100. @param {number} part @param {number} whole */
+const rateOf = (part, whole) => (whole === 0 ? 0 : (100 * Math.min(part, whole)) / whole);
+
+/** The change of a rate in points. @param {number} now @param {number} before */
+function points(now, before) {
+  const change = now - before;
+  return Math.abs(change) < 0.05 ? undefined : `${change > 0 ? '+' : '−'}${Math.abs(change).toFixed(1)} pt`;
+}
+
+/** @param {{ stats: ActivityStats }} props */
+function Figures({ stats: { series } }) {
+  const days = series.filter(({ date }) => date > dayBefore(CHART_DAYS));
+  const [week, before] = [sumOf(days.slice(-WEEK)), sumOf(days.slice(-2 * WEEK, -WEEK))];
+  const [today, yesterday] = [sumOf(days.slice(-1)), sumOf(days.slice(-2, -1))];
+  const rates = (/** @type {'delivered' | 'bounced' | 'complaints'} */ name) =>
+    /** @type {const} */ ([rateOf(week[name], week.sent), rateOf(before[name], before.sent)]);
+  const [[delivered, deliveredBefore], [bounced, bouncedBefore], [complaints, complaintsBefore]] = [
+    rates('delivered'),
+    rates('bounced'),
+    rates('complaints'),
+  ];
+  const change = today.sent - yesterday.sent;
+  return html`<div class="figures">
+      <${Figure}
+        label="Sent today"
+        value=${count(today.sent)}
+        delta=${change === 0 ? undefined : `${change > 0 ? '+' : '−'}${count(Math.abs(change))} to yesterday`}
+        values=${days.slice(-WEEK).map(({ sent }) => sent)}
+        href=${linkTo('emails', '', { since: dayBefore(0) })}
+      />
+      <${Figure}
+        label="Delivered, 7 days"
+        value=${week.sent ? percent(delivered) : '–'}
+        delta=${points(delivered, deliveredBefore)}
+        hint=${`${count(week.delivered)} of ${count(week.sent)} sent`}
+        values=${days.slice(-WEEK).map((day) => rateOf(day.delivered, day.sent))}
+      />
+      <${Figure}
+        label="Bounced, 7 days"
+        value=${week.sent ? percent(bounced) : '–'}
+        delta=${points(bounced, bouncedBefore)}
+        isBad=${bounced >= BOUNCES_GOAL}
+        hint=${`${count(week.bounced)} emails`}
+        values=${days.slice(-WEEK).map((day) => rateOf(day.bounced, day.sent))}
+        href=${linkTo('emails', '', { status: 'BOUNCED' })}
+      />
+      <${Figure}
+        label="Complaints, 7 days"
+        value=${week.sent ? percent(complaints) : '–'}
+        delta=${points(complaints, complaintsBefore)}
+        isBad=${complaints >= COMPLAINTS.goal}
+        hint=${html`Goal below ${COMPLAINTS.goal} %, limit ${COMPLAINTS.limit} %
+          <${Gauge}
+            value=${complaints}
+            ...${COMPLAINTS}
+            label=${`${percent(complaints)} of the limit of ${COMPLAINTS.limit} %`}
+          />`}
+        href=${linkTo('emails', '', { status: 'COMPLAINED' })}
+      />
+    </div>
+    <${Bars}
+      title=${`Sent in ${CHART_DAYS} days (UTC)`}
+      days=${days.map(({ date }) => date)}
+      empty="No email in these days"
+      series=${[
+        { label: 'delivered', hue: 'accent', values: days.map((day) => Math.min(day.delivered, day.sent)) },
+        { label: 'bounced', hue: 'bad', values: days.map((day) => day.bounced) },
+        {
+          label: 'without a report',
+          hue: 'quiet',
+          values: days.map((day) => Math.max(0, day.sent - day.delivered - day.bounced)),
+        },
       ]}
     />`;
 }
 
-/** Campaigns that are going out. */
-function UnderWay() {
-  return html`<section aria-labelledby="under-way">
-    <h2 id="under-way">Campaigns that are going out</h2>
-    <${Load} path=${withQuery('/campaigns', { status: 'SENDING', pageSize: 10 })} every=${CAMPAIGN_POLL_SECONDS}>
-      ${(/** @type {import('../api-types.ts').OffsetPage<Campaign>} */ { data }, /** @type {any} */ { reload }) => {
-        const rows = data.map((campaign) => [
-          html`<a href=${linkTo('campaigns', campaign.id)}>${campaign.name}</a>`,
-          stateOf(campaign).toLowerCase(),
-          html`${count(campaign.sentCount)} of ${count(campaign.totalRecipients)} sent`,
-          html`<${CampaignActions} campaign=${campaign} onChange=${reload} />`,
-        ]);
-        const columns = ['Name', 'State', 'How far', 'Actions'];
-        return html`<${Table}
-          caption="Campaigns"
-          columns=${columns}
-          rows=${rows}
-          empty="No campaign is going out now."
-        />`;
-      }}
-    <//>
-  </section>`;
+/** @typedef {{ text: any, href: string, isBad?: boolean }} Finding */
+
+/** Rates that harm how providers see the sender. @param {ActivityStats | undefined} stats @returns {Finding[]} */
+function rateFindings(stats) {
+  const week = sumOf(stats?.series.slice(-WEEK) ?? []);
+  const complaints = rateOf(week.complaints, week.sent);
+  if (complaints < COMPLAINTS.goal) return [];
+  return [
+    {
+      text: `${percent(complaints)} of the recipients of 7 days complained; providers refuse senders at ${COMPLAINTS.limit} %`,
+      href: linkTo('emails', '', { status: 'COMPLAINED' }),
+      isBad: complaints >= COMPLAINTS.limit,
+    },
+  ];
 }
 
-/** The first page: figures, the queue, campaigns that are going out, and refusals. */
-export function TodayView() {
-  const path = withQuery('/activity/stats', { startDate: dayBefore(CHART_DAYS - 1), endDate: dayBefore(0) });
-  return html`<h1>Today</h1>
-    <${Load} path=${path} every=${POLL_SECONDS}
-      >${(/** @type {ActivityStats} */ stats) => html`<${Figures} ...${stats} />`}<//
-    >
-    <${Queue} />
-    <${UnderWay} />
+/** @param {import('../api-types.ts').Campaign} campaign @returns {Finding[]} */
+function campaignFinding({ id, name, paused, pausedAt, waiting, error }) {
+  const held = paused ? `paused ${duration((Date.now() - Date.parse(pausedAt ?? '')) / 1_000)} ago` : waiting?.reason;
+  const text = html`Campaign <bdi>${name}</bdi>: ${error ?? held}`;
+  return held || error ? [{ text, href: linkTo('campaigns', id) }] : [];
+}
+
+/** @param {import('../api-types.ts').ListedWorkflow} workflow @returns {Finding[]} */
+function workflowFinding({ id, name, failedExecutions }) {
+  const text = html`${count(failedExecutions)} executions of <bdi>${name}</bdi> failed`;
+  return failedExecutions > 0 ? [{ text, href: linkTo('automations', id, { status: 'FAILED' }), isBad: true }] : [];
+}
+
+/** @param {import('../api-types.ts').Domain} domain @returns {Finding[]} */
+function domainFinding(domain) {
+  if (domainState(domain) === 'VERIFIED') return [];
+  return [
+    { text: `${domain.domain} ${domain.verified ? 'sends unsigned' : 'is not verified'}`, href: linkTo('domains') },
+  ];
+}
+
+/** @param {import('../api-types.ts').Webhook} webhook @returns {Finding[]} */
+function webhookFinding({ id, url, status }) {
+  if (status === 'active') return [];
+  return [{ text: `Webhook ${url} is ${status}`, href: linkTo('webhooks', id), isBad: status === 'failing' }];
+}
+
+/** @param {import('../api-types.ts').Queue['waiting'][number]} item @returns {Finding[]} */
+function queueFinding({ kind, reason, oldestSeconds }) {
+  if (!kind.startsWith('start of') || (oldestSeconds ?? 0) < LATE_SECONDS) return [];
+  const text = `Work has not started for ${duration(oldestSeconds ?? 0)}: ${reason ?? 'is a worker running?'}`;
+  return [{ text, href: linkTo('today'), isBad: true }];
+}
+
+/** What an operator should look at. @param {any} data what `TodayView` loads @returns {Finding[]} */
+const findingsOf = ({ stats, workflows, webhooks, domains, campaigns, queue }) => [
+  ...rateFindings(stats),
+  ...(campaigns?.data ?? []).flatMap(campaignFinding),
+  ...(workflows?.data ?? []).flatMap(workflowFinding),
+  ...(domains ?? []).flatMap(domainFinding),
+  ...(webhooks ?? []).flatMap(webhookFinding),
+  ...(queue?.waiting ?? []).flatMap(queueFinding),
+];
+
+/** @param {{ data: any }} props */
+function Attention({ data }) {
+  const troubles = findingsOf(data);
+  if (troubles.length === 0)
+    return html`<p class="muted calm"><${Icon} name="check-circle" /> Nothing needs attention</p>`;
+  return html`<${Section} title="Needs attention">
+    <ul class="attention">
+      ${troubles.slice(0, 12).map(
+        ({ text, href, isBad }) =>
+          html`<li class=${isBad ? 'bad' : 'wait'}>
+            <a class="row-link" href=${href}
+              ><${Icon} name="exclamation-triangle" /><span>${text}</span><${Icon} name="chevron-right"
+            /></a>
+          </li>`,
+      )}
+    </ul>
+  <//>`;
+}
+
+/** Campaigns that are going out, how fast, and why not faster. */
+function SendingNow() {
+  const path = withQuery('/campaigns', { status: 'SENDING', pageSize: 10 });
+  return html`<${Load}
+    path=${path}
+    every=${(/** @type {any} */ { data }) => (data.length > 0 ? SENDING_POLL_SECONDS : POLL_SECONDS)}
+    rows=${1}
+  >
+    ${(/** @type {any} */ { data }) =>
+      data.length > 0 &&
+      html`<${Section} title="Sending now">
+        ${data.map(
+          (/** @type {any} */ campaign) =>
+            html`<div key=${campaign.id} class="sending">
+              <a href=${linkTo('campaigns', campaign.id)}
+                ><strong><bdi>${campaign.name}</bdi></strong></a
+              >
+              <${Progress} campaign=${campaign} />
+            </div>`,
+        )}
+      <//>`}
+  <//>`;
+}
+
+/** Is anything wrong, and how much went out? @param {import('../main.mjs').ViewProps} props */
+export function TodayView({ project }) {
+  const paths = {
+    stats: withQuery('/activity/stats', { startDate: dayBefore(CHART_DAYS - 1), endDate: dayBefore(0) }),
+    queue: '/activity/queue',
+    campaigns: withQuery('/campaigns', { status: 'SENDING', pageSize: 10 }),
+    workflows: '/workflows?pageSize=100',
+    webhooks: '/webhooks',
+    domains: `/domains/project/${project.id}`,
+  };
+  return html`<${PageHead} title="Today" />
+    <${LoadAll} path="today" paths=${paths} every=${POLL_SECONDS} shape="figures">
+      ${(/** @type {any} */ data) =>
+        html`<${Attention} data=${data} /> ${data.stats && html`<${Figures} stats=${data.stats} />`}
+          ${
+            data.stats?.totals.sent === 0 &&
+            data.stats.totals.events === 0 &&
+            html`<${Empty}
+              title="No email yet"
+              text="What you send shows up here within a second"
+              icon="paper-airplane"
+              guide="guides/first-email"
+            />`
+          }`}
+    <//>
+    <${SendingNow} />
+    <${Waiting} />
     <${Refusals} day=${dayBefore(0)} />`;
 }

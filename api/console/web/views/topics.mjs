@@ -1,50 +1,45 @@
-import { Action } from '../action.mjs';
 import { call } from '../api.mjs';
-import { Form } from '../form.mjs';
 import { html } from '../html.mjs';
-import { Load } from '../load.mjs';
+import { Empty, PageHead } from '../parts/basics.mjs';
+import { Action } from '../parts/dialog.mjs';
+import { Field } from '../parts/form.mjs';
+import { List } from '../parts/list.mjs';
+import { Pill } from '../parts/pill.mjs';
 
 /** @typedef {import('../api-types.ts').Topic} Topic */
 
-const DEFAULTS = {
-  opt_in: 'every subscribed contact gets it until they leave it',
-  opt_out: 'only those who joined it get it',
-};
-const VISIBILITIES = { public: 'yes', private: 'no' };
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Name', kind: 'main' },
+  { label: 'Page', kind: 'pill' },
+  { label: 'Key', kind: 'code' },
+  { label: 'Who gets it', wide: true },
+  { label: '', kind: 'act' },
+  { label: '', kind: 'act' },
+];
+const DEFAULTS = { opt_in: 'Every subscribed contact, until they leave it', opt_out: 'Only those who joined it' };
+const VISIBILITIES = { public: 'Yes', private: 'No' };
 /** The values of `doubleOptIn`, as the form has them. */
-const CONFIRMED = { '': 'as the project says', true: 'yes', false: 'no' };
+const CONFIRMED = { '': 'As the project says', true: 'Yes', false: 'No' };
 
-/**
- * A field with one of a few values.
- * @param {{ id: string, name: string, label: string, options: Record<string, string>, value: string }} props
- */
-function Choice({ id, name, label, options, value }) {
-  return html`<label for=${id}>${label}</label>
-    <select id=${id} name=${name}>
-      ${Object.entries(options).map(
-        ([each, text]) => html`<option value=${each} selected=${each === value}>${text}</option>`,
-      )}
-    </select>`;
-}
-
-/**
- * The fields that can be changed.
- * @param {{ of: string, topic?: Topic }} props
- */
+/** The fields that can be changed. @param {{ of: string, topic?: Topic }} props */
 function Fields({ of, topic }) {
-  const confirmed = { id: `confirmed-${of}`, name: 'doubleOptIn', label: 'Confirmed after a form' };
-  return html`<label for=${`name-${of}`}>Name</label>
-    <input id=${`name-${of}`} name="name" required defaultValue=${topic?.name ?? ''} />
-    <label for=${`description-${of}`}>Description</label>
-    <textarea id=${`description-${of}`} name="description" rows="2" defaultValue=${topic?.description ?? ''}></textarea>
-    <${Choice}
-      id=${`visibility-${of}`}
+  return html`<${Field} of=${of} name="name" label="Name" required value=${topic?.name} />
+    <${Field} of=${of} name="description" label="Description" rows=${2} value=${topic?.description} />
+    <${Field}
+      of=${of}
       name="visibility"
-      label="Shown on the preference page"
+      label="On the preference page"
       options=${VISIBILITIES}
       value=${topic?.visibility ?? 'public'}
     />
-    <${Choice} ...${confirmed} options=${CONFIRMED} value=${String(topic?.doubleOptIn ?? '')} />`;
+    <${Field}
+      of=${of}
+      name="doubleOptIn"
+      label="Confirmed after a form"
+      options=${CONFIRMED}
+      value=${String(topic?.doubleOptIn ?? '')}
+    />`;
 }
 
 /** The body of a request. @param {FormData} given */
@@ -57,61 +52,62 @@ function bodyOf(given) {
   };
 }
 
-/** One topic. @param {{ topic: Topic, onChange: () => void }} props */
-function TopicForm({ topic, onChange }) {
-  const path = `/topics/${topic.id}`;
-  /** @param {FormData} given */
-  const save = async (given) => {
-    await call('PATCH', path, { body: bodyOf(given) });
-    onChange();
-    return 'Saved.';
+/** @param {Topic} topic @param {() => void} reload */
+function row(topic, reload) {
+  const { id, name, key, visibility, defaultSubscription } = topic;
+  const save = async (/** @type {FormData} */ given) => {
+    await call('PATCH', `/topics/${id}`, { body: bodyOf(given) });
+    reload();
+    return 'Saved';
   };
   const remove = async () => {
-    await call('DELETE', path);
-    onChange();
-    return 'Deleted.';
+    await call('DELETE', `/topics/${id}`);
+    reload();
+    return 'Deleted';
   };
-  return html`<section>
-    <h2>${topic.name}</h2>
-    <p><code>${topic.key}</code>: ${DEFAULTS[topic.defaultSubscription]}</p>
-    <${Form} save=${save}><${Fields} of=${topic.key} topic=${topic} /><//>
-    <p>
-      <${Action}
+  return {
+    key: id,
+    cells: [
+      name,
+      html`<${Pill} state=${visibility} />`,
+      key,
+      DEFAULTS[defaultSubscription],
+      html`<${Action} label="Save" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//>`,
+      html`<${Action}
         label="Delete"
         kind="danger"
-        question=${`Delete the topic ${topic.name}, with what contacts chose about it?`}
+        title=${`Delete ${name}`}
+        text="What contacts chose about it is gone; the record of consent stays."
         run=${remove}
-      />
-    </p>
-  </section>`;
+      />`,
+    ],
+  };
 }
 
-/** What contacts may join and leave. */
+/** What may contacts join and leave? */
 export function TopicsView() {
-  return html`<h1>Topics</h1>
-    <${Load} path="/topics?pageSize=100&sort=createdAt&dir=asc">
-      ${(/** @type {{ data: Topic[] }} */ { data }, /** @type {{ reload: () => void }} */ { reload }) => {
-        /** @param {FormData} given */
-        const create = async (given) => {
-          await call('POST', '/topics', { body: bodyOf(given) });
-          reload();
-          return 'Created.';
-        };
-        return html`${data.length === 0 && html`<p>There is no topic yet.</p>`}
-          ${data.map((topic) => html`<${TopicForm} key=${topic.id} topic=${topic} onChange=${reload} />`)}
-          <h2>Another topic</h2>
-          <${Form} label="Create" clears save=${create}>
-            <label for="key">Key, which never changes</label>
-            <input id="key" name="key" required pattern="[a-z0-9][a-z0-9_\\-]{0,62}" spellcheck="false" />
-            <${Choice}
-              id="default"
-              name="defaultSubscription"
-              label="Who gets it, which never changes"
-              options=${DEFAULTS}
-              value="opt_in"
-            />
-            <${Fields} of="new" />
-          <//>`;
-      }}
-    <//>`;
+  const create = async (/** @type {FormData} */ given) => {
+    await call('POST', '/topics', { body: bodyOf(given) });
+    dispatchEvent(new Event('everpost-reload'));
+    return 'Created';
+  };
+  const add = html`<${Action} label="Create topic" kind="primary" run=${create}>
+    <${Field}
+      name="key"
+      label="Key, which never changes"
+      required
+      pattern="[a-z0-9][a-z0-9_\\-]{0,62}"
+      spellcheck=${false}
+    />
+    <${Field} name="defaultSubscription" label="Who gets it, which never changes" options=${DEFAULTS} value="opt_in" />
+    <${Fields} of="new" />
+  <//>`;
+  return html`<${PageHead} title="Topics" facts="What contacts may join and leave" actions=${add} />
+    <${List}
+      path="/topics?pageSize=100&sort=createdAt&dir=asc"
+      label="Topics"
+      columns=${COLUMNS}
+      rows=${(/** @type {any} */ { data }, /** @type {any} */ { reload }) => data.map((/** @type {Topic} */ topic) => row(topic, reload))}
+      empty=${html`<${Empty} title="No topic yet" text="With topics, a reader can leave one newsletter and keep another" icon="tag" guide="guides/preferences" />`}
+    />`;
 }

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { countExecutionsAt } from '../../shared/domain/automations/executions.ts';
+import { EXECUTION_STATUSES } from '../../shared/pure/automations/automation-status.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+
+export const executionCountsSchema = z
+  .object({
+    counts: z.array(
+      z
+        .object({
+          stepId: z.uuid().nullable().describe('null for executions that have not begun a step'),
+          status: z.enum(EXECUTION_STATUSES),
+          executions: z.int(),
+        })
+        .meta({ id: 'ExecutionCount', description: 'The executions of one status at one step' }),
+    ),
+  })
+  .meta({ id: 'ExecutionCounts', description: 'Where the executions of a workflow are' });
+
+/** The endpoint that says where the executions of a workflow are. */
+export const executionCountEndpoints: Endpoint[] = [
+  endpoint({
+    tag: 'Workflows',
+    operationId: 'countWorkflowExecutions',
+    roles: ['marketing', 'support', 'read'],
+    isHeavy: true,
+    method: 'get',
+    path: '/workflows/:id/executions/counts',
+    summary: 'How many executions run, wait or have failed at each step',
+    params: idParams,
+    malformedIdCode: 'WORKFLOW_NOT_FOUND',
+    replies: { 200: { description: 'The counts', schema: executionCountsSchema } },
+    errors: ['WORKFLOW_NOT_FOUND'],
+    async handle({ em, project, params }) {
+      return ok({ counts: await countExecutionsAt(em, project.id, params.id) });
+    },
+  }),
+];

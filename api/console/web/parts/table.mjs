@@ -1,0 +1,51 @@
+import { html } from '../html.mjs';
+
+/**
+ * A column. `main` names the row, `pill` is its state, `num` a number, `time` a moment, `code` an id; others are texts.
+ * Columns that are `wide` are left out on a phone.
+ * @typedef {{ label: string, kind?: 'main' | 'pill' | 'num' | 'time' | 'code' | 'text' | 'act', wide?: boolean }} Column
+ */
+/** A row; with `href` all of it is a link. @typedef {{ key: string, href?: string, cells: any[] }} Row */
+
+/** The text of a cell, for readers who see only its beginning. @param {any} cell */
+const titleOf = (cell) => (typeof cell === 'string' ? cell : undefined);
+
+/** @param {{ row: Row, columns: Column[] }} props */
+function TableRow({ row: { href, cells }, columns }) {
+  return html`<tr role="row" class=${href ? 'linked' : undefined}>
+    ${cells.map((cell, n) => {
+      const { label = '', kind = 'text', wide } = columns[n] ?? {};
+      const content = kind === 'main' ? html`<bdi>${cell}</bdi>` : cell;
+      return html`<td
+        role="cell"
+        class="${kind}${wide ? ' wide' : ''}"
+        title=${titleOf(cell)}
+        data-label=${kind === 'num' ? label : undefined}
+      >
+        ${href && kind === 'main' ? html`<a class="row-link" href=${href}>${content}</a>` : content}
+      </td>`;
+    })}
+  </tr>`;
+}
+
+/**
+ * A table whose rows are links. On a phone each row has two lines; the roles keep it a table for screen readers.
+ * @param {{ label: string, columns: Column[], rows: Row[], isBusy?: boolean }} props
+ */
+export function Table({ label, columns, rows, isBusy = false }) {
+  return html`<table role="table" aria-label=${label} aria-busy=${isBusy ? 'true' : undefined}>
+    <thead role="rowgroup">
+      <tr role="row">
+        ${columns.map(
+          ({ label: name, kind = 'text', wide }) =>
+            html`<th role="columnheader" scope="col" class="${kind}${wide ? ' wide' : ''}">
+              ${name === '' ? html`<span class="hidden">Actions</span>` : name}
+            </th>`,
+        )}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map((row) => html`<${TableRow} key=${row.key} row=${row} columns=${columns} />`)}
+    </tbody>
+  </table>`;
+}

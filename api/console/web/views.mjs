@@ -1,0 +1,62 @@
+import { AuditView } from './views/audit.mjs';
+import { AddressView } from './views/address.mjs';
+import { AutomationView } from './views/automation.mjs';
+import { AutomationsView } from './views/automations.mjs';
+import { CampaignView } from './views/campaign.mjs';
+import { CampaignsView } from './views/campaigns.mjs';
+import { ContactView } from './views/contact.mjs';
+import { ContactsView } from './views/contacts.mjs';
+import { DomainsView } from './views/domains.mjs';
+import { EmailView } from './views/email.mjs';
+import { EmailsView } from './views/emails.mjs';
+import { KeysView } from './views/keys.mjs';
+import { PartsView } from './views/parts.mjs';
+import { SegmentView } from './views/segment.mjs';
+import { SegmentsView } from './views/segments.mjs';
+import { SettingsView } from './views/settings.mjs';
+import { SuppressionsView } from './views/suppressions.mjs';
+import { TemplateView } from './views/template.mjs';
+import { TemplatesView } from './views/templates.mjs';
+import { TodayView } from './views/today.mjs';
+import { TopicsView } from './views/topics.mjs';
+import { WebhookView } from './views/webhook.mjs';
+import { WebhooksView } from './views/webhooks.mjs';
+import { linkTo } from './route.mjs';
+
+/**
+ * The views of each route: a list, and one item of it.
+ * @type {Record<string, { title: string, icon: string, all?: any, one?: any }>}
+ */
+export const VIEWS = {
+  today: { title: 'Today', icon: 'home', all: TodayView },
+  emails: { title: 'Emails', icon: 'envelope', all: EmailsView, one: EmailView },
+  campaigns: { title: 'Campaigns', icon: 'megaphone', all: CampaignsView, one: CampaignView },
+  automations: { title: 'Automations', icon: 'bolt', all: AutomationsView, one: AutomationView },
+  contacts: { title: 'Contacts', icon: 'users', all: ContactsView, one: ContactView },
+  address: { title: 'Address', icon: 'user', one: AddressView },
+  segments: { title: 'Segments', icon: 'funnel', all: SegmentsView, one: SegmentView },
+  topics: { title: 'Topics', icon: 'tag', all: TopicsView },
+  suppressions: { title: 'Suppressions', icon: 'no-symbol', all: SuppressionsView },
+  templates: { title: 'Templates', icon: 'document-text', all: TemplatesView, one: TemplateView },
+  domains: { title: 'Domains', icon: 'globe-alt', all: DomainsView },
+  webhooks: { title: 'Webhooks', icon: 'link', all: WebhooksView, one: WebhookView },
+  keys: { title: 'Keys', icon: 'key', all: KeysView },
+  audit: { title: 'Audit', icon: 'clock', all: AuditView },
+  settings: { title: 'Settings', icon: 'cog-6-tooth', all: SettingsView },
+  parts: { title: 'Parts', icon: 'square-2-stack', all: PartsView },
+};
+
+/** The pages of the rail. */
+export const GROUPS = {
+  Sending: ['today', 'emails', 'campaigns', 'automations'],
+  People: ['contacts', 'segments', 'topics', 'suppressions'],
+  Setup: ['templates', 'domains', 'webhooks', 'keys', 'audit', 'settings'],
+};
+
+/** The pages as the command field finds them. */
+export const PAGES = Object.values(GROUPS)
+  .flat()
+  .map((name) => {
+    const { title = '', icon = '' } = VIEWS[name] ?? {};
+    return { kind: 'page', icon, title, href: linkTo(name) };
+  });

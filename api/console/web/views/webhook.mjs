@@ -1,0 +1,165 @@
+import { call, withQuery } from '../api.mjs';
+import { count, Time } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Empty, Facts, PageHead, Section, Tabs } from '../parts/basics.mjs';
+import { Code } from '../parts/code.mjs';
+import { Action, Menu } from '../parts/dialog.mjs';
+import { Icon } from '../parts/icon.mjs';
+import { List } from '../parts/list.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill, wordOf } from '../parts/pill.mjs';
+import { linkTo } from '../route.mjs';
+
+/** @typedef {import('../api-types.ts').Webhook} Webhook */
+/** @typedef {import('../api-types.ts').Delivery} Delivery */
+
+const STATUSES = ['', 'FAILED', 'RETRYING', 'DELIVERED'];
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Event', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Answer' },
+  { label: 'Attempts', kind: 'num' },
+  { label: 'When', kind: 'time' },
+];
+
+/** @param {{ webhook: Webhook, onChange: () => void }} props */
+function Actions({ webhook: { id, url, enabled }, onChange }) {
+  const path = `/webhooks/${id}`;
+  const run =
+    (/** @type {[string, string, object?]} */ [method, at, body], /** @type {string} */ said) =>
+    async () => {
+      await call(method, at, { ...(body && { body }) });
+      onChange();
+      return said;
+    };
+  const remove = async () => {
+    await call('DELETE', path);
+    location.hash = linkTo('webhooks');
+    return 'Deleted';
+  };
+  const toggle = enabled ? 'Disable' : 'Enable';
+  return html`<${Action}
+      label="Send a test"
+      text="A test event goes to the endpoint, whatever events it takes."
+      run=${run(['POST', `${path}/test`, {}], 'A test is on its way')}
+    />
+    <${Menu} label="More">
+      <${Action}
+        key=${toggle}
+        label=${toggle}
+        text=${enabled ? 'It is sent nothing until it is enabled; events are kept.' : 'It is sent what waits, and all that follows.'}
+        run=${run(['PATCH', path, { enabled: !enabled }], `${toggle}d`)}
+      />
+      <${Action}
+        label="Delete"
+        kind="danger"
+        title=${`Delete ${url}`}
+        text="It gets no event any more, and the log of its deliveries is gone."
+        run=${remove}
+      />
+    <//>`;
+}
+
+/** One delivery, with what was asked and answered. @param {{ webhook: Webhook, delivery: Delivery, onChange: () => void }} props */
+function DeliveryPart({ webhook, delivery, onChange }) {
+  const { type, eventId, eventCount, status, statusCode, error, durationMs, attempts, retryAt, contactId, recordedAt } =
+    delivery;
+  const replay = async () => {
+    await call('POST', `/webhooks/${webhook.id}/replay`, { body: { eventId } });
+    onChange();
+    return 'It is delivered once more';
+  };
+  const request = `POST ${webhook.url}\nwebhook-id: ${eventId}\nContent-Type: application/json\n\n{ "type": "${type}", "timestamp": "${recordedAt}", … }`;
+  return html`<section class="card" aria-labelledby="delivery">
+    <div class="section-head">
+      <h2 id="delivery">${type} <${Pill} state=${status} /></h2>
+      <div class="actions">
+        <${Action}
+          label="Replay"
+          title="Replay from this event"
+          text="This event and all after it are delivered once more, in their order."
+          run=${replay}
+        />
+        <a class="button plain" href=${linkTo('webhooks', webhook.id)}>Close</a>
+      </div>
+    </div>
+    <${Facts}
+      rows=${[
+        [
+          'Answer',
+          statusCode ? `${statusCode}${durationMs === null ? '' : `, after ${count(durationMs)} ms`}` : 'None',
+        ],
+        ['Why', error],
+        ['Attempts', attempts],
+        ['Next attempt', retryAt && html`<${Time} at=${retryAt} />`],
+        ['Events', eventCount > 1 && eventCount],
+        ['Contact', contactId && html`<a href=${linkTo('contacts', contactId)}>Open</a>`],
+      ]}
+    />
+    <${Code} label="Request" samples=${{ Request: request }} wraps />
+  </section>`;
+}
+
+/** What was it sent, and what did it answer? @param {import('../main.mjs').ViewProps} props */
+export function WebhookView({ route: { id, query } }) {
+  const path = `/webhooks/${encodeURIComponent(id)}`;
+  const status = query.get('status') ?? '';
+  const chosen = query.get('delivery');
+  const tabs = STATUSES.map((key) => ({
+    key,
+    label: key === '' ? 'All' : wordOf(key),
+    href: linkTo('webhooks', id, { status: key }),
+  }));
+  return html`<${Load} path=${path} isPage every=${15}>
+    ${(/** @type {Webhook} */ webhook, /** @type {any} */ { reload }) => html`
+      <${PageHead}
+        title=${webhook.url}
+        pill=${html`<${Pill} state=${webhook.status.toUpperCase()} />`}
+        facts=${html`<code>${webhook.events.join(' ')}</code>${webhook.description && ` · ${webhook.description}`}`}
+        actions=${html`<${Actions} webhook=${webhook} onChange=${reload} />`}
+      />
+      ${
+        (webhook.failingSince || webhook.disabledReason) &&
+        html`<div class="notice bad">
+          <${Icon} name="exclamation-triangle" />
+          <p>
+            ${webhook.disabledReason ?? 'It accepts nothing'}${webhook.failingSince && html` since <${Time} at=${webhook.failingSince} isFull />`}.
+            ${webhook.retryAt && html` Next attempt <${Time} at=${webhook.retryAt} />.`}
+          </p>
+        </div>`
+      }
+      ${
+        chosen &&
+        html`<${Load} path=${withQuery(`${path}/deliveries`, { limit: 100 })} rows=${3}>
+          ${(/** @type {any} */ { deliveries }, /** @type {any} */ { reload: again }) => {
+            const delivery = deliveries.find((/** @type {Delivery} */ one) => one.id === chosen);
+            return delivery && html`<${DeliveryPart} webhook=${webhook} delivery=${delivery} onChange=${again} />`;
+          }}
+        <//>`
+      }
+      <${Section} title="Deliveries">
+        <${Tabs} label="State of the deliveries" tabs=${tabs} current=${status} />
+        <${List}
+          path=${withQuery(`${path}/deliveries`, { status, limit: 50 })}
+          every=${10}
+          label="Deliveries, newest first"
+          columns=${COLUMNS}
+          rows=${(/** @type {any} */ { deliveries }) =>
+            deliveries.map((/** @type {Delivery} */ one) => ({
+              key: one.id,
+              href: linkTo('webhooks', id, { status, delivery: one.id }),
+              cells: [
+                one.type,
+                html`<${Pill} state=${one.status} />`,
+                one.error ?? (one.statusCode ? `${one.statusCode} in ${count(one.durationMs ?? 0)} ms` : ''),
+                String(one.attempts),
+                html`<${Time} at=${one.updatedAt} />`,
+              ],
+            }))}
+          empty=${html`<${Empty} title="No delivery" text="Events of the project show up here when they are sent" icon="link" guide="guides/receiving-webhooks" />`}
+        />
+      <//>
+    `}
+  <//>`;
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { readEmailContent } from '../../shared/domain/campaigns/email-content.ts';
+import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
+import { listEmailDeliveries } from '../../shared/domain/webhooks/deliveries.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
+import { linkSignerOf } from '../../shared/sending/compose/links.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+import { deliverySchema, deliveryView } from '../webhooks/webhooks.schemas.ts';
+import { ownKeyIdOf } from './emails.routes.ts';
+
+export const emailContentSchema = z
+  .object({
+    html: z.string().describe('with the images that lie in the message itself as data: URLs'),
+    text: z.string(),
+    headers: z
+      .array(
+        z
+          .object({ name: z.string(), value: z.string() })
+          .meta({ id: 'MessageHeader', description: 'A header field of a message' }),
+      )
+      .describe('all header fields, unfolded, in their order'),
+    source: z
+      .string()
+      .describe(
+        'the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters',
+      ),
+    isExact: z
+      .boolean()
+      .describe('whether it is what was stored; emails of campaigns are rendered again, with the data of today'),
+    attachments: z.array(
+      z
+        .object({ filename: z.string(), contentType: z.string(), bytes: z.int() })
+        .meta({ id: 'MessageAttachment', description: 'A file of a message' }),
+    ),
+  })
+  .meta({ id: 'EmailContent', description: 'What an email says' });
+
+const emailDeliveriesSchema = z
+  .object({ deliveries: z.array(deliverySchema.extend({ webhookId: z.uuid() })) })
+  .meta({ id: 'EmailDeliveries', description: 'The requests that told endpoints about an email' });
+
+const ofEmail = { tag: 'Emails', method: 'get', params: idParams, malformedIdCode: 'RESOURCE_NOT_FOUND' } as const;
+
+/** Creates the endpoints about what an email said, and whom it was told to. */
+export function createEmailContentEndpoints(config: Config): Endpoint[] {
+  const deps = { links: linkSignerOf(config), compileEmail: createEmailCompiler() };
+  return [
+    endpoint({
+      ...ofEmail,
+      operationId: 'getEmailContent',
+      roles: ['send', 'marketing', 'support', 'read'],
+      isHeavy: true,
+      path: '/emails/:id/content',
+      summary: 'What an email says: HTML, text, headers and source',
+      description:
+        'An email is 404 whose content is not kept any more (`RETENTION_EMAIL_CONTENT_DAYS`), or whose contact was deleted.',
+      replies: { 200: { description: 'The content', schema: emailContentSchema } },
+      async handle({ em, project, key, params }) {
+        return ok(await readEmailContent(deps, em, project.id, params.id, ownKeyIdOf(key)));
+      },
+    }),
+    endpoint({
+      ...ofEmail,
+      operationId: 'listEmailDeliveries',
+      roles: ['read'],
+      path: '/emails/:id/deliveries',
+      summary: 'The requests to webhooks about an email, the latest first',
+      description: 'At most 100. A request with several events is listed when its first event is about the email.',
+      replies: { 200: { description: 'The requests', schema: emailDeliveriesSchema } },
+      async handle({ em, project, params }) {
+        const { email } = await readEmailStory(em, project.id, params.id);
+        const deliveries = await listEmailDeliveries(em, project.id, email);
+        return ok({ deliveries: deliveries.map((one) => ({ ...deliveryView(one), webhookId: one.endpointId })) });
+      },
+    }),
+  ];
+}

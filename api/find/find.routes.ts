@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { findRecords, FOUND_KINDS, type FoundKind } from '../../shared/domain/lifecycle/find-records.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+
+const TEXT_LENGTH_MAX = 320;
+/** What a key for support may read about. */
+const ABOUT_PEOPLE: readonly FoundKind[] = ['contact', 'email', 'execution', 'segment'];
+
+const foundSchema = z
+  .object({
+    records: z.array(
+      z
+        .object({
+          kind: z.enum(FOUND_KINDS),
+          id: z.uuid(),
+          parentId: z.uuid().nullable().describe('of an execution: its workflow'),
+          title: z.string().describe('its name, or its address'),
+          hint: z.string().nullable().describe('what else tells it from others'),
+        })
+        .meta({ id: 'FoundRecord', description: 'A record that was found' }),
+    ),
+  })
+  .meta({ id: 'FoundRecords', description: 'What was found' });
+
+/** The endpoint that finds records of any kind. */
+export const findEndpoints: Endpoint[] = [
+  endpoint({
+    operationId: 'findRecords',
+    roles: ['marketing', 'support', 'read'],
+    effect: 'reads',
+    isHeavy: true,
+    method: 'post',
+    path: '/find',
+    tag: 'Activity',
+    summary: 'Find records by id, by name, or by part of an address',
+    description:
+      'An id finds the record of any kind. Another text finds contacts with it in their address or name, and campaigns, workflows, templates, segments and webhooks with it in their name. A key for support finds contacts, emails, executions and segments.',
+    body: z.object({
+      text: z
+        .string()
+        .trim()
+        .min(1)
+        .max(TEXT_LENGTH_MAX)
+        .meta({ examples: ['ada@'] }),
+    }),
+    replies: { 200: { description: 'The records, at most 28', schema: foundSchema } },
+    async handle({ em, project, key, body }) {
+      const kinds =
+        key.role === 'support'
+          ? ABOUT_PEOPLE
+          : FOUND_KINDS.filter((kind) => kind !== 'webhook' || key.role !== 'marketing');
+      return ok({ records: await findRecords(em, project.id, kinds, body.text) });
+    },
+  }),
+];
