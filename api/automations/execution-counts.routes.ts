@@ -6,15 +6,17 @@ import { idParams } from '../http/pagination.ts';
 
 export const executionCountsSchema = z
   .object({
-    counts: z.array(
-      z
-        .object({
-          stepId: z.uuid().nullable().describe('null for executions that have not begun a step'),
-          status: z.enum(EXECUTION_STATUSES),
-          executions: z.int(),
-        })
-        .meta({ id: 'ExecutionCount', description: 'The executions of one status at one step' }),
-    ),
+    counts: z
+      .array(
+        z
+          .object({
+            stepId: z.uuid().nullable().describe('null for executions that have not begun a step'),
+            status: z.enum(EXECUTION_STATUSES),
+            executions: z.int().describe('How many there are'),
+          })
+          .meta({ id: 'ExecutionCount', description: 'The executions of one status at one step' }),
+      )
+      .describe('the largest first'),
   })
   .meta({ id: 'ExecutionCounts', description: 'Where the executions of a workflow are' });
 

@@ -126,15 +126,17 @@ const unreached = endpoint({
     200: {
       description: 'The reasons',
       schema: z.object({
-        reasons: z.array(
-          z
-            .object({
-              state: z.enum(EMAIL_STATUSES),
-              words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
-              recipients: z.int(),
-            })
-            .meta({ id: 'UnreachedReason', description: 'Why some recipients did not get a campaign' }),
-        ),
+        reasons: z
+          .array(
+            z
+              .object({
+                state: z.enum(EMAIL_STATUSES),
+                words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
+                recipients: z.int(),
+              })
+              .meta({ id: 'UnreachedReason', description: 'Why some recipients did not get a campaign' }),
+          )
+          .describe('the most frequent first'),
       }),
     },
   },
@@ -154,15 +156,17 @@ const links = endpoint({
     200: {
       description: 'The links',
       schema: z.object({
-        links: z.array(
-          z
-            .object({
-              url: z.string(),
-              recipients: z.int().describe('People who clicked it'),
-              clicks: z.int().describe('How often it was clicked'),
-            })
-            .meta({ id: 'CampaignLink', description: 'A link of a campaign' }),
-        ),
+        links: z
+          .array(
+            z
+              .object({
+                url: z.string().describe('where it leads to'),
+                recipients: z.int().describe('People who clicked it'),
+                clicks: z.int().describe('How often it was clicked'),
+              })
+              .meta({ id: 'CampaignLink', description: 'A link of a campaign' }),
+          )
+          .describe('the link that most people clicked first'),
       }),
     },
   },

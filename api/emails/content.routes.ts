@@ -12,33 +12,47 @@ import { ownKeyIdOf } from './emails.routes.ts';
 
 export const emailContentSchema = z
   .object({
-    html: z.string().describe('with the images that lie in the message itself as data: URLs'),
+    html: z.string().meta({
+      description: 'with the images that lie in the message itself as data: URLs',
+      examples: ['<p>Hello Ada</p>'],
+    }),
     text: z.string(),
     headers: z
       .array(
         z
-          .object({ name: z.string(), value: z.string() })
+          .object({ name: z.string(), value: z.string().describe('unfolded') })
           .meta({ id: 'MessageHeader', description: 'A header field of a message' }),
       )
       .describe('all header fields, unfolded, in their order'),
-    source: z
-      .string()
-      .describe(
+    source: z.string().meta({
+      description:
         'the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters',
-      ),
-    isExact: z
-      .boolean()
-      .describe('whether it is what was stored; emails of campaigns are rendered again, with the data of today'),
+      examples: ['From: us@example.com\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHello Ada\r\n'],
+    }),
+    isExact: z.boolean().meta({
+      description: 'whether it is what was stored; emails of campaigns are rendered again, with the data of today',
+      examples: [true],
+    }),
     attachments: z.array(
       z
-        .object({ filename: z.string(), contentType: z.string(), bytes: z.int() })
+        .object({
+          filename: z.string(),
+          contentType: z.string(),
+          bytes: z.int().meta({ description: 'its size in octets', examples: [2048] }),
+        })
         .meta({ id: 'MessageAttachment', description: 'A file of a message' }),
     ),
   })
   .meta({ id: 'EmailContent', description: 'What an email says' });
 
+const emailDeliverySchema = deliverySchema
+  .extend({
+    webhookId: z.uuid().meta({ description: 'The endpoint', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+  })
+  .meta({ id: 'EmailDelivery', description: 'A request to an endpoint about an email' });
+
 const emailDeliveriesSchema = z
-  .object({ deliveries: z.array(deliverySchema.extend({ webhookId: z.uuid() })) })
+  .object({ deliveries: z.array(emailDeliverySchema).meta({ description: 'The requests, the latest first' }) })
   .meta({ id: 'EmailDeliveries', description: 'The requests that told endpoints about an email' });
 
 const ofEmail = { tag: 'Emails', method: 'get', params: idParams, malformedIdCode: 'RESOURCE_NOT_FOUND' } as const;

@@ -11,11 +11,17 @@ const foundSchema = z
     records: z.array(
       z
         .object({
-          kind: z.enum(FOUND_KINDS),
+          kind: z.enum(FOUND_KINDS).describe('what it is'),
           id: z.uuid(),
-          parentId: z.uuid().nullable().describe('of an execution: its workflow'),
-          title: z.string().describe('its name, or its address'),
-          hint: z.string().nullable().describe('what else tells it from others'),
+          parentId: z
+            .uuid()
+            .nullable()
+            .meta({ description: 'of an execution: its workflow', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+          title: z.string().meta({ description: 'its name, or its address', examples: ['ada@example.com'] }),
+          hint: z
+            .string()
+            .nullable()
+            .meta({ description: 'what else tells it from others', examples: ['waiting'] }),
         })
         .meta({ id: 'FoundRecord', description: 'A record that was found' }),
     ),

@@ -13,11 +13,15 @@ import { idParams } from '../http/pagination.ts';
 
 const previewBody = z.object({
   email: z.email().default('reader@example.com').meta({ description: 'The address of the recipient' }),
-  data: customDataSchema.default({}).meta({ description: 'The data of the recipient' }),
+  data: customDataSchema.meta({ description: 'The data of the recipient' }),
 });
 
 const previewSchema = z
-  .object({ subject: z.string(), html: z.string(), text: z.string() })
+  .object({
+    subject: z.string(),
+    html: z.string().meta({ description: 'The HTML, with the footer of its type', examples: ['<p>Hello Ada</p>'] }),
+    text: z.string(),
+  })
   .meta({ id: 'TemplatePreview', description: 'A template, rendered' });
 
 /** Creates the endpoint that renders a template without sending it. */

@@ -39,7 +39,7 @@ async function take(project: TestProject, kind: string, places: readonly string[
       for (const place of wanted) {
         await operator.go(`#/${place}`);
         await operator.settles();
-        await page.screenshot({ path: path.join(FOLDER, nameOf(place, kind, width, scheme)) as `${string}.png` });
+        await page.screenshot({ path: path.join(FOLDER, nameOf(place, kind, width, scheme)) });
       }
     }
   }
@@ -63,7 +63,7 @@ it(
     ];
     await browser.page.goto(`${app.url}/console`);
     await browser.page.setViewport({ width: 1_440, height: 900 });
-    await browser.page.screenshot({ path: path.join(FOLDER, 'sign-in.png') as `${string}.png` });
+    await browser.page.screenshot({ path: path.join(FOLDER, 'sign-in.png') });
     await take(empty, 'empty', CONSOLE_LISTS);
     for (const [project, kind, world] of worlds)
       await take(

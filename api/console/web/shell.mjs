@@ -53,7 +53,7 @@ class FailedCount extends Loading {
 export function Rail({ project, settings, icon, current, isOpen, onFind, onShortcuts, onSignOut }) {
   const { name, role } = project.key;
   const seesAutomations = role !== 'support' && role !== 'send';
-  return html`<div class=${isOpen ? 'rail open' : 'rail'}>
+  return html`<header class=${isOpen ? 'rail open' : 'rail'}>
     <${Brand} project=${project} icon=${icon} />
     <button type="button" class="find" onClick=${onFind}><${Icon} name="magnifying-glass" />Find<kbd>/</kbd></button>
     <nav aria-label="Console">
@@ -91,7 +91,7 @@ export function Rail({ project, settings, icon, current, isOpen, onFind, onShort
         <button type="button" onClick=${onSignOut}>Sign out</button>
       <//>
     </div>
-  </div>`;
+  </header>`;
 }
 
 /** The keys of the console. @param {{ onClose: () => void }} props */

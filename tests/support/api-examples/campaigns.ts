@@ -36,6 +36,7 @@ export async function recordTemplates(_stack: TestStack, recorder: ExampleRecord
   const workflow = await project.api('POST', '/workflows', { body: { name: 'Welcome', eventName: 'signed up' } });
   await project.api('POST', `/workflows/${workflow.body.id}/steps`, { body: { type: 'SEND_EMAIL', templateId: id } });
   await record('getTemplateUsage', { params });
+  await record('previewTemplate', { params, body: { email: 'ada@example.com', data: { firstName: 'Ada' } } });
   const query = { page: '1', pageSize: '10', type: 'MARKETING', search: 'news', sort: 'name', dir: 'asc' };
   await record('listTemplates', { query });
   const copy = await record('duplicateTemplate', { params });
@@ -119,9 +120,13 @@ export async function recordCampaigns(stack: TestStack, recorder: ExampleRecorde
   });
   const { body } = await api('GET', `/emails?campaignId=${id}&status=BOUNCED&limit=1`);
   await record('getEmail', { params: { id: body.emails[0].id }, as: 'bounced' });
+  await record('listEmailDeliveries', { params: { id: body.emails[0].id } });
+  await record('listCampaignUnreached', { params });
+  await record('listCampaignLinks', { params });
   const { to, contactId } = body.emails[0];
   await api('DELETE', `/suppressions/${to}`);
   await api('PATCH', `/contacts/${contactId}`, { body: { subscribed: true } });
+  await record('checkResendCampaign', { params, body: { states: ['BOUNCED'] } });
   await record('resendCampaign', { params, body: { states: ['BOUNCED'] } });
   await record('publishCampaign', { params });
   await record('unpublishCampaign', { params });

@@ -197,6 +197,8 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('sendEmail', { body: { to: list, template: template.body.id, data: { name: 'you' } }, as: 'template' });
   await eventually(async () => (await api('GET', `/emails/${email}`)).body.status === 'DELIVERED');
   await record('getEmail', { params: { id: email } });
+  await record('getEmailContent', { params: { id: email } });
+  await record('findRecords', { body: { text: 'delivered+' } });
   await eventually(async () => (await api('GET', '/emails?status=DELIVERED')).body.emails.length === 3);
   const since = new Date(Date.now() - 86_400_000).toISOString();
   const until = new Date(Date.now() + 86_400_000).toISOString();

@@ -116,6 +116,7 @@ async function recordExecutions({ project, record }: ExampleRecorder, id: string
   await eventually(async () => (await project.api('GET', path)).body.status === 'WAITING');
   await record('getWorkflowExecution', { params: { id, executionId } });
   await record('listWorkflowExecutions', { params, query: { status: 'WAITING', page: '1', pageSize: '10' } });
+  await record('countWorkflowExecutions', { params });
   await record('cancelWorkflowExecution', { params: { id, executionId } });
   await record('cancelAllWorkflowExecutions', { params });
 }

@@ -141,7 +141,7 @@ export class Menu extends Component {
   render() {
     const { label, button, children } = this.props;
     return html`<details class="menu" ref=${this.element} onKeyDown=${this.onKey}>
-      <summary class="button ${button ? '' : 'plain'}" aria-label=${label}>
+      <summary class="button ${button ? '' : 'plain'}" aria-label=${button ? undefined : label}>
         ${button ?? html`<${Icon} name="ellipsis-horizontal" />`}
       </summary>
       <div class="menu-items">${children}</div>

@@ -125,7 +125,7 @@ function Known({ contact, onChange }) {
     <${Load} path=${`/contacts/${id}/topics`} rows=${1}>
       ${(/** @type {import('../api-types.ts').ContactTopics} */ { topics }) =>
         topics.length > 0 &&
-        html`<h3>Topics</h3>
+        html`<h2 class="minor">Topics</h2>
           <${Facts}
             rows=${topics.map(({ name, subscribed: has, isChosen, changedAt }) => [
               name,
@@ -134,7 +134,7 @@ function Known({ contact, onChange }) {
             ])}
           />`}
     <//>
-    <h3>Data</h3>
+    <h2 class="minor">Data</h2>
     ${
       Object.keys(data).length === 0
         ? html`<p class="muted">None</p>`

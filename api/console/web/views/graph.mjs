@@ -24,7 +24,7 @@ function Node({ node: { step, x, y }, counts, href, isCurrent }) {
     href=${href}
     class=${hasFailed ? 'failed' : undefined}
     aria-current=${isCurrent ? 'true' : undefined}
-    aria-label=${`${step.name}, ${wordOf(step.type)}${tally && `: ${tally}`}`}
+    aria-label=${[wordOf(step.type), cut(step.name), tally].join(' ').trim()}
     transform=${`translate(${x} ${y})`}
   >
     <rect width=${NODE.width} height=${NODE.height} rx="10" />
