@@ -310,6 +310,7 @@ create table contact (
 );
 CREATE INDEX contact_by_creation ON contact USING btree (project_id, created_at, id);
 CREATE INDEX contact_by_id ON contact USING btree (project_id, id);
+CREATE INDEX contact_by_part ON contact USING gin (everpost_parts(project_id, email));
 CREATE TRIGGER contact_data_limit BEFORE INSERT OR UPDATE OF data ON contact FOR EACH ROW WHEN ((pg_column_size(new.data) > 4000)) EXECUTE FUNCTION everpost_check_contact_data();
 CREATE TRIGGER contact_former_address AFTER UPDATE OF email ON contact FOR EACH ROW WHEN ((old.email <> new.email)) EXECUTE FUNCTION everpost_note_former_address();
 
@@ -1389,6 +1390,16 @@ begin
   on conflict do nothing;
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION everpost_parts(project_id uuid, value text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog'
+AS $function$
+        select coalesce(array_agg(distinct left(project_id::text, 8) || substr(value, n, 3)), '{}')
+        from generate_series(1, length(value) - 2) n
+      $function$;
 
 CREATE OR REPLACE FUNCTION everpost_recover_outbox(p_kind text, p_rows integer, p_lease interval)
  RETURNS TABLE(project_id uuid, subject_id uuid, batch_id uuid, attempts integer, is_restart boolean)

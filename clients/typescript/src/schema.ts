@@ -261,6 +261,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which links of a campaign were clicked, and by how many
+         * @description The fifty links that most people clicked. Clicks of machines are not counted.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["listCampaignLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/pause": {
         parameters: {
             query?: never;
@@ -343,6 +365,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["resendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/resend/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell how many would get a campaign if it were sent once more
+         * @description Tell how many would get a campaign if it were sent once more.
+         *
+         *     Roles: full, marketing, read.
+         */
+        post: operations["checkResendCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -453,6 +497,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["unpublishCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/unreached": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why a campaign did not reach some of its recipients, with counts
+         * @description The fifty most frequent reasons. Words of servers that differ only in an address or an id are one reason. At most 200,000 recipients are read.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["listCampaignUnreached"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1067,6 +1133,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/emails/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an email says: HTML, text, headers and source
+         * @description An email is 404 whose content is not kept any more (`RETENTION_EMAIL_CONTENT_DAYS`), or whose contact was deleted.
+         *
+         *     Roles: full, send, marketing, support, read.
+         */
+        get: operations["getEmailContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The requests to webhooks about an email, the latest first
+         * @description At most 100. A request with several events is listed when its first event is about the email.
+         *
+         *     Roles: full, read.
+         */
+        get: operations["listEmailDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/emails/export": {
         parameters: {
             query?: never;
@@ -1281,6 +1391,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["recordEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find records by id, by name, or by part of an address
+         * @description An id finds the record of any kind. Another text finds contacts with it in their address or name, and campaigns, workflows, templates, segments and webhooks with it in their name. A key for support finds contacts, emails, executions and segments.
+         *
+         *     Roles: full, marketing, support, read.
+         */
+        post: operations["findRecords"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1721,6 +1853,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["duplicateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a template for a recipient with this data; nothing is sent or stored
+         * @description Render a template for a recipient with this data; nothing is sent or stored.
+         *
+         *     Roles: full, marketing, read.
+         */
+        post: operations["previewTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2315,6 +2469,28 @@ export interface paths {
          *     Roles: full, marketing.
          */
         post: operations["cancelAllWorkflowExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many executions run, wait or have failed at each step
+         * @description How many executions run, wait or have failed at each step.
+         *
+         *     Roles: full, marketing, support, read.
+         */
+        get: operations["countWorkflowExecutions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3145,6 +3321,15 @@ export interface components {
             /** @description The recipients */
             recipients: number;
         };
+        /** @description A link of a campaign */
+        CampaignLink: {
+            /** @description How often it was clicked */
+            clicks: number;
+            /** @description People who clicked it */
+            recipients: number;
+            /** @description where it leads to */
+            url: string;
+        };
         /** @description Contacts of the audience who get nothing, by the reason */
         CampaignNotReceiving: {
             /** @description They have paused marketing, and are not queued */
@@ -3297,6 +3482,11 @@ export interface components {
         CancelAllWorkflowExecutionsResponse: {
             /** @description How many executions were cancelled */
             cancelled: number;
+        };
+        /** @description The body of checkResendCampaign */
+        CheckResendCampaignRequest: {
+            /** @description States of GET /campaigns/{id}/recipients: FAILED, BOUNCED, SKIPPED, SUPPRESSED */
+            states: string[];
         };
         /** @description Why a segment could not be computed */
         ComputeError: {
@@ -4161,6 +4351,94 @@ export interface components {
             /** @description The workflow */
             workflowId: string | null;
         };
+        /** @description What an email says */
+        EmailContent: {
+            /** @description Files of the email */
+            attachments: components["schemas"]["MessageAttachment"][];
+            /** @description all header fields, unfolded, in their order */
+            headers: components["schemas"]["MessageHeader"][];
+            /**
+             * @description with the images that lie in the message itself as data: URLs
+             * @example <p>Hello Ada</p>
+             */
+            html: string;
+            /**
+             * @description whether it is what was stored; emails of campaigns are rendered again, with the data of today
+             * @example true
+             */
+            isExact: boolean;
+            /**
+             * @description the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters
+             * @example From: us@example.com
+             *     To: ada@example.com
+             *     Subject: Hello
+             *
+             *     Hello Ada
+             */
+            source: string;
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
+            text: string;
+        };
+        /** @description The requests that told endpoints about an email */
+        EmailDeliveries: {
+            /** @description The requests, the latest first */
+            deliveries: components["schemas"]["EmailDelivery"][];
+        };
+        /** @description A request to an endpoint about an email */
+        EmailDelivery: {
+            /** @description How often it was sent */
+            attempts: number;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Milliseconds until the last answer */
+            durationMs: number | null;
+            /** @description What went wrong; null when nothing did */
+            error: string | null;
+            /** @description Events of the request */
+            eventCount: number;
+            /**
+             * Format: uuid
+             * @description The event, or the first of several
+             */
+            eventId: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the event was stored
+             */
+            recordedAt: string;
+            /** @description When it is tried again; null where nothing waits */
+            retryAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RETRYING" | "DELIVERED" | "FAILED";
+            /** @description Of the last answer */
+            statusCode: number | null;
+            /** @description The name of that event */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The endpoint
+             * @example 01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21
+             */
+            webhookId: string;
+        };
         /** @description An email, what happened to it, and why it waits */
         EmailStory: {
             /** @description When it bounced */
@@ -4340,6 +4618,23 @@ export interface components {
              * @description The id of the record
              */
             id: string;
+        };
+        /** @description The executions of one status at one step */
+        ExecutionCount: {
+            /** @description How many there are */
+            executions: number;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description null for executions that have not begun a step */
+            stepId: string | null;
+        };
+        /** @description Where the executions of a workflow are */
+        ExecutionCounts: {
+            /** @description the largest first */
+            counts: components["schemas"]["ExecutionCount"][];
         };
         /** @description A page of executions, and how many there are in all */
         ExecutionPage: {
@@ -4647,6 +4942,14 @@ export interface components {
             /** @description The tree */
             condition: components["schemas"]["FilterCondition"];
         };
+        /** @description The body of findRecords */
+        FindRecordsRequest: {
+            /**
+             * @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}}
+             * @example ada@
+             */
+            text: string;
+        };
         /** @description A required field is missing. It has no `success`, which every other error has. */
         FlatError: {
             /**
@@ -4700,6 +5003,39 @@ export interface components {
              * @description When it was answered
              */
             timestamp: string;
+        };
+        /** @description A record that was found */
+        FoundRecord: {
+            /**
+             * @description what else tells it from others
+             * @example waiting
+             */
+            hint: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * @description what it is
+             * @enum {string}
+             */
+            kind: "contact" | "email" | "campaign" | "automation" | "execution" | "template" | "segment" | "webhook";
+            /**
+             * @description of an execution: its workflow
+             * @example 01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21
+             */
+            parentId: string | null;
+            /**
+             * @description its name, or its address
+             * @example ada@example.com
+             */
+            title: string;
+        };
+        /** @description What was found */
+        FoundRecords: {
+            /** @description The DNS records to set up */
+            records: components["schemas"]["FoundRecord"][];
         };
         /** @description The last fifty */
         GetCampaignHistoryResponse: {
@@ -4976,6 +5312,11 @@ export interface components {
             /** @description Whether there is another page */
             hasMore: boolean;
         };
+        /** @description The links */
+        ListCampaignLinksResponse: {
+            /** @description the link that most people clicked first */
+            links: components["schemas"]["CampaignLink"][];
+        };
         /** @description A page of recipients, or all of them as CSV */
         ListCampaignRecipientsResponse: {
             /** @description Where the next page begins; empty on the last one */
@@ -4984,6 +5325,11 @@ export interface components {
             hasMore: boolean;
             /** @description The recipients */
             recipients: components["schemas"]["Recipient"][];
+        };
+        /** @description The reasons */
+        ListCampaignUnreachedResponse: {
+            /** @description the most frequent first */
+            reasons: components["schemas"]["UnreachedReason"][];
         };
         /** @description An event with the address of its contact */
         ListedEvent: {
@@ -5161,6 +5507,25 @@ export interface components {
             found: string[];
             /** @description Addresses that have no contact */
             notFound: string[];
+        };
+        /** @description A file of a message */
+        MessageAttachment: {
+            /**
+             * @description its size in octets
+             * @example 2048
+             */
+            bytes: number;
+            /** @description The MIME type */
+            contentType: string;
+            /** @description The name of the file */
+            filename: string;
+        };
+        /** @description A header field of a message */
+        MessageHeader: {
+            /** @description The name */
+            name: string;
+            /** @description unfolded */
+            value: string;
         };
         /** @description An event by its name, of a contact by its id or of nobody */
         NamedEvent: {
@@ -5556,6 +5921,19 @@ export interface components {
              * @description When it was answered
              */
             timestamp: string;
+        };
+        /** @description The body of previewTemplate */
+        PreviewTemplateRequest: {
+            /** @description The data of the recipient */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The address of the recipient
+             * @default reader@example.com
+             */
+            email?: string;
         };
         /** @description The project of the key */
         Project: {
@@ -6006,6 +6384,13 @@ export interface components {
         ResendCampaignRequest: {
             /** @description States of GET /campaigns/{id}/recipients: FAILED, BOUNCED, SKIPPED, SUPPRESSED */
             states: string[];
+        };
+        /** @description Who would get a campaign that is sent once more */
+        ResendCheck: {
+            /** @description Recipients in these states */
+            matching: number;
+            /** @description Those of them who may get it: not suppressed, unsubscribed, paused or deleted */
+            receiving: number;
         };
         /** @description The body of retryFailedWorkflowExecutions */
         RetryFailedWorkflowExecutionsRequest: {
@@ -6701,6 +7086,18 @@ export interface components {
             /** @description How many pages there are */
             totalPages: number;
         };
+        /** @description A template, rendered */
+        TemplatePreview: {
+            /**
+             * @description The HTML, with the footer of its type
+             * @example <p>Hello Ada</p>
+             */
+            html: string;
+            /** @description The subject; it may hold {{placeholders}} */
+            subject: string;
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
+            text: string;
+        };
         /** @description The body of testCampaign */
         TestCampaignRequest: {
             /**
@@ -7141,6 +7538,18 @@ export interface components {
             subscribed: number;
             /** @description Addresses that may get email again */
             unsuppressed: number;
+        };
+        /** @description Why some recipients did not get a campaign */
+        UnreachedReason: {
+            /** @description The recipients */
+            recipients: number;
+            /**
+             * @description What has become of it
+             * @enum {string}
+             */
+            state: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description of the server, or why it was not sent; empty where no reason is known */
+            words: string;
         };
         /** @description What is wrong */
         UnsupportedMediaTypeError: {
@@ -8213,6 +8622,7 @@ export type CampaignBadLink = components['schemas']['CampaignBadLink'];
 export type CampaignCheck = components['schemas']['CampaignCheck'];
 export type CampaignDuration = components['schemas']['CampaignDuration'];
 export type CampaignEmptyPlaceholder = components['schemas']['CampaignEmptyPlaceholder'];
+export type CampaignLink = components['schemas']['CampaignLink'];
 export type CampaignNotReceiving = components['schemas']['CampaignNotReceiving'];
 export type CampaignOneClick = components['schemas']['CampaignOneClick'];
 export type CampaignPage = components['schemas']['CampaignPage'];
@@ -8224,6 +8634,7 @@ export type CampaignSender = components['schemas']['CampaignSender'];
 export type CampaignSize = components['schemas']['CampaignSize'];
 export type CampaignStats = components['schemas']['CampaignStats'];
 export type CancelAllWorkflowExecutionsResponse = components['schemas']['CancelAllWorkflowExecutionsResponse'];
+export type CheckResendCampaignRequest = components['schemas']['CheckResendCampaignRequest'];
 export type ComputeError = components['schemas']['ComputeError'];
 export type ConditionConfig = components['schemas']['ConditionConfig'];
 export type ConflictError = components['schemas']['ConflictError'];
@@ -8259,6 +8670,9 @@ export type DnsRecord = components['schemas']['DnsRecord'];
 export type Domain = components['schemas']['Domain'];
 export type DoubleOptIn = components['schemas']['DoubleOptIn'];
 export type Email = components['schemas']['Email'];
+export type EmailContent = components['schemas']['EmailContent'];
+export type EmailDeliveries = components['schemas']['EmailDeliveries'];
+export type EmailDelivery = components['schemas']['EmailDelivery'];
 export type EmailStory = components['schemas']['EmailStory'];
 export type EmailWait = components['schemas']['EmailWait'];
 export type Event = components['schemas']['Event'];
@@ -8268,6 +8682,8 @@ export type EventPage = components['schemas']['EventPage'];
 export type EventUsage = components['schemas']['EventUsage'];
 export type ExecutedStep = components['schemas']['ExecutedStep'];
 export type ExecutionContact = components['schemas']['ExecutionContact'];
+export type ExecutionCount = components['schemas']['ExecutionCount'];
+export type ExecutionCounts = components['schemas']['ExecutionCounts'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExitConfig = components['schemas']['ExitConfig'];
 export type ExportContactResponse = components['schemas']['ExportContactResponse'];
@@ -8283,9 +8699,12 @@ export type Filter = components['schemas']['Filter'];
 export type FilterCondition = components['schemas']['FilterCondition'];
 export type FilterGroup = components['schemas']['FilterGroup'];
 export type FilterTree = components['schemas']['FilterTree'];
+export type FindRecordsRequest = components['schemas']['FindRecordsRequest'];
 export type FlatError = components['schemas']['FlatError'];
 export type ForbiddenError = components['schemas']['ForbiddenError'];
 export type ForbiddenResponse = components['schemas']['ForbiddenResponse'];
+export type FoundRecord = components['schemas']['FoundRecord'];
+export type FoundRecords = components['schemas']['FoundRecords'];
 export type GetCampaignHistoryResponse = components['schemas']['GetCampaignHistoryResponse'];
 export type GetTemplateUsageResponse = components['schemas']['GetTemplateUsageResponse'];
 export type HeadersTooLargeError = components['schemas']['HeadersTooLargeError'];
@@ -8303,7 +8722,9 @@ export type InternalResponse = components['schemas']['InternalResponse'];
 export type Key = components['schemas']['Key'];
 export type ListActivityResponse = components['schemas']['ListActivityResponse'];
 export type ListAuditResponse = components['schemas']['ListAuditResponse'];
+export type ListCampaignLinksResponse = components['schemas']['ListCampaignLinksResponse'];
 export type ListCampaignRecipientsResponse = components['schemas']['ListCampaignRecipientsResponse'];
+export type ListCampaignUnreachedResponse = components['schemas']['ListCampaignUnreachedResponse'];
 export type ListedEvent = components['schemas']['ListedEvent'];
 export type ListedExecution = components['schemas']['ListedExecution'];
 export type ListedWorkflow = components['schemas']['ListedWorkflow'];
@@ -8314,6 +8735,8 @@ export type ListWebhookDeliveriesResponse = components['schemas']['ListWebhookDe
 export type ListWorkflowFieldsResponse = components['schemas']['ListWorkflowFieldsResponse'];
 export type LookUpContactsRequest = components['schemas']['LookUpContactsRequest'];
 export type LookUpContactsResponse = components['schemas']['LookUpContactsResponse'];
+export type MessageAttachment = components['schemas']['MessageAttachment'];
+export type MessageHeader = components['schemas']['MessageHeader'];
 export type NamedEvent = components['schemas']['NamedEvent'];
 export type NewConditionStep = components['schemas']['NewConditionStep'];
 export type NewDelayStep = components['schemas']['NewDelayStep'];
@@ -8329,6 +8752,7 @@ export type OwnKey = components['schemas']['OwnKey'];
 export type OwnProject = components['schemas']['OwnProject'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PayloadTooLargeResponse = components['schemas']['PayloadTooLargeResponse'];
+export type PreviewTemplateRequest = components['schemas']['PreviewTemplateRequest'];
 export type Project = components['schemas']['Project'];
 export type ProviderComplaints = components['schemas']['ProviderComplaints'];
 export type ProviderWait = components['schemas']['ProviderWait'];
@@ -8353,6 +8777,7 @@ export type RequestTimeoutError = components['schemas']['RequestTimeoutError'];
 export type RequestTimeoutResponse = components['schemas']['RequestTimeoutResponse'];
 export type RescheduleEmailRequest = components['schemas']['RescheduleEmailRequest'];
 export type ResendCampaignRequest = components['schemas']['ResendCampaignRequest'];
+export type ResendCheck = components['schemas']['ResendCheck'];
 export type RetryFailedWorkflowExecutionsRequest = components['schemas']['RetryFailedWorkflowExecutionsRequest'];
 export type RetryFailedWorkflowExecutionsResponse = components['schemas']['RetryFailedWorkflowExecutionsResponse'];
 export type RotateWebhookSecretRequest = components['schemas']['RotateWebhookSecretRequest'];
@@ -8390,6 +8815,7 @@ export type Suppression = components['schemas']['Suppression'];
 export type SuppressionRowError = components['schemas']['SuppressionRowError'];
 export type Template = components['schemas']['Template'];
 export type TemplatePage = components['schemas']['TemplatePage'];
+export type TemplatePreview = components['schemas']['TemplatePreview'];
 export type TestCampaignRequest = components['schemas']['TestCampaignRequest'];
 export type TestCampaignResponse = components['schemas']['TestCampaignResponse'];
 export type TestWebhookResponse = components['schemas']['TestWebhookResponse'];
@@ -8411,6 +8837,7 @@ export type UnavailableError = components['schemas']['UnavailableError'];
 export type UnavailableResponse = components['schemas']['UnavailableResponse'];
 export type UndoBouncesRequest = components['schemas']['UndoBouncesRequest'];
 export type UndoBouncesResponse = components['schemas']['UndoBouncesResponse'];
+export type UnreachedReason = components['schemas']['UnreachedReason'];
 export type UnsupportedMediaTypeError = components['schemas']['UnsupportedMediaTypeError'];
 export type UnsupportedMediaTypeResponse = components['schemas']['UnsupportedMediaTypeResponse'];
 export type UpdateContactConfig = components['schemas']['UpdateContactConfig'];
@@ -8817,6 +9244,29 @@ export interface operations {
             };
         };
     };
+    listCampaignLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCampaignLinksResponse"];
+                };
+            };
+        };
+    };
     pauseCampaign: {
         parameters: {
             query?: never;
@@ -8872,8 +9322,8 @@ export interface operations {
                 format?: "json" | "csv";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
-                /** @description What has become of it */
-                state?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+                /** @description `UNREACHED` stands for all states of recipients who did not get it */
+                state?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED" | "UNREACHED";
             };
             header?: never;
             path: {
@@ -8922,6 +9372,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    checkResendCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckResendCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers at this moment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResendCheck"];
                 };
             };
         };
@@ -9045,6 +9522,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    listCampaignUnreached: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reasons */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCampaignUnreachedResponse"];
                 };
             };
         };
@@ -9884,6 +10384,52 @@ export interface operations {
             };
         };
     };
+    getEmailContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailContent"];
+                };
+            };
+        };
+    };
+    listEmailDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailDeliveries"];
+                };
+            };
+        };
+    };
     exportEmails: {
         parameters: {
             query?: {
@@ -10154,6 +10700,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    findRecords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindRecordsRequest"];
+            };
+        };
+        responses: {
+            /** @description The records, at most 28 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundRecords"];
                 };
             };
         };
@@ -10837,6 +11407,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    previewTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description What a recipient would see */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplatePreview"];
                 };
             };
         };
@@ -11571,6 +12168,8 @@ export interface operations {
                 pageSize?: number;
                 /** @description One of RUNNING, WAITING, COMPLETED, EXITED, FAILED, CANCELLED */
                 status?: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                /** @description Only those at this step; `total` counts all steps */
+                stepId?: string;
             };
             header?: never;
             path: {
@@ -11713,6 +12312,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelAllWorkflowExecutionsResponse"];
+                };
+            };
+        };
+    };
+    countWorkflowExecutions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionCounts"];
                 };
             };
         };
