@@ -39,9 +39,12 @@ function readAssets(): { version: string; files: Map<string, string> } {
   return { version, files };
 }
 
-/** Creates a function that sends texts, compressed where the client takes that. Each is compressed once, and kept. */
+/**
+ * Creates a function that sends texts, compressed where the client takes that. Each text is compressed once, and kept by
+ * itself: there are as many as pages, whatever addresses clients ask for.
+ */
 function createSender() {
-  const zipped = new Map<string, Buffer>();
+  const zipped = new Map<string, Promise<Buffer>>();
   return async (req: Request, res: Response, type: string, text: string): Promise<void> => {
     res.vary('Accept-Encoding');
     res.type(type);
@@ -49,11 +52,10 @@ function createSender() {
       res.send(text);
       return;
     }
-    const key = `${type} ${req.path}`;
-    const body = zipped.get(key) ?? (await zip(text));
-    if (res.statusCode === 200) zipped.set(key, body);
+    const body = zipped.get(text) ?? zip(text);
+    zipped.set(text, body);
     res.setHeader('Content-Encoding', 'gzip');
-    res.send(body);
+    res.send(await body);
   };
 }
 

@@ -121,7 +121,7 @@ ${readLook().head}
 ${renderNavigation(content)}
 <div class="schemes" role="group" aria-label="Colours">${SCHEMES}</div>
 </nav>
-<main id="content" tabindex="-1" class="prose">
+<main id="content" tabindex="-1" class="prose" data-area="${area}">
 ${main}
 ${renderTurns(content)}
 <footer>${markdown}</footer>

@@ -145,7 +145,9 @@ function codeBlock(code: string, language: string, own: string, links: SiteLinks
 /** Inline code; a call or the code of an error leads to its page. */
 function inlineCode(text: string, own: string, links: SiteLinks | undefined): string {
   const shown = `<code>${escapeHtml(text)}</code>`;
-  const address = links?.errorCodes.has(text) ? `/docs/errors/${text}` : links?.operationAddress(text);
+  const isPage = /^\/(?:docs\/reference|openapi\.json|llms\.txt)$/.test(text);
+  const found = links?.errorCodes.has(text) ? `/docs/errors/${text}` : links?.operationAddress(text);
+  const address = isPage ? text : found;
   return address === undefined || address === own ? shown : `<a href="${escapeHtml(address)}">${shown}</a>`;
 }
 
@@ -200,7 +202,10 @@ export function renderMarkdown(file: string, markdown: string, links?: SiteLinks
         };
         const head = `<thead>${row(token.header, 'th', ' scope="col"')}</thead>`;
         const body = `<tbody>${token.rows.map((cells) => row(cells, 'td')).join('')}</tbody>`;
-        const kind = token.header[0]?.text === 'field' && token.header.length === 3 ? ' class="fields"' : '';
+        const kind =
+          ['field', 'variable'].includes(token.header[0]?.text ?? '') && token.header.length === 3
+            ? ' class="fields"'
+            : '';
         return `<div class="wide" tabindex="0"><table${kind}>${head}${body}</table></div>\n`;
       },
     },
