@@ -28,7 +28,10 @@ function missingNamespace(error: unknown): string | undefined {
 
 /** The text for an operator when a command fails: one or two plain sentences, never a stack. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof AppError) return [error.message, error.suggestion].filter(Boolean).join('. ');
+  if (error instanceof AppError) {
+    const faults = error.errors?.map(({ field, message }) => `${field}: ${message}`) ?? [];
+    return [error.message, ...faults, error.suggestion].filter(Boolean).join('. ');
+  }
   if (isDatabaseUnavailable(error)) {
     return 'PostgreSQL cannot be reached. Is it running, and does DATABASE_URL name it?';
   }

@@ -331,7 +331,7 @@ it('Resend is imported from its API and from a file', async () => {
     'c3@x.test': { subscribed: true, topics: { news: false } },
   });
   const csv = 'id,email,first_name,last_name,unsubscribed,created_at\n1,d@x.test,D,E,true,x\n2,e@x.test,E,,maybe,x\n';
-  const saved = JSON.stringify({ object: 'list', data: [contact(2), contact(9)] });
+  const saved = JSON.stringify({ object: 'list', data: [contact(2), contact(9)] }, null, 2);
   const files = [await fileOf('resend.csv', csv), await fileOf('contacts.json', saved)];
   expect(await run(owner, 'resend', ...files)).toMatchObject({
     createdCount: 2,

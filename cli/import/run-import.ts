@@ -1,13 +1,8 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findImportedTopics } from '../../shared/domain/contact-jobs/import-contacts.ts';
-import {
-  findPart,
-  openImport,
-  partContent,
-  storePart,
-  type OpenImport,
-} from '../../shared/domain/contact-jobs/import-parts.ts';
+import { openImport, partContent, storePart, type OpenImport } from '../../shared/domain/contact-jobs/import-parts.ts';
+import { findJob } from '../../shared/domain/jobs/jobs.ts';
 import type { ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
 import type { Em } from '../../shared/database/em.ts';
 import { allTopics, createTopic } from '../../shared/domain/topics/topics.ts';
@@ -91,7 +86,7 @@ async function createTopics(em: Em, projectId: string, { lists = new Map() }: Im
 /** Waits until the job of a part has ended, and adds its counts. @throws AppError when it failed */
 async function settlePart(em: Em, projectId: string, jobId: string, totals: ImportTotals): Promise<void> {
   for (;;) {
-    const { state, counts, errors, failedReason } = await findPart(em, projectId, jobId);
+    const { state, counts, errors, failedReason } = await findJob(em, projectId, jobId, ['IMPORT']);
     if (state === 'waiting' || state === 'active') {
       await delay(POLL_MS);
       continue;

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { readCell } from '../../shared/domain/contact-jobs/import-cells.ts';
 import { readImportParts, type ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
 import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
@@ -110,7 +111,7 @@ export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows:
   const isAboutLeaving = ({ name }: SourceFile): number => (tool.isAboutLeaving?.test(path.basename(name)) ? 0 : 1);
   for (const file of [...files].sort((one, other) => isAboutLeaving(one) - isAboutLeaving(other))) {
     const name = path.basename(file.name);
-    if (/\.jsonl?$/i.test(name)) yield* toolItems(tool, file, rows);
+    if (/\.json$/i.test(name)) yield* toolItems(tool, file, rows);
     if (!/\.csv$|^-$/i.test(name)) continue;
     let header: string[] | undefined;
     let row = 0;
@@ -135,16 +136,15 @@ export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows:
 
 /** The items of an answer of an API that was saved: a list, or an object with it as `data` or `contacts`. */
 async function* toolItems(tool: Tool, file: SourceFile, rows: ToolRows): AsyncGenerator<MovedRow> {
-  for await (const [line, row] of linesOf(file.read())) {
-    const value = JSON.parse(line) as unknown;
-    const items = Array.isArray(value)
-      ? value
-      : (objectOf(value)?.['data'] ?? objectOf(value)?.['contacts'] ?? [value]);
-    for (const item of items as unknown[]) {
-      const record = new SourceRecord(objectOf(item) ?? {}, path.basename(file.name));
-      const moved = tool.read(record);
-      if (moved !== undefined) yield rows.rowOf(moved, record.email(), row);
-    }
+  const value = await json(file.read()).catch(() => {
+    throw badRequest(`${file.name} is not JSON`);
+  });
+  const items = Array.isArray(value) ? value : (objectOf(value)?.['data'] ?? objectOf(value)?.['contacts']);
+  if (!Array.isArray(items)) throw badRequest(`${file.name} has no list of contacts`);
+  for (const item of items as unknown[]) {
+    const record = new SourceRecord(objectOf(item) ?? {}, path.basename(file.name));
+    const moved = tool.read(record);
+    if (moved !== undefined) yield rows.rowOf(moved, record.email());
   }
 }
 

@@ -5,7 +5,7 @@ import { query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { jobKind } from '../../database/constants.ts';
-import { createJob, findJob, type Job } from '../jobs/jobs.ts';
+import { createJob, type Job } from '../jobs/jobs.ts';
 import type { ImportFile } from './import-file.ts';
 
 /**
@@ -82,9 +82,4 @@ export async function storePart(
   if (known !== undefined) return known;
   const whole: PartInput = { importId, startedAt, part: hash('sha256', content), ...input };
   return inTransaction(em, (tx) => createJob(tx, { projectId, kind: 'IMPORT', input: whole, file: content }));
-}
-
-/** The job of a part. @throws AppError JOB_NOT_FOUND */
-export function findPart(em: Em, projectId: string, jobId: string): Promise<Job> {
-  return findJob(em, projectId, jobId, ['IMPORT']);
 }
