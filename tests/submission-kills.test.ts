@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { sql } from '../shared/database/sql.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
+import { untilBlocked } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
 import { query } from './support/rows.ts';
@@ -105,6 +106,26 @@ describe('an API that is killed while clients submit', () => {
         if (step !== 'answered') await sendAll([address], () => undefined);
       }
       await sendAll([addresses.at(-1)!], () => undefined);
+      await expectOnceEach(addresses);
+    },
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'in the middle of a group of messages stores none of them, and their repetitions are stored once',
+    async () => {
+      const addresses = Array.from({ length: 6 }, (_, i) => addressOf('grouped', i));
+      const clients = await Promise.all(addresses.map(() => logIn(port, prepared.keys.secretKey)));
+      const blocker = prepared.em();
+      await blocker.begin();
+      await query(blocker, sql`lock table email in exclusive mode`);
+      const replies = clients.map((client, i) => submit(client, [addresses[i]!], contentFor(addresses[i]!)));
+      await untilBlocked(() => prepared.em());
+      await api?.kill();
+      expect((await Promise.all(replies)).filter((reply) => reply.startsWith('250'))).toEqual([]);
+      await blocker.rollback();
+      await startApi();
+      await Promise.all(addresses.map((address) => sendAll([address], () => undefined)));
       await expectOnceEach(addresses);
     },
     2 * PATIENCE_MS,

@@ -124,8 +124,12 @@ export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOp
     keysOf: ({ keys }) => keys,
   });
 
-  async function queueAlone(input: Input): Promise<Outcome | Error> {
-    const store = async (own: Em) => (await write(own, [input], false))[0] ?? [];
+  async function queueAlone(input: Input): Promise<QueuedEmail[]> {
+    const store = async (own: Em): Promise<QueuedEmail[]> => {
+      const [outcome = []] = await write(own, [input], false);
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    };
     return slots.run(input.projectId, () =>
       input.replyTo ? withReplyAddress(em(), input.replyTo, store) : store(em()),
     );
@@ -133,8 +137,8 @@ export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOp
 
   /** @returns the emails of an input @throws the error that refuses it */
   return async (input: Input): Promise<QueuedEmail[]> => {
-    const grouped = input.isAlone ? ALONE : await queueInGroup(input);
-    const outcome = grouped === ALONE ? await queueAlone(input) : grouped;
+    const outcome = input.isAlone ? ALONE : await queueInGroup(input);
+    if (outcome === ALONE) return queueAlone(input);
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };

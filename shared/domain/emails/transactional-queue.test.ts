@@ -194,6 +194,14 @@ describe('a bad request among good ones', () => {
     expect([await countOf('email'), await countOf('outbox')]).toEqual([2, 2]);
   });
 
+  it('gets no reply address for its project when it is refused', async () => {
+    const replyTo = 'desk@in.example.com';
+    expect(await queueTogether({ replyTo, from: { address: 'shop@other.test' } })).toEqual(['SENDER_DOMAIN_REFUSED']);
+    expect(await query(em(), sql`select from reply_address where project_id = ${projectId}`)).toEqual([]);
+    expect(await queueTogether({ replyTo })).toEqual(['a@x.test']);
+    expect(await query(em(), sql`select from reply_address where project_id = ${projectId}`)).toHaveLength(1);
+  });
+
   it('is refused by itself, and stores nothing, when another request has taken over its key', async () => {
     const [kept, lost] = [await claimFreeKey('kept'), await claimFreeKey('lost')];
     await query(em(), sql`update idempotency_claim set token = ${uuidV7()} where token = ${lost.token}`);
