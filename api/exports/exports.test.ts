@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { sql } from '../../shared/database/sql.ts';
+import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { query } from '../../tests/support/rows.ts';
@@ -152,6 +153,70 @@ describe('GET /contacts/export', () => {
     await download(owner, '/contacts/export');
     const { entries } = (await owner.api('GET', '/audit?operation=exportContacts')).body;
     expect(entries).toEqual([expect.objectContaining({ operation: 'exportContacts', outcome: 'done' })]);
+  });
+});
+
+describe('an export that is imported again', () => {
+  /** Imports a file into another project with the same topics. @returns the lines of an export of it */
+  async function imported(file: string, topics: object[]): Promise<any[]> {
+    const other = await app.createProject();
+    for (const topic of topics) await other.api('POST', '/topics', { body: topic });
+    const form = new FormData();
+    form.append('file', new Blob([file]), 'contacts');
+    const headers = { authorization: `Bearer ${other.keys.secretKey}` };
+    const reply = await fetch(`${app.url}/contacts/import`, { method: 'POST', headers, body: form });
+    const { jobId }: any = await reply.json();
+    expect([reply.status, jobId]).toEqual([202, expect.any(String)]);
+    await runJob(jobId, { em: () => app.em(), signal: new AbortController().signal, onChunk: () => undefined });
+    const job = (await other.api('GET', `/contacts/import/${jobId}`)).body;
+    expect([job.failedReason, job.result?.errors]).toEqual([null, []]);
+    return exported(other, '/contacts/export?format=jsonl');
+  }
+
+  it.each(['csv', 'jsonl'])('brings back every contact as it was, from %s', async (format) => {
+    const owner = await app.createProject();
+    const topics = [
+      { key: 'news', name: 'News', defaultSubscription: 'opt_out' },
+      { key: 'offers', name: 'Offers', defaultSubscription: 'opt_in' },
+    ];
+    for (const topic of topics) await owner.api('POST', '/topics', { body: topic });
+    const data = {
+      ...{ number: '007', word: 'true', json: '{"a":1}', blank: ' ', 'with "quotes", ü.b': 'line\r\nnext \u{1F600}' },
+      ...{ list: [1, { x: null }, []], n: 1.5e-7, flag: false, formula: '=1+1', email2: "'=x@example.com" },
+    };
+    const add = async (body: object) => (await owner.api('POST', '/contacts', { body })).body;
+    const change = (id: string, body: object) => owner.api('PATCH', `/contacts/${id}`, { body });
+    const ada = await add({
+      email: 'ada@example.com',
+      data,
+      topics: { news: true, offers: false },
+      trackingAllowed: true,
+    });
+    await change(ada.id, { pausedUntil: new Date(Date.now() + 86_400_000).toISOString() });
+    await change((await add({ email: '+gone@example.com' })).id, { subscribed: false });
+    await add({ email: "'=odd@example.com", trackingAllowed: false });
+    await add({ email: 'never@example.com', subscribed: false });
+    const bounced = await add({ email: 'bounced@example.com' });
+    await query(
+      app.em(),
+      sql`update contact set subscribed = false, opted_out_at = '2026-01-02' where id = ${bounced.id}`,
+    );
+    await query(
+      app.em(),
+      sql`
+        insert into consent_record (contact_id, id, project_id, state, cause)
+        values (${bounced.id}, everpost_uuid_v7(), ${owner.project.id}, 'unsubscribed', 'hard_bounce')`,
+    );
+    const { text } = await download(owner, `/contacts/export?format=${format}`);
+    const core = (lines: any[]) =>
+      lines
+        .map((line) => ({ ...line, id: null, createdAt: null, updatedAt: null }))
+        .sort((left, right) => (left.email < right.email ? -1 : 1));
+    const before = core(await exported(owner, '/contacts/export?format=jsonl'));
+    expect(before).toHaveLength(5);
+    expect(core(await imported(text, topics))).toEqual(before);
+    const lines = text.split(/(?<=\n)/);
+    expect(core(await imported([...lines, ...lines.slice(format === 'csv' ? 1 : 0)].join(''), topics))).toEqual(before);
   });
 });
 

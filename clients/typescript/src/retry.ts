@@ -1,7 +1,7 @@
 import { EverpostError } from './errors.ts';
 
 /** POST endpoints that take an `Idempotency-Key`: the client makes one, so that they can be repeated. */
-export const KEYED_PATHS = ['/v1/send', '/v1/send/batch', '/v1/track', '/campaigns/{id}/resend'];
+export const KEYED_PATHS = ['/v1/send', '/v1/send/batch', '/v1/track', '/contacts/bulk', '/campaigns/{id}/resend'];
 
 /** POST endpoints that only read, or whose repetition changes nothing. */
 const REPEATABLE_PATHS = [

@@ -16,6 +16,7 @@ import { setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { ImportedContact } from './import-file.ts';
+import { restoreChoices } from './restored-choices.ts';
 
 export interface ImportedCounts {
   createdCount: number;
@@ -90,6 +91,7 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
     topics: { ...earlier.topics, ...later.topics },
     trackingAllowed: later.trackingAllowed ?? earlier.trackingAllowed,
     left: later.left ?? earlier.left,
+    restored: later.restored ?? earlier.restored,
     removed: [...(earlier.removed ?? []), ...(later.removed ?? [])],
     data: mergeData(without(earlier.data, later.removed), later.data),
   };
@@ -158,8 +160,8 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
     ({ email, subscribed, hasLeft = false, data }, index) =>
       `{"id":"${ids[index]}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`,
   );
-  const choosing = merged.filter(({ topics, trackingAllowed, left }) =>
-    [topics, trackingAllowed, left].some((said) => said !== undefined),
+  const choosing = merged.filter(({ topics, trackingAllowed, left, restored }) =>
+    [topics, trackingAllowed, left, restored].some((said) => said !== undefined),
   );
   return {
     rows,
@@ -306,6 +308,8 @@ async function chooseImported(
     const ids = rows.flatMap(([id, { trackingAllowed }]) => (trackingAllowed === isAllowed ? [id] : []));
     changed.push(...(await setTrackingAllowed(em, projectId, ids, isAllowed, { cause })));
   }
+  const restored = rows.flatMap(([id, row]) => (row.restored ? { id, ...row.restored } : []));
+  if (cause.reason === 'import') await restoreChoices(em, projectId, cause.jobId, restored);
   const left = rows.filter(([id, row]) => row.left && id >= first && id <= last);
   await recordConsents(
     em,

@@ -4,10 +4,12 @@ import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
+import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
 import { COLUMNS_MAX, ImportFileError, isBlank } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 import {
+  EXPORTED_COLUMNS,
   readHeader,
   readTable,
   type CheckedColumn,
@@ -15,6 +17,7 @@ import {
   type Columns,
   type DataColumn,
 } from './import-header.ts';
+import type { RestoredChoices } from './restored-choices.ts';
 
 /** A row that can be stored. */
 export interface ImportedContact {
@@ -31,6 +34,8 @@ export interface ImportedContact {
   trackingAllowed?: boolean | undefined;
   /** Why the person has left elsewhere. What bounced, complained or is blocked is suppressed, too. */
   left?: LeftElsewhere | undefined;
+  /** Further choices, in a file that Everpost has exported. */
+  restored?: RestoredChoices | undefined;
   /** Keys of the custom data to delete. */
   removed?: string[] | undefined;
   /** The custom data of the row, as JSON. */
@@ -177,6 +182,41 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
   };
 }
 
+/** The object that a cell holds as JSON; undefined for any other text. */
+function objectIn(cell: string): Record<string, unknown> | undefined {
+  if (cell === '') return {};
+  const value = readCell(cell);
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+}
+
+const isMoment = (text: string): boolean => text === '' || !Number.isNaN(Date.parse(text));
+
+/** What a row of an exported file says in its own columns. @returns the name of a faulty column instead */
+function readExported(exported: ReadonlyMap<string, number>, cells: string[]) {
+  const [data, topics, leftAt, reason, pausedUntil] = EXPORTED_COLUMNS.map(
+    (name) => cells[exported.get(name) ?? -1] ?? '',
+  ) as [string, string, string, string, string];
+  const values = objectIn(data);
+  const choices = objectIn(topics);
+  if (!values || Object.keys(values).some((key) => key.length > LIMITS.contactDataKeyLength)) return 'data.*';
+  if (!choices || Object.values(choices).some((choice) => typeof choice !== 'boolean')) return 'topics';
+  if (!isMoment(leftAt)) return 'unsubscribedAt';
+  if (!/^\w{0,100}$/.test(reason)) return 'reason';
+  if (!isMoment(pausedUntil)) return 'pausedUntil';
+  const said = [leftAt, reason, pausedUntil].some((cell) => cell !== '');
+  const restored = {
+    ...{ leftAt: leftAt || undefined, reason: reason || undefined, pausedUntil: pausedUntil || undefined },
+  };
+  const left = leftAt === '' ? {} : { subscribed: false, hasLeft: true as const };
+  const kept = Object.entries(values).filter(([key]) => !RESERVED_DATA_KEYS.has(key));
+  return { values: Object.fromEntries(kept), choices: choices as TopicChoices, ...left, ...(said && { restored }) };
+}
+
+/** Takes off the apostrophe that an export puts before a formula. */
+function withoutApostrophe(text: string): string {
+  return text.replace(/^'(?='*\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/, '');
+}
+
 /** A part of a large file has so many rows, or about so many characters: a second of work, and a file of a few MB. */
 const PART = { rows: 20_000, characters: 4 * 1024 * 1024 } as const;
 
@@ -233,7 +273,8 @@ class RowReader {
   /** @throws ImportFileError when the row leaves open whether the person is subscribed */
   read(cells: string[], columns: Columns, row: number): void {
     this.#readData ??= createDataReader(columns.data, this.#collector.firstValues);
-    const email = normalizeAddress(cells[columns.email] ?? '');
+    const written = cells[columns.email] ?? '';
+    const email = normalizeAddress(columns.exported ? withoutApostrophe(written) : written);
     const refuse = (fault: string): void => this.#collector.refuse(row, cells[columns.email] ?? '', fault);
     const fault = faultOf(cells, columns, email);
     if (fault !== undefined) return refuse(fault);
@@ -244,9 +285,27 @@ class RowReader {
     const trackingAllowed = readTracking(cells, columns);
     if (trackingAllowed === null) return refuse(choiceFault('trackingAllowed'));
     if (cells.some((cell) => cell.includes('\0'))) return refuse('contains the NUL character');
+    const contact = { row, email, ...subscription, topics, trackingAllowed };
+    if (columns.exported) {
+      const exported = readExported(columns.exported, cells);
+      if (typeof exported === 'string') return refuse(`has a value for "${exported}" that is not understood`);
+      return this.#addExported(contact, exported, refuse);
+    }
     const data = this.#readData(cells);
     if (data === undefined) return refuse(DATA_FAULT);
-    this.#collector.add({ row, email, ...subscription, topics, trackingAllowed, data });
+    this.#collector.add({ ...contact, data });
+  }
+
+  #addExported(
+    contact: Omit<ImportedContact, 'data'>,
+    { values, choices, ...said }: Exclude<ReturnType<typeof readExported>, string>,
+    refuse: (fault: string) => void,
+  ): void {
+    const data = JSON.stringify(values);
+    if (utf8Bytes(data) > LIMITS.contactDataBytes) return refuse(DATA_FAULT);
+    for (const [key, value] of Object.entries(values)) this.#collector.firstValues[key] ??= value;
+    for (const key of Object.keys(choices)) this.#collector.topicKeys.add(key);
+    this.#collector.add({ ...contact, ...said, topics: { ...choices, ...contact.topics }, data });
   }
 }
 

@@ -2,6 +2,7 @@ import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import { comparable, standingColumn, type StandingColumn } from '../../pure/contacts/subscription-columns.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
+import { isJsonLines, readJsonLines } from './json-lines.ts';
 
 /** What the caller says that a column is: `email`, `subscribed`, `trackingAllowed`, `ignored`, `topic.<key>` or `data.<key>`. */
 export interface ColumnMapping {
@@ -44,6 +45,8 @@ export interface Columns {
   /** The column that says who agrees to tracking. */
   tracking: number | undefined;
   data: DataColumn[];
+  /** The columns of a file that Everpost has exported, by their names. Only such a file has `data.*`. */
+  exported: ReadonlyMap<string, number> | undefined;
   /** What each column becomes, in the order of the file. */
   report: ImportedColumn[];
 }
@@ -164,6 +167,11 @@ export function readAddressHeader(
   return { email, other };
 }
 
+/** The columns of an export that an import reads, beside those that any file may have. */
+export const EXPORTED_COLUMNS = ['data.*', 'topics', 'unsubscribedAt', 'reason', 'pausedUntil'] as const;
+/** Those that it leaves out, because the new contact has its own. */
+const OWN_COLUMNS = ['id', 'pending', 'createdAt', 'updatedAt'];
+
 /** Which column of a file of contacts is what, by what the caller says and by their names. */
 class HeaderReader {
   readonly #names: readonly string[];
@@ -208,10 +216,16 @@ class HeaderReader {
       topics: [],
       tracking: this.#columnOf(TRACKING),
       data: [],
+      exported: this.#names.includes('data.*')
+        ? new Map(this.#names.flatMap((name, index) => (isFree(index) ? [[name, index] as const] : [])))
+        : undefined,
       report: [],
     };
     this.#names.forEach((column, index) => {
-      columns.report.push({ column, becomes: this.#topicOf(index, columns) ?? this.#meaningOf(index, columns) });
+      columns.report.push({
+        column,
+        becomes: this.#topicOf(index, columns) ?? this.#exportedOf(index, columns) ?? this.#meaningOf(index, columns),
+      });
     });
     this.#assertKeysDiffer(columns.data, 'data');
     this.#assertKeysDiffer(columns.topics, 'topic');
@@ -223,6 +237,14 @@ class HeaderReader {
     if (key === undefined) return undefined;
     columns.topics.push({ index, key });
     return `topic.${key}`;
+  }
+
+  /** What a column is in a file that Everpost has exported; undefined when it is as in any other file. */
+  #exportedOf(index: number, { exported }: Columns): string | undefined {
+    const name = this.#names[index] ?? '';
+    if (!exported?.has(name)) return undefined;
+    if ((EXPORTED_COLUMNS as readonly string[]).includes(name)) return name;
+    return OWN_COLUMNS.includes(name) ? 'ignored' : undefined;
   }
 
   #meaningOf(index: number, columns: Columns): string {
@@ -284,7 +306,7 @@ export async function readTable<Header>(
 ): Promise<Header> {
   let header: { columns: Header } | undefined;
   let row = 0;
-  await readCsv(content, (cells) => {
+  await (isJsonLines(content) ? readJsonLines : readCsv)(content, (cells) => {
     row += 1;
     if (cells.length <= COLUMNS_MAX && isBlank(cells)) return true;
     if (header) onRow?.(cells, header.columns, row);
