@@ -21,8 +21,8 @@ function cellsOf(line: string, row: number): string[] {
     const fields = JSON.parse(line) as Record<string, string | number | boolean | object | null>;
     return Object.keys(FIELDS).map((name) => {
       const value = fields[name] ?? '';
-      if (name === 'email') return String(value).replace(FORMULA, "'");
-      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      return name === 'email' ? text.replace(FORMULA, "'") : text;
     });
   } catch {
     throw new ImportFileError(`Line ${row} is not a JSON object`);
