@@ -1,12 +1,12 @@
 // Prints what a page of the docs weighs, compressed and without the font, and how soon a browser has painted it.
 import express from 'express';
 import type { AddressInfo } from 'node:net';
-import { mountDocs } from '../api/docs/docs.routes.ts';
-import { mountLook } from '../api/look/look.routes.ts';
-import { mountReference } from '../api/reference/reference.routes.ts';
-import { createEndpoints } from '../api/routes.ts';
-import { startBrowser } from '../tests/support/browser.ts';
-import { testConfig } from '../tests/support/config.ts';
+import { mountDocs } from '../../api/docs/docs.routes.ts';
+import { mountLook } from '../../api/look/look.routes.ts';
+import { mountReference } from '../../api/reference/reference.routes.ts';
+import { createEndpoints } from '../../api/routes.ts';
+import { startBrowser } from './browser.ts';
+import { testConfig } from './config.ts';
 
 const KILOBYTES_MAX = 60;
 const PAINT_MS_MAX = 300;
