@@ -21,6 +21,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   import: () => import('./import.ts'),
   isolation: () => import('./isolation.ts'),
   model: () => import('./model.ts'),
+  mx: () => import('./mx.ts'),
   refusals: () => import('./refusals.ts'),
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),

@@ -137,7 +137,8 @@ const control = createHttpServer((request, response) => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 });
 const smtp = createServer(serve);
-smtp.listen({ port: 0, host: '127.0.0.1', backlog: 1024 }, () => {
+// Every address of the loopback interface, so that it can stand for many hosts.
+smtp.listen({ port: 0, host: '0.0.0.0', backlog: 1024 }, () => {
   control.listen(0, '127.0.0.1', () => {
     const [smtpPort, controlPort] = [smtp, control].map((server) => (server.address() as AddressInfo).port);
     process.stdout.write(`${JSON.stringify({ smtpPort, controlPort })}\n`);

@@ -100,6 +100,8 @@ export class MxPool {
   readonly #options: MxPoolOptions;
   readonly #routeOf: (domain: string) => Promise<MailRoute | Unroutable>;
   readonly #destinations = new LRUCache<string, Destination>({ max: DESTINATIONS_MAX });
+  /** A route is made every 30 seconds, and used for many messages. */
+  readonly #byRoute = new WeakMap<MailRoute, Destination>();
   readonly #budget: ConnectionBudget;
   readonly #broken = new LRUCache<string, true>({ max: DESTINATIONS_MAX, ttl: BROKEN_TLS_MS });
   readonly #states: readonly RelayState[];
@@ -197,6 +199,12 @@ export class MxPool {
   }
 
   #destinationOf(route: MailRoute): Destination {
+    const made = this.#byRoute.get(route) ?? this.#findDestination(route);
+    this.#byRoute.set(route, made);
+    return made;
+  }
+
+  #findDestination(route: MailRoute): Destination {
     const name = key(route);
     const addresses = route.hosts
       .flatMap((host) => [host.name, ...host.addresses.toSorted(), JSON.stringify(host.dane ?? '')])

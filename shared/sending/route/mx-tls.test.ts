@@ -29,6 +29,15 @@ describe('TLS', () => {
     expect(host.connectionCount()).toBe(2);
   });
 
+  it('takes replies that come before Node tells that the content has left, over one connection', async () => {
+    const domain = fresh();
+    const host = await world().host(domain, { tls: true });
+    const pool = poolOf({ maxConnections: 1 });
+    const outcomes = await Promise.all(Array.from({ length: 300 }, (_, index) => send(pool, `${index}@${domain}`)));
+    expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(host.connectionCount()).toBe(1);
+  });
+
   const bad: [string, (host: string) => object, string][] = [
     [
       'an expired certificate',

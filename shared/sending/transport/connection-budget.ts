@@ -20,6 +20,8 @@ const RESERVED_PART = 1 / 4;
 export class ConnectionBudget {
   readonly #max: number;
   #used = 0;
+  /** The number of connections of each pool that has some. */
+  readonly #held = new Map<BudgetMember, number>();
   /** Pools that need a connection, in the order of their turns. */
   readonly #waiting = new Set<BudgetMember>();
   /** Pools with idle connections, the one that was idle first in front. */
@@ -46,12 +48,21 @@ export class ConnectionBudget {
     return Math.max(0, this.#max - this.#used - reserved);
   }
 
-  opened(): void {
-    this.#used += 1;
+  /** What each of the pools may have, so that none opens further connections at the cost of others. */
+  get share(): number {
+    return Math.max(1, Math.floor(this.#max / Math.max(1, this.#held.size)));
   }
 
-  ended(): void {
+  opened(member: BudgetMember): void {
+    this.#used += 1;
+    this.#held.set(member, (this.#held.get(member) ?? 0) + 1);
+  }
+
+  ended(member: BudgetMember): void {
     this.#used -= 1;
+    const left = (this.#held.get(member) ?? 1) - 1;
+    if (left > 0) this.#held.set(member, left);
+    else this.#held.delete(member);
     this.#serveSoon();
   }
 
@@ -65,12 +76,6 @@ export class ConnectionBudget {
   /** Notes that a pool has an idle connection. */
   noteIdle(member: BudgetMember): void {
     this.#idle.add(member);
-  }
-
-  /** Forgets a pool. */
-  leave(member: BudgetMember): void {
-    this.#waiting.delete(member);
-    this.#idle.delete(member);
   }
 
   #serveSoon(): void {

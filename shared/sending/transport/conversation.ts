@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls';
 import { DATA, mailCommand, rcptCommand, RESET } from './commands.ts';
 import type { SmtpCapabilities, SmtpConnection } from './connect.ts';
 import { writeContent, type ContentHooks } from './content-writer.ts';
@@ -356,6 +357,15 @@ export class Conversation<Message extends SmtpMessage> {
   }
 
   #onData(chunk: Buffer): void {
+    // Over TLS Node tells that content has left at the end of the next turn of the event loop, and a fast server has
+    // answered by then. Its reply is read after that.
+    const isEarly = this.#current?.step === 'content' && !this.#current.hasContentLeft;
+    if (isEarly && this.#socket instanceof TLSSocket) setImmediate(() => this.#read(chunk));
+    else this.#read(chunk);
+  }
+
+  #read(chunk: Buffer): void {
+    if (!this.#isAlive) return;
     if (this.#reader.push(chunk, (reply) => this.#onReply(reply))) return;
     this.fail(new ConnectionFault('EPROTOCOL', 'the server sends a reply without an end'));
   }

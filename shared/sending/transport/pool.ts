@@ -110,10 +110,9 @@ export class Pool {
 
   /** Opens connections for the waiting messages. @returns false when it waits for the connections of other pools */
   #openWanted(): boolean {
-    const { budget, maxConnections } = this.#options;
-    const isUnproved = budget !== undefined && this.#sessions.size === 0;
-    const most = isUnproved ? Math.min(maxConnections, UNPROVED_MAX) : maxConnections;
-    const own = Math.min(this.#connectionsWanted(), most - this.#health.connections);
+    const { budget } = this.#options;
+    const most = budget && this.#sessions.size === 0 ? UNPROVED_MAX : Infinity;
+    const own = Math.min(this.#connectionsWanted(), Math.min(this.#roomMax, most) - this.#health.connections);
     const free = budget?.free(this.#queue.hasUrgent) ?? own;
     for (let wanted = own; wanted > 0; wanted -= 1) {
       const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
@@ -127,9 +126,7 @@ export class Pool {
     return true;
   }
 
-  /**
-   * Ends idle connections to servers that the waiting messages avoid, if these messages need the connections elsewhere.
-   */
+  /** Ends idle connections to servers that waiting messages avoid, if these need the connections elsewhere. */
   #endAvoidedIdle(): void {
     if (!this.#queue.hasAvoiding) return;
     let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
@@ -155,6 +152,11 @@ export class Pool {
     }
   }
 
+  /** The most connections of this pool now. */
+  get #roomMax(): number {
+    return Math.min(this.#options.maxConnections, this.#options.budget?.share ?? Infinity);
+  }
+
   #pumpSoon(): void {
     if (this.#isPumpDue) return;
     this.#isPumpDue = true;
@@ -174,7 +176,7 @@ export class Pool {
 
   async #open(server: PoolServer): Promise<void> {
     this.#health.opening(server);
-    this.#options.budget?.opened();
+    this.#options.budget?.opened(this);
     const opening = this.#openings.begin(server);
     try {
       const connection = await this.#openConnection(server.options, opening.signal);
@@ -196,7 +198,7 @@ export class Pool {
       session.conversation.wake();
     } catch (error) {
       this.#health.openingEnded(server);
-      this.#options.budget?.ended();
+      this.#options.budget?.ended(this);
       this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
       else if (opening.isGivenUp) this.#pumpSoon();
@@ -286,7 +288,7 @@ export class Pool {
     const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
     if (this.#health.openings > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
     if (this.#options.budget?.free(urgency !== 'campaign') === 0) return false;
-    return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;
+    return this.#health.connections < this.#roomMax && this.#health.pick(isUseful) !== undefined;
   }
 
   #carry(session: Session, urgency: SmtpUrgency | undefined): void {
@@ -311,11 +313,8 @@ export class Pool {
 
   /** Ends the connection that was idle first. @returns whether more are idle */
   endIdle(): boolean {
-    const session = this.#idle.newestFirst().at(-1);
-    if (session) {
-      this.#idle.remove(session);
-      this.#retire(session);
-    }
+    const oldest = this.#idle.newestFirst().at(-1);
+    for (const session of this.#idle.takeAll((each) => each === oldest)) this.#retire(session);
     return this.#idle.size > 0;
   }
 
@@ -330,7 +329,7 @@ export class Pool {
     if (!this.#sessions.delete(session)) return;
     this.#carry(session, undefined);
     this.#health.ended(session.server);
-    this.#options.budget?.ended();
+    this.#options.budget?.ended(this);
   }
 
   #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
