@@ -51,7 +51,7 @@ function errorOf(response, body) {
   if (typeof body?.error === 'string') return new ApiError({ message: body.error, status, requestId });
   const error = body?.error;
   if (typeof error?.message !== 'string') {
-    const suggestion = 'Something between this page and the API may have answered in its place. Try again';
+    const suggestion = 'Something between this page and the API may have answered in its place. Retry';
     return new ApiError({ message: `The answer has status ${status} and no explanation`, status, suggestion });
   }
   const { message, code, suggestion, errors: faults = [] } = error;

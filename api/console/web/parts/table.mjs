@@ -1,9 +1,9 @@
 import { html } from '../html.mjs';
 
 /**
- * A column. `main` names the row, `pill` is its state, `num` a number, `time` a moment, `code` an id; others are texts.
+ * A column. `main` names the row, `pill` is its state, `num` a number, `time` a moment, `mono` an id or a name of programs; others are texts.
  * Columns that are `wide` are left out on a phone.
- * @typedef {{ label: string, kind?: 'main' | 'pill' | 'num' | 'time' | 'code' | 'text' | 'act', wide?: boolean }} Column
+ * @typedef {{ label: string, kind?: 'main' | 'pill' | 'num' | 'time' | 'mono' | 'text' | 'act', wide?: boolean }} Column
  */
 /** A row; with `href` all of it is a link. @typedef {{ key: string, href?: string, cells: any[] }} Row */
 

@@ -13,7 +13,7 @@ const COLUMNS = [
   { label: 'What', kind: 'main' },
   { label: 'Outcome', kind: 'pill' },
   { label: 'Who' },
-  { label: 'About', kind: 'code', wide: true },
+  { label: 'About', kind: 'mono', wide: true },
   { label: 'When', kind: 'time' },
 ];
 

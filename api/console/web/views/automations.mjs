@@ -12,7 +12,7 @@ import { linkTo } from '../route.mjs';
 const COLUMNS = [
   { label: 'Name', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Starts with', kind: 'code' },
+  { label: 'Starts with', kind: 'mono' },
   { label: 'Steps', kind: 'num', wide: true },
   { label: 'Executions', kind: 'num' },
   { label: 'Failed', kind: 'num' },

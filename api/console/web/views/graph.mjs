@@ -24,12 +24,11 @@ function Node({ node: { step, x, y }, counts, href, isCurrent }) {
     href=${href}
     class=${hasFailed ? 'failed' : undefined}
     aria-current=${isCurrent ? 'true' : undefined}
-    aria-label=${[wordOf(step.type), cut(step.name), tally].join(' ').trim()}
     transform=${`translate(${x} ${y})`}
   >
     <rect width=${NODE.width} height=${NODE.height} rx="10" />
-    <text x="12" y="20" class="kind">${wordOf(step.type)}</text>
-    <text x="12" y="38">${cut(step.name)}</text>
+    <text x="12" y="20" class="kind">${wordOf(step.type)}${' '}</text>
+    <text x="12" y="38">${cut(step.name)}${' '}</text>
     <text x="12" y="56" class="kind tally">${tally}</text>
   </a>`;
 }

@@ -12,7 +12,7 @@ import { Pill } from '../parts/pill.mjs';
 const COLUMNS = [
   { label: 'Name', kind: 'main' },
   { label: 'Page', kind: 'pill' },
-  { label: 'Key', kind: 'code' },
+  { label: 'Key', kind: 'mono' },
   { label: 'Who gets it', wide: true },
   { label: '', kind: 'act' },
   { label: '', kind: 'act' },
@@ -72,7 +72,7 @@ function row(topic, reload) {
       html`<${Pill} state=${visibility} />`,
       key,
       DEFAULTS[defaultSubscription],
-      html`<${Action} label="Save" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//>`,
+      html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//>`,
       html`<${Action}
         label="Delete"
         kind="danger"

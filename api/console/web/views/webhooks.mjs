@@ -16,7 +16,7 @@ import { linkTo } from '../route.mjs';
 const COLUMNS = [
   { label: 'URL', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Events', kind: 'code' },
+  { label: 'Events', kind: 'mono' },
   { label: 'Created', kind: 'time' },
 ];
 
