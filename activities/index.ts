@@ -8,6 +8,8 @@ import type { ActivityDeps } from './deps.ts';
 import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
 import { createPermitStore } from '../shared/domain/emails/permit-store.ts';
+import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
+import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { Permit } from '../shared/sending/permit/permit.ts';
 import { createSandbox } from '../shared/domain/emails/sandbox.ts';
 import { createDeliverySources } from '../shared/domain/emails/delivery-source.ts';
@@ -28,7 +30,12 @@ export function createActivities(deps: ActivityDeps) {
     createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
   );
   const store = createPermitStore(() => deps.orm.em.fork(), deps.config.EMAIL_RATE_PER_SECOND);
-  const permit = new Permit({ ...deps, store });
+  const permit = new Permit({
+    ...deps,
+    store,
+    shaping: readShapingFile(deps.config.SHAPING_FILE),
+    resolver: createDnsResolver({ servers: deps.config.DNS_SERVERS }),
+  });
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   const send = createSender({
     ...{ pool: deps.smtp, permit, metrics: deps.metrics, retrySeconds },

@@ -19,6 +19,7 @@ import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
 import type { DoubleOptIn } from '../shared/pure/double-opt-in.ts';
+import type { ProjectPools } from '../shared/pure/traffic-rules.ts';
 import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
 import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
 import { CLIENT_ADDRESSES, TRACKING_MODES, type ClientAddresses, type TrackingMode } from '../shared/pure/project.ts';
@@ -30,17 +31,17 @@ import {
   formatDoubleOptIn,
   type DoubleOptInOptions,
 } from './double-opt-in-options.ts';
+import { addPoolOptions, changedPools, formatPools, type PoolOptions } from './pool-options.ts';
 import { addProjectFileCommands } from './project-file-commands.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
+import { DEFAULT_SPEED, formatSpeed, parseSpeed } from './speed-option.ts';
 import { formatFields, formatTable } from './text-output.ts';
 import { inTransaction } from '../shared/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
 /** The value of `--public-key-fields` for every field. */
 const ALL_FIELDS = 'all';
-/** The value of `--emails-per-second` for the speed in the configuration of the instance. */
-const DEFAULT_SPEED = 'default';
 
 interface ProjectView {
   id: string;
@@ -50,6 +51,7 @@ interface ProjectView {
   tracking: TrackingMode;
   clientAddresses: ClientAddresses;
   emailsPerSecond: number | null;
+  pools: ProjectPools | null;
   trackAcceptsSecretKey: boolean;
   publicKeyRules: PublicKeyRules | null;
   doubleOptIn: DoubleOptIn | null;
@@ -62,7 +64,7 @@ interface ProjectView {
   updatedAt: Date;
 }
 
-interface SetOptions extends DoubleOptInOptions {
+interface SetOptions extends DoubleOptInOptions, PoolOptions {
   trackAcceptsSecretKey?: boolean;
   publicKeyFields?: string;
   publicKeySubscribed?: boolean;
@@ -86,6 +88,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     tracking: project.tracking,
     clientAddresses: project.clientAddresses,
     emailsPerSecond: project.emailsPerSecond ?? null,
+    pools: project.pools ?? null,
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
     publicKeyRules: project.publicKeyRules ?? null,
     doubleOptIn: project.doubleOptIn ?? null,
@@ -116,20 +119,8 @@ function parseWord<const Word extends string>(words: readonly Word[]): (text: st
   };
 }
 
-/** A speed in emails a second. Commander turns a parsed null into an empty string, so the default stays a word here. */
-function parseSpeed(text: string): number | typeof DEFAULT_SPEED {
-  if (text.toLowerCase() === DEFAULT_SPEED) return DEFAULT_SPEED;
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "default".');
-  return Number(text);
-}
-
 function collect(domain: string, previous: string[]): string[] {
   return [...previous, domain];
-}
-
-function formatSpeed(emailsPerSecond: number | null): string {
-  if (emailsPerSecond === null) return 'default of this instance';
-  return emailsPerSecond === 0 ? 'unlimited' : `${emailsPerSecond} a second`;
 }
 
 function formatRules(rules: PublicKeyRules | null): string {
@@ -161,6 +152,7 @@ function formatProject(view: ProjectView): string {
     Tracking: view.tracking,
     'Addresses kept': view.clientAddresses,
     Speed: formatSpeed(view.emailsPerSecond),
+    Pools: formatPools(view.pools),
     'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
     'Public key may': formatRules(view.publicKeyRules),
     Confirmation: formatDoubleOptIn(view.doubleOptIn),
@@ -285,7 +277,7 @@ function addSettings(project: Command, context: CliContext): void {
       changeSettings(context, command, id, { name: parseName(name) }),
   );
 
-  addDoubleOptInOptions(addCommand(project, 'set <id>', 'Change settings of a project'))
+  addPoolOptions(addDoubleOptInOptions(addCommand(project, 'set <id>', 'Change settings of a project')))
     .addOption(
       new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
         parseWord(TRACKING_MODES),
@@ -325,12 +317,19 @@ function addSettings(project: Command, context: CliContext): void {
           emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
         }),
       };
-      if (Object.keys(settings).length === 0 && !changedRules(options, null) && !changedDoubleOptIn(options, null))
+      const isEmpty = Object.keys(settings).length === 0 && changedPools(options, null) === undefined;
+      if (isEmpty && !changedRules(options, null) && !changedDoubleOptIn(options, null))
         throw badRequest('Nothing to set: `everpost project set --help` lists the settings');
       return changeSettings(context, command, id, (before) => {
         const publicKeyRules = changedRules(options, before.publicKeyRules ?? null);
         const doubleOptIn = changedDoubleOptIn(options, before.doubleOptIn ?? null);
-        return { ...settings, ...(publicKeyRules && { publicKeyRules }), ...(doubleOptIn && { doubleOptIn }) };
+        const pools = changedPools(options, before.pools ?? null);
+        return {
+          ...settings,
+          ...(publicKeyRules && { publicKeyRules }),
+          ...(doubleOptIn && { doubleOptIn }),
+          ...(pools !== undefined && { pools }),
+        };
       });
     });
 }

@@ -13,6 +13,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
+import { addShapingCommands, addSourceCommands } from './source-commands.ts';
 import { recordCommand } from './record-command.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
@@ -33,6 +34,8 @@ const COMMANDS = [
   addLinkCommands,
   addBounceCommands,
   addQueueCommand,
+  addSourceCommands,
+  addShapingCommands,
   addSystemCommands,
   addTemporalCommands,
   addDeployCommands,

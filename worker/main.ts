@@ -7,6 +7,7 @@ import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createMailPool } from '../shared/sending/route/mail-pool.ts';
 import { createMxPorts } from '../shared/domain/emails/mx-ports.ts';
+import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
@@ -97,6 +98,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const warning = publicUrlWarning(config);
   if (warning !== undefined) logger.warn(warning);
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
+  readShapingFile(config.SHAPING_FILE);
   const taskQueues = taskQueuesOf(config);
   const tracing = await startTracing(config, 'worker', logger);
   const metrics = await createWorkerMetrics(config, logger);

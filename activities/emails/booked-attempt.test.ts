@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidV7 } from 'uuid';
+import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
@@ -28,7 +29,11 @@ function throttleOf(isUrgent: boolean): Throttle {
   const store = createPermitStore(() => database.orm.em.fork(), 0);
   const smtp = { capacity: 1, isClosed: () => false, relays: () => [] };
   const metrics = { providerPaused: () => undefined, providerRecovered: () => undefined };
-  const permit = new Permit({ store, smtp, metrics, logger: createLogger({ level: 'warn', name: 'test' }) });
+  const permit = new Permit({
+    ...{ store, smtp, metrics, logger: createLogger({ level: 'warn', name: 'test' }) },
+    shaping: { defaults: 'mx', rules: [] },
+    resolver: createDnsResolver({ servers: [] }),
+  });
   return { permit, stream: 'campaign', projectId, ratePerSecond: RATE, isUrgent, signal: new AbortController().signal };
 }
 

@@ -4,6 +4,7 @@ import { brandSettingsSchema } from '../../shared/pure/brand.ts';
 import { CLIENT_ADDRESSES } from '../../shared/pure/project.ts';
 import { doubleOptInSchema } from '../../shared/pure/double-opt-in.ts';
 import { publicKeyRulesSchema } from '../../shared/pure/public-key-rules.ts';
+import { projectRulesSchema } from '../../shared/pure/traffic-rules.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { settingsOf } from '../../shared/domain/opt-ins/opt-in.ts';
@@ -30,6 +31,7 @@ const rotatedKeysSchema = z.object({
   publicKeyRules: publicKeyRulesSchema.nullable(),
   clientAddresses: clientAddressesSchema,
   doubleOptIn: doubleOptInSchema,
+  trafficRules: projectRulesSchema.nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -54,6 +56,7 @@ function projectView(project: Project): z.infer<typeof projectSchema> {
     publicKeyRules: project.publicKeyRules ?? null,
     clientAddresses: project.clientAddresses,
     doubleOptIn: settingsOf(project.doubleOptIn ?? null),
+    trafficRules: project.trafficRules ?? null,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
   };
@@ -85,13 +88,14 @@ const patch = endpoint({
   tag: 'Projects',
   summary: 'Change what recipients see of the project, what its public key may do, and what is kept',
   description:
-    'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` and `doubleOptIn` are replaced as a whole. null removes a setting.',
+    'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules`, `doubleOptIn` and `trafficRules` are replaced as a whole. null removes a setting.',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   body: brandSettingsSchema.extend({
     publicKeyRules: publicKeyRulesSchema.nullable().optional(),
     clientAddresses: clientAddressesSchema.optional(),
     doubleOptIn: doubleOptInSchema.nullable().optional(),
+    trafficRules: projectRulesSchema.nullable().optional(),
   }),
   replies: { 200: { description: 'The project after the change', schema: projectSchema } },
   async handle({ em, project, params, body }) {

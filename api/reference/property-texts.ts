@@ -6,6 +6,9 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   'GetCampaignHistoryResponse.entries': 'What was done',
   'ListAuditResponse.entries': 'What was done',
   'OwnProject.key': 'The key that made the request',
+  'Project.trafficRules':
+    'The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate',
+  'TrafficRule.provider': 'The domain of a provider, such as gmail.com; * is every provider, each by itself',
   _count: 'How many it has of each',
   _meta: 'Whether the contact is new',
   added: 'How many were added',

@@ -6,6 +6,7 @@ import type { Hold, WaitingReason } from '../pure/emails/hold.ts';
 import type { FilterCondition } from '../pure/filters/filter-condition.ts';
 import type { Language } from '../pure/languages/languages.ts';
 import type { PublicKeyRules } from '../pure/public-key-rules.ts';
+import type { ProjectPools, ProjectRule } from '../pure/traffic-rules.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -62,6 +63,8 @@ export interface ColumnTypes {
   'projectPermit.holds': Partial<Record<'transactional' | 'campaign', Hold>>;
   'project.publicKeyRules': PublicKeyRules;
   'project.doubleOptIn': DoubleOptIn;
+  'project.pools': ProjectPools;
+  'project.trafficRules': ProjectRule[];
   'segment.condition': FilterCondition;
   'stepExecution.output': JsonObject;
   'topic.texts': Partial<Record<Language, { name: string; description?: string }>>;

@@ -10,6 +10,12 @@ export const tables = schema({
     innerPad: bytes,
     outerPad: bytes,
   },
+  allowance: {
+    subject: text,
+    provider: text,
+    state: jsonb,
+    usedAt: date,
+  },
   apiKey: {
     id: text,
     projectId: text,
@@ -457,6 +463,8 @@ export const tables = schema({
     publicKeyRules: nullable(jsonb),
     doubleOptIn: nullable(jsonb),
     clientAddresses: oneOf('FULL', 'SHORTENED', 'NONE'),
+    pools: nullable(jsonb),
+    trafficRules: nullable(jsonb),
   },
   projectPermit: {
     projectId: text,
@@ -529,6 +537,24 @@ export const tables = schema({
     dkimSelector: nullable(text),
     dkimPublicKey: nullable(text),
     dkimPrivateKey: nullable(bytes),
+  },
+  source: {
+    name: text,
+    kind: text,
+    pool: text,
+    relay: text,
+    drainedAt: nullable(date),
+    warmUp: nullable(jsonb),
+    seenAt: date,
+  },
+  sourceDay: {
+    source: text,
+    provider: text,
+    day: date,
+    sent: number,
+    deferred: number,
+    refused: jsonb,
+    secondsToDeliver: number,
   },
   stepExecution: {
     id: text,

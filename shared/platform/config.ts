@@ -68,6 +68,7 @@ const environmentSchema = z.object({
     .default([])
     .describe('SMTP servers, comma-separated = a pool; mx://?helo=…&source=… sends to the hosts of each domain itself'),
   SMTP_CONNECTIONS: z.coerce.number().int().min(1).max(500).default(20).describe('SMTP connections per worker'),
+  SHAPING_FILE: z.string().min(1).optional().describe('traffic rules for providers, a JSON file; see docs/shaping.md'),
   DNS_SERVERS: list.default([]).describe('name servers as ip:port, comma-separated; empty = the system resolvers'),
   DNSSEC_SERVERS: list
     .default([])

@@ -137,6 +137,8 @@ export const LIMITS = {
   /** Hosts that a project lets the form of a subscription lead to. */
   redirectHosts: 20,
   redirectHostLength: 260,
+  /** Traffic rules of one project. */
+  projectRules: 50,
   /** `data` of a request to /v1/subscribe. It waits for the confirmation. */
   subscribeDataKeys: 50,
   subscribeDataBytes: 16_384,

@@ -150,7 +150,13 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       if (!message) return;
       const isAlone = email.deferrals > 0;
       const outcome = await traceSending(email.emailId, options.traceOf(email.emailId), () =>
-        pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: grant.avoid }),
+        pool.send(email.envelope, message, {
+          signal,
+          urgency,
+          isAlone,
+          avoid: grant.avoid,
+          limits: grant.rules?.limits,
+        }),
       );
       const assessment = permit.settle(grant, outcome);
       isSettled = true;
@@ -186,7 +192,9 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           noteUnmade(options, next.value, next.value.cause);
           continue;
         }
-        const answer = await permit.ask({ projectId, recipient: next.value.envelope.to, signal });
+        const { envelope, isMarketing = urgency === 'campaign' } = next.value;
+        const stream = isMarketing ? 'marketing' : 'transactional';
+        const answer = await permit.ask({ projectId, recipient: envelope.to, stream, signal });
         if ('until' in answer) {
           settle(next.value, heldResult(next.value, answer));
           continue;

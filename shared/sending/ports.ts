@@ -1,10 +1,13 @@
 import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
 import type { Hold } from '../pure/emails/hold.ts';
+import type { ProjectShaping } from '../pure/traffic-rules.ts';
+import type { AllowanceRequest, Lease } from './permit/allowance.ts';
 import type { ProviderHealth, ProviderReport } from './permit/health.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import type { SpanParent } from './send-span.ts';
 import type { SmtpEnvelope } from './transport/message.ts';
 import type { SmtpUrgency } from './transport/message-queue.ts';
+import type { Source } from './transport/smtp-url.ts';
 import type { RefusalKind, RefusalVerdict } from './verdict/judge-refusal.ts';
 
 /** The earlier attempts of an email. */
@@ -56,6 +59,16 @@ export interface ProviderStates {
   states: Map<string, ProviderHealth>;
   /** The state of each key of the reports, before and after this call. */
   changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
+  /** What traffic rules lend this worker, by the keys of its requests. */
+  leases: ReadonlyMap<string, Lease>;
+  /** The names of the sources that are drained. */
+  drained: ReadonlySet<string>;
+}
+
+/** The sources of a worker, and what it asks of their traffic rules. */
+export interface SourceUse {
+  sources: readonly (Source & { label: string })[];
+  requests: ReadonlyMap<string, AllowanceRequest>;
 }
 
 /** Emails of a project that were handed over. */
@@ -74,6 +87,8 @@ export interface ProjectPolicy {
   ratePerSecond: number;
   /** Why all its emails wait, if they do. */
   hold?: Hold;
+  /** The pools of its streams, and its own traffic rules; missing when it has none. */
+  shaping?: ProjectShaping;
 }
 
 export interface BookingRequest {
@@ -102,6 +117,7 @@ export interface PermitStore {
     relays: readonly string[],
     reports: ReadonlyMap<string, ProviderReport>,
     sent: readonly SentCount[],
+    use: SourceUse,
   ) => Promise<ProviderStates>;
 }
 
@@ -110,6 +126,8 @@ export interface PreparedEmail extends AttemptLedger {
   envelope: SmtpEnvelope;
   /** The time of the request; missing for campaigns. */
   queuedAt?: Date;
+  /** Whether it is marketing mail, which has a pool of its own; campaigns always are. */
+  isMarketing?: boolean;
   /** @throws UnsendableAddressError */
   compose: () => RawMessage | Promise<RawMessage>;
 }

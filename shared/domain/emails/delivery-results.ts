@@ -51,8 +51,9 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map(({ error }) => storableOrNull(error?.slice(0, ERROR_LENGTH_MAX)))}::text[],
       ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
       ${rows.map(({ server }) => storableOrNull(server))}::text[],
-      ${rows.map(({ held }) => (held ? heldMs(held) : null))}::float8[]
-    ) as r (email_id, verdict, subject, error, refusal, server, held_ms)`;
+      ${rows.map(({ held }) => (held ? heldMs(held) : null))}::float8[],
+      ${rows.map(({ held }) => held?.reason ?? null)}::text[]
+    ) as r (email_id, verdict, subject, error, refusal, server, held_ms, held_for)`;
 }
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */
@@ -91,9 +92,10 @@ export function resultColumns(retrySeconds: readonly number[], pageClaim?: strin
   deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
   uncertain_attempts = e.uncertain_attempts + (r.verdict = 'uncertain')::int,
   retry_at = ${retryAt(retrySeconds)},
-  wait_reason = case when r.verdict = 'held' then 'provider paused'
+  wait_reason = case when r.verdict = 'held' then r.held_for
     when r.verdict in ('deferred', 'uncertain') then 'deferred' end,
-  held_at = case when r.verdict = 'held' then coalesce(e.held_at, now()) else e.held_at end,
+  held_at = case when r.held_for = 'provider paused' then coalesce(e.held_at, now())
+    when r.held_for is null then e.held_at end,
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,

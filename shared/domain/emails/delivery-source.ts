@@ -114,6 +114,7 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
     return {
       ...ledger,
       queuedAt,
+      isMarketing: email.isMarketing,
       envelope: {
         ...envelope,
         ...(submission?.isEightBit && { isEightBit: true }),

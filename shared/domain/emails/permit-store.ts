@@ -12,13 +12,26 @@ import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
 import { date, nullable, number, pick, tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import {
+  isUnused,
+  lend,
+  UNUSED,
+  type AllowanceRequest,
+  type AllowanceState,
+  type Lease,
+} from '../../sending/permit/allowance.ts';
+import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
 import { countSent } from './complaint-rates.ts';
+import { meetSources } from './sources.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
     'providerHealth.state': ProviderHealth;
+    'allowance.state': AllowanceState;
   }
 }
+
+type KnownStates = Omit<ProviderStates, 'leases' | 'drained'>;
 
 const STATE_ROW = pick(tables.providerHealth, 'relay', 'provider', 'state');
 /** Applies the reports of a worker. One worker at a time changes the state of a key. */
@@ -26,7 +39,7 @@ async function exchange(
   em: Em,
   relays: readonly string[],
   reports: ReadonlyMap<string, ProviderReport>,
-): Promise<ProviderStates> {
+): Promise<KnownStates> {
   if (reports.size === 0) return readStates(em, relays, []);
   return inTransaction(em, async (tx) => {
     const parts = [...reports.keys()].sort().map(partsOfKey);
@@ -78,11 +91,7 @@ async function writeStates(em: Em, changes: ProviderStates['changes']): Promise<
   );
 }
 
-async function readStates(
-  em: Em,
-  relays: readonly string[],
-  changes: ProviderStates['changes'],
-): Promise<ProviderStates> {
+async function readStates(em: Em, relays: readonly string[], changes: ProviderStates['changes']): Promise<KnownStates> {
   const rows = await query(
     em,
     sql`
@@ -101,20 +110,72 @@ async function readStates(
   return { nowMs: rows[0]?.now.getTime() ?? Date.now(), states: new Map(states), changes };
 }
 
+/** Lends a worker what traffic rules allow. One worker at a time changes what is known of the use of a rule. */
+async function lendAll(em: Em, requests: ReadonlyMap<string, AllowanceRequest>): Promise<ReadonlyMap<string, Lease>> {
+  const leases = new Map<string, Lease>();
+  if (requests.size === 0) return leases;
+  const parts = [...requests.keys()].sort().map(partsOfAllowance);
+  return inTransaction(em, async (tx) => {
+    const rows = await query(
+      tx,
+      sql`
+        insert into allowance as a (subject, provider, state)
+        select subject, provider, ${json(UNUSED)}::jsonb
+        from unnest(${parts.map(({ subject }) => subject)}::text[], ${parts.map(({ provider }) => provider)}::text[])
+          as k (subject, provider)
+        order by subject, provider
+        on conflict (subject, provider) do update set state = a.state
+        returning subject, provider, state, clock_timestamp() as now`,
+      { ...pick(tables.allowance, 'subject', 'provider', 'state'), now: date },
+    );
+    const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
+    const states = rows.flatMap(({ subject, provider, state }) => {
+      const key = allowanceKey(subject, provider);
+      const request = requests.get(key);
+      if (!request) return [];
+      const lent = lend(state, request, nowMs);
+      leases.set(key, lent.lease);
+      return [{ subject, provider, state: isUnused(lent.state) ? null : json(lent.state) }];
+    });
+    await query(
+      tx,
+      sql`
+        with t as (
+          select * from unnest(
+            ${states.map(({ subject }) => subject)}::text[], ${states.map(({ provider }) => provider)}::text[],
+            ${states.map(({ state }) => state)}::jsonb[]
+          ) as t (subject, provider, state)
+        ),
+        gone as (
+          delete from allowance a using t
+          where a.subject = t.subject and a.provider = t.provider and t.state is null
+        )
+        update allowance a set state = t.state, used_at = now() from t
+        where a.subject = t.subject and a.provider = t.provider and t.state is not null`,
+    );
+    return leases;
+  });
+}
+
 /**
  * Whether and how fast a project may send now; undefined when it is gone.
  * @param ratePerSecond the rate of projects that have none of their own; 0 is unlimited
  */
 export async function readPolicy(em: Em, projectId: string, ratePerSecond: number): Promise<ProjectPolicy | undefined> {
-  const found = sql`select disabled, emails_per_second from project where id = ${projectId}`;
+  const found = sql`select disabled, emails_per_second, pools, traffic_rules from project where id = ${projectId}`;
   const [row] = await queryPrepared(em, found, {
     disabled: tables.project.disabled,
     emails_per_second: tables.project.emailsPerSecond,
+    pools: tables.project.pools,
+    traffic_rules: tables.project.trafficRules,
   });
   if (!row) return undefined;
   const words = `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`;
   const hold: Hold = { level: 'project', reason: 'project disabled', words, until: new Date().toISOString() };
-  return { ratePerSecond: row.emails_per_second ?? ratePerSecond, ...(row.disabled && { hold }) };
+  const shaping = { pools: row.pools, rules: row.traffic_rules };
+  const hasShaping = shaping.pools !== null || shaping.rules !== null;
+  const own = { ...(row.disabled && { hold }), ...(hasShaping && { shaping }) };
+  return { ratePerSecond: row.emails_per_second ?? ratePerSecond, ...own };
 }
 
 /**
@@ -157,10 +218,11 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     policyOf: (projectId) => readPolicy(em(), projectId, ratePerSecond),
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
-    async exchange(relays, reports, sent) {
+    async exchange(relays, reports, sent, { sources, requests }) {
+      const leases = await lendAll(em(), requests);
       const states = await exchange(em(), relays, reports);
       await countSent(em(), sent);
-      return states;
+      return { ...states, leases, drained: await meetSources(em(), sources) };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { projectSubject } from '../../sending/permit/shaping.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { date, number } from '../../database/tables.ts';
@@ -136,6 +137,7 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`provider_day`),
   ofProject(sql`rate_window`),
   ofProject(sql`project_permit`),
+  (projectId) => chunkOf(sql`allowance`, sql`from allowance r where r.subject = ${projectSubject(projectId)}`),
 ];
 
 /**

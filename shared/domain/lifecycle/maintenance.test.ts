@@ -179,7 +179,8 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   const providers = ['now.test', 'today.test', 'gone.test'];
   const keys = providers.map((provider) => healthKey('relay:25', provider));
   const store = createPermitStore(em, 0);
-  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), []);
+  const use = { sources: [], requests: new Map() };
+  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), [], use);
   const makeOlder = (provider: string, hours: number) =>
     query(
       em(),
@@ -191,7 +192,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   await makeOlder('today.test', 23);
   await makeOlder('gone.test', 25);
   expect(await cleanUp()).toMatchObject({ providerStates: 1 });
-  const { states } = await store.exchange(['relay:25'], new Map(), []);
+  const { states } = await store.exchange(['relay:25'], new Map(), [], use);
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });
 

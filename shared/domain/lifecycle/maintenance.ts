@@ -29,6 +29,7 @@ export interface CleanUpReport {
   erasedContacts: number;
   providerDays: number;
   providerStates: number;
+  allowances: number;
   traceContexts: number;
   auditEntries: number;
   consents: number;
@@ -257,6 +258,16 @@ function sweepProviderDays(em: Em): Promise<number> {
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
+/** Deletes what is known of the use of rules, once no window of a rule reaches back so far. */
+function sweepAllowances(em: Em): Promise<number> {
+  return deleteChunk(
+    em,
+    sql`allowance`,
+    sql`(subject, provider)`,
+    sql`select subject, provider from allowance where used_at ${olderThan(2)}`,
+  );
+}
+
 /**
  * Deletes states of providers and relays that no worker has reported for a day, such as the pause of a provider that
  * nobody has email for any more. Workers read all states every second, and report only those that they send to.
@@ -349,6 +360,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   erasedContacts: unlessKept('erasedContacts', fromStart(sweepErasedContacts)),
   providerDays: fromStart(sweepProviderDays),
   providerStates: fromStart(sweepProviderStates),
+  allowances: fromStart(sweepAllowances),
   traceContexts: fromStart(sweepTraceContexts),
   auditEntries: unlessKept('auditEntries', (em, { auditEntries: days }, afterId) =>
     deleteInOrder(em, { table: sql`audit_entry`, key: sql`id`, days }, afterId),

@@ -2,6 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { LANGUAGES } from '../../pure/languages/languages.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
+import type { ProjectPools, ProjectRule } from '../../pure/traffic-rules.ts';
 import { CLIENT_ADDRESSES, TRACKING_MODES } from '../../pure/project.ts';
 import { baseProperties } from '../../database/base-properties.ts';
 
@@ -26,6 +27,10 @@ export const ProjectEntity = defineEntity({
     doubleOptIn: p.json().$type<DoubleOptIn>().nullable(),
     /** How much of a client's address the record of consent keeps. */
     clientAddresses: p.enum(CLIENT_ADDRESSES).default('SHORTENED'),
+    /** The pool of sources of each stream of its mail. */
+    pools: p.json().$type<ProjectPools>().nullable(),
+    /** Its own traffic rules; those of the installation hold as well. */
+    trafficRules: p.json().$type<ProjectRule[]>().nullable(),
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),
     logoUrl: p.text().nullable(),

@@ -4,6 +4,7 @@ import type { BrandSettings } from '../../pure/brand.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
 import type { PublicKeyRules } from '../../pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../pure/project.ts';
+import type { ProjectPools, ProjectRule } from '../../pure/traffic-rules.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -82,6 +83,10 @@ export interface ProjectSettings extends BrandSettings {
   doubleOptIn?: DoubleOptIn | null;
   /** The throttle in emails a second; 0 means unlimited, null means the instance's default. */
   emailsPerSecond?: number | null;
+  /** The pool of sources of each stream of its mail; null means the usual ones. */
+  pools?: ProjectPools | null;
+  /** Its own traffic rules; null means none. */
+  trafficRules?: ProjectRule[] | null;
 }
 
 /** The signing key of the project's webhooks. @throws AppError RESOURCE_NOT_FOUND, SealError */

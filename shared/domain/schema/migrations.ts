@@ -8,6 +8,7 @@ import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-
 import { SubmissionMigration } from './migrations/20261126000005-submission.ts';
 import { ReadersMigration } from './migrations/20261127000002-readers.ts';
 import { ConsoleMigration } from './migrations/20261127000003-console.ts';
+import { SourcesMigration } from './migrations/20261127000004-sources.ts';
 import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
 
 export interface SchemaMigration {
@@ -26,5 +27,6 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261126000005-submission', class: SubmissionMigration },
   { name: '20261127000002-readers', class: ReadersMigration },
   { name: '20261127000003-console', class: ConsoleMigration },
+  { name: '20261127000004-sources', class: SourcesMigration },
   { name: '20261127000005-tls-reports', class: TlsReportsMigration },
 ];

@@ -4,6 +4,8 @@ export const WAITING_REASONS = [
   'campaign paused',
   'complaints',
   'provider paused',
+  'traffic rule',
+  'no source',
   'deferred',
   'throttled',
   'no relay',

@@ -5,6 +5,7 @@ import type { SmtpPool } from '../transport/smtp-pool.ts';
 import type { ProviderHealth } from './health.ts';
 import { ALL, isWholeRelay, partsOfKey } from './keys.ts';
 import type { Ledger } from './ledger.ts';
+import type { Shaping } from './shaping.ts';
 
 export interface ExchangeOptions {
   store: Pick<PermitStore, 'exchange'>;
@@ -17,8 +18,9 @@ export interface ExchangeOptions {
 const EVERY_MS = 1_000;
 /** How long known states are used without asking again. */
 const FRESH_MS = 2_000;
-/** The exchange stops when nothing has been sent for this long. */
+/** The exchange stops when nothing has been sent for this long. Then it only says that this worker has its sources. */
 const IDLE_MS = 15_000;
+const IDLE_EVERY_MS = 20_000;
 
 type Change = ProviderStates['changes'][number];
 
@@ -31,6 +33,7 @@ export class Exchange {
   readonly relays: readonly string[];
   readonly #options: ExchangeOptions;
   readonly #ledger: Ledger;
+  readonly #shaping: Shaping;
   #states: ReadonlyMap<string, ProviderHealth> = new Map();
   /** A time of the database, and what `performance.now()` was then. */
   #known = { databaseMs: Date.now(), atMs: performance.now() };
@@ -43,11 +46,16 @@ export class Exchange {
   readonly #askedAt = new Map<string, number>();
   readonly #granted = new Set<string>();
 
-  constructor(options: ExchangeOptions, ledger: Ledger) {
+  constructor(options: ExchangeOptions, ledger: Ledger, shaping: Shaping) {
     this.#options = options;
     this.#ledger = ledger;
+    this.#shaping = shaping;
     this.relays = [...new Set(options.smtp.relays().map(({ label }) => label))];
     ledger.onSurge = () => void this.run();
+    const presence = setInterval(() => {
+      if (options.smtp.isClosed()) clearInterval(presence);
+      else if (performance.now() - this.#exchangedAt > IDLE_EVERY_MS) void this.run();
+    }, IDLE_EVERY_MS).unref();
   }
 
   stateOf(key: string): ProviderHealth | undefined {
@@ -111,8 +119,16 @@ export class Exchange {
     this.#wanted.clear();
     if (this.#options.smtp.isClosed()) return;
     const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted);
+    const { sources, allowances } = this.#shaping;
+    const requests = allowances.takeRequests();
+    const askedMs = performance.now();
     try {
-      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, taken.accepted.counts());
+      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, taken.accepted.counts(), {
+        sources,
+        requests,
+      });
+      allowances.lent(answer.leases, askedMs);
+      this.#shaping.drain(answer.drained);
       this.#exchangedAt = performance.now();
       this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
       this.#states = answer.states;
@@ -122,6 +138,7 @@ export class Exchange {
       }
     } catch (error) {
       this.#ledger.putBack(taken);
+      allowances.unsent(requests);
       this.#options.logger.debug({ err: error }, 'the states of providers could not be exchanged');
     }
   }

@@ -3,6 +3,7 @@ import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { PermitStore, SentCount } from '../ports.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
+import type { Source } from '../transport/smtp-url.ts';
 import { afterReport, isUntroubled, UNTROUBLED, type ProviderHealth } from './health.ts';
 import { Permit } from './permit.ts';
 
@@ -18,6 +19,8 @@ const DEAD: SmtpOutcome = { ...BLOCKED, replyCode: 550, enhancedCode: '5.1.1', r
 const ACCEPTED: SmtpOutcome = { kind: 'accepted', reply: '250 2.0.0 OK' };
 const A = 'a.relay.test:25';
 const B = 'b.relay.test:25';
+const sourceAt = (label: string): Source => ({ name: label, kind: 'relay', pool: 'default' });
+const NO_DNS = { mx: async () => ({ kind: 'failed', reason: 'none' }) as const };
 const via = (relay: string, outcome: SmtpOutcome): SmtpOutcome => ({ ...outcome, relay });
 
 /** A store in memory that all permits of a test share. */
@@ -42,7 +45,7 @@ function createStore() {
         else states.set(key, after);
       }
       sent.push(...counts);
-      return { nowMs, states: new Map(states), changes };
+      return { nowMs, states: new Map(states), changes, leases: new Map(), drained: new Set() };
     },
   };
   return store;
@@ -52,18 +55,22 @@ function createStore() {
 function createPermit(relays: string[] = [A], store = createStore()) {
   const pauses: string[] = [];
   const logs: string[] = [];
-  const smtp = { capacity: 10, isClosed: () => false, relays: () => relays.map((label) => ({ label }) as never) };
+  const smtp = {
+    capacity: 10,
+    isClosed: () => false,
+    relays: () => relays.map((label) => ({ label, source: sourceAt(label) }) as never),
+  };
   const metrics = {
     providerPaused: (relay: string, provider: string) => void pauses.push(`${relay} ${provider}`),
     providerRecovered: () => undefined,
   };
   const logger = createLogger({ level: 'warn', name: 'test' }, { write: (line) => logs.push(line) });
-  const permit = new Permit({ store, smtp, metrics, logger });
+  const permit = new Permit({ store, smtp, metrics, logger, resolver: NO_DNS, shaping: { defaults: 'mx', rules: [] } });
 
   /** Asks for an email, which the first relay that it may use answers. @returns that relay, or the hold */
   async function send(recipient: string, answer: SmtpOutcome | ((relay: string) => SmtpOutcome), projectId = 'p') {
     await permit.ready();
-    const grant = await permit.ask({ projectId, recipient, signal });
+    const grant = await permit.ask({ projectId, recipient, stream: 'transactional', signal });
     if ('until' in grant) return grant;
     const relay = relays.find((each) => !grant.avoid?.has(each)) ?? '';
     const outcome = typeof answer === 'function' ? answer(relay) : answer;
@@ -218,7 +225,11 @@ describe('a relay that refuses', () => {
     for (let n = 0; n < 12; n++) await send(`reader${n}@one.test`, refusingAt(A));
     await clock.pass(5_000);
     expect(await send('probe@one.test', refusingAt(A))).toMatchObject({ hold: { provider: 'one.test', relay: A } });
-    const grant = await permit.ask({ projectId: 'p', recipient: 'next@one.test', signal });
+    const grant = await permit.ask({
+      ...{ projectId: 'p', recipient: 'next@one.test' },
+      stream: 'transactional',
+      signal,
+    });
     if ('until' in grant) throw new Error('held');
     expect(permit.unreachable(grant)).toMatchObject({
       relay: B,

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
+import type { MessageLimits } from '../transport/message.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
 import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
 import type { Booking } from './booking.ts';
+import type { Shortage } from './allowances.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import type { ProviderPause } from './health.ts';
 import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
 import { Ledger, type DecidedEmail } from './ledger.ts';
+import type { ShapingFile } from '../../pure/traffic-rules.ts';
+import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import { Shaping, type Candidate, type MailStream } from './shaping.ts';
 import { ProviderTurns } from './turns.ts';
 
 /** The permission to send one email. End it with `settle` or `abandon`. */
@@ -21,18 +26,24 @@ export interface Grant {
   avoid?: ReadonlySet<string>;
   /** The pauses that the email probes, by key. */
   probes?: readonly string[];
+  /** The traffic rules that the email uses, by key, and what they say about connections. */
+  rules?: { keys: readonly string[]; limits: MessageLimits };
 }
 
 export interface Question {
   projectId: string;
   /** The address of the recipient. */
   recipient: string;
+  stream: MailStream;
   signal: AbortSignal;
 }
 
 export interface PermitOptions extends ExchangeOptions {
   store: PermitStore;
   smtp: Pick<SmtpPool, 'isClosed' | 'relays' | 'capacity'>;
+  /** The content of `SHAPING_FILE`. */
+  shaping: ShapingFile;
+  resolver: Pick<DnsResolver, 'mx'>;
 }
 
 /** How long emails wait after a refusal for speed, and after no permitted relay could be connected to. */
@@ -43,6 +54,8 @@ const UNREACHABLE_MS = 5_000;
  * already on the wire.
  */
 const OTHER_RELAY_MS = 1_000;
+/** How often an email asks for what a rule may have left, beside the exchange of each second. */
+const TRIES_MAX = 3;
 /** How long an email waits for the probe of another email. */
 const PROBE_WAIT_MS = 2_000;
 const TOO_FAST = 'The provider takes fewer emails at a time';
@@ -69,12 +82,17 @@ export class Permit {
   readonly #store: PermitStore;
   readonly #ledger = new Ledger(randomUUID(), () => performance.now());
   readonly #exchange: Exchange;
+  readonly #shaping: Shaping;
   readonly #turns: ProviderTurns;
   readonly #relays: readonly string[];
 
   constructor(options: PermitOptions) {
     this.#store = options.store;
-    this.#exchange = new Exchange(options, this.#ledger);
+    const now = () => performance.now();
+    const { workerId } = this.#ledger;
+    const { shaping: file, resolver, smtp } = options;
+    this.#shaping = new Shaping({ file, resolver, workerId, now, relays: smtp.relays() });
+    this.#exchange = new Exchange(options, this.#ledger, this.#shaping);
     this.#relays = this.#exchange.relays;
     this.#turns = new ProviderTurns(options.smtp.capacity);
   }
@@ -85,8 +103,10 @@ export class Permit {
   }
 
   /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
-  policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
-    return this.#store.policyOf(projectId);
+  async policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
+    const policy = await this.#store.policyOf(projectId);
+    this.#shaping.learn(projectId, policy?.shaping);
+    return policy;
   }
 
   /** Books sending speed of a project for a number of emails. Transactional emails precede the bookings of campaigns. */
@@ -114,31 +134,78 @@ export class Permit {
   }
 
   /** Permits an email, or tells why it must wait. */
-  async ask({ projectId, recipient, signal }: Question): Promise<Grant | Hold> {
-    const provider = recipientProviderOf(recipient);
-    const grant: Grant = { projectId, recipient, provider };
-    if (this.#exchange.isQuiet()) return grant;
-    let routes = this.#routes(provider, projectId);
+  async ask(question: Question): Promise<Grant | Hold> {
+    const { projectId, recipient, stream, signal } = question;
+    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient) };
+    const isQuiet = this.#exchange.isQuiet();
+    if (this.#shaping.isPlain(projectId)) return isQuiet ? grant : this.#askRelays(grant, this.#relays, signal);
+    const relays = this.#shaping.relaysOf(projectId, stream);
+    if ('until' in relays) return relays;
+    const provider = await this.#shaping.providerOf(recipient);
+    const free = await this.#candidates(relays, provider, question);
+    if ('until' in free) return free;
+    const answer = await this.#askRelays(
+      grant,
+      free.map(({ label }) => label),
+      signal,
+    );
+    if ('until' in answer) return answer;
+    // What the rules leave may have changed during a wait for a turn or a probe.
+    const open = free.map(({ label }) => label).filter((label) => !answer.avoid?.has(label));
+    const left = this.#shaping.candidates(open, provider, projectId);
+    const chosen = this.#shaping.choose(left.free);
+    if (chosen) {
+      const { keys, limits } = chosen;
+      return { ...answer, avoid: this.#allBut(...chosen.relays), rules: { keys, limits: { ...limits, provider } } };
+    }
+    this.abandon(answer);
+    return left.shortage ? this.#shaping.hold(left.shortage) : this.unreachable(answer);
+  }
+
+  /** The relays whose traffic rules let an email go, now or in a moment; else a hold. */
+  async #candidates(
+    relays: readonly string[],
+    provider: string,
+    { projectId, signal }: Question,
+  ): Promise<Candidate[] | Hold> {
+    for (let tries = 0; ; tries++) {
+      const { free, shortage } = this.#shaping.candidates(relays, provider, projectId);
+      if (!shortage || free.length > 0) return free;
+      if (tries < TRIES_MAX && this.#shaping.allowances.isHungry(shortage.key)) await this.#exchange.run();
+      else if (!(await this.#waitFor(shortage, signal))) return this.#shaping.hold(shortage);
+    }
+  }
+
+  #waitFor({ key, limit, waitMs }: Shortage, signal: AbortSignal): Promise<boolean> {
+    const sooner = limit === 'connections' ? () => this.#shaping.allowances.ended(key) : undefined;
+    return this.#turns.wait(waitMs, signal, sooner);
+  }
+
+  /** Permits an email at some relays, by their health and that of its provider. */
+  async #askRelays(grant: Grant, relays: readonly string[], signal: AbortSignal): Promise<Grant | Hold> {
+    const { provider, projectId } = grant;
+    let routes = this.#routes(provider, projectId, relays);
     const over = routes.filter(({ paused }) => paused.length > 0 && this.#endOf(paused) <= this.#exchange.nowMs());
     for (const { relay, paused } of over) {
       const [first = ''] = paused;
       if (!(await this.#exchange.takeProbe(first))) continue;
       // The probe of a message may go through any relay that is not paused itself.
-      const others = routes.filter((each) => each.paused.length > 1).map((each) => each.relay);
+      const unpaused = routes.filter((each) => each.paused.length <= 1).map((each) => each.relay);
       const isContent = first === contentKey(provider, projectId);
-      return { ...grant, avoid: isContent ? new Set(others) : this.#allBut(relay), probes: paused };
+      return { ...grant, avoid: this.#allBut(...(isContent ? unpaused : [relay])), probes: paused };
     }
     // The wait for a probe may have changed what is known.
-    if (over.length > 0) routes = this.#routes(provider, projectId);
+    if (over.length > 0) routes = this.#routes(provider, projectId, relays);
     const open = routes.filter(({ paused }) => paused.length === 0).map(({ relay }) => relay);
     if (open.length === 0) return this.#pausedHold(provider, routes);
     const slow = open.filter((relay) => this.#rateOf(healthKey(relay, provider)) !== undefined);
     if (slow.length > 0) return this.#paced(grant, open, slow, signal);
-    return open.length === routes.length ? grant : { ...grant, avoid: this.#allBut(...open) };
+    return open.length === this.#relays.length ? grant : { ...grant, avoid: this.#allBut(...open) };
   }
 
   /** Notes the outcome of an email, and judges it. */
   settle(grant: Grant, outcome: SmtpOutcome): OutcomeAssessment {
+    this.#leave(grant);
     const { projectId, recipient, provider } = grant;
     const email: DecidedEmail = { recipient, projectId, provider, relay: outcome.relay ?? this.#relays[0] ?? ALL };
     if (outcome.kind === 'accepted') {
@@ -165,6 +232,7 @@ export class Permit {
 
   /** Notes that the email got no outcome. */
   abandon(grant: Grant): void {
+    this.#leave(grant);
     this.#reportProbes(grant, 'none');
   }
 
@@ -189,9 +257,13 @@ export class Permit {
     return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
   }
 
-  #routes(provider: string, projectId: string): Route[] {
+  #leave({ rules }: Grant): void {
+    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key);
+  }
+
+  #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {
     const content = contentKey(provider, projectId);
-    return this.#relays.map((relay) => {
+    return relays.map((relay) => {
       const keys = [healthKey(relay, ALL), healthKey(relay, provider), content];
       return { relay, paused: keys.filter((key) => this.#isPausedFor(key, projectId)) };
     });

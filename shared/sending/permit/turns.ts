@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../platform/time-limit.ts';
 import { pause } from '../../platform/wait.ts';
 
 /** Turns at a speed that may change. Those that were missed within `bankMs` are made up for. */
@@ -54,16 +55,30 @@ export class ProviderTurns {
     this.#turns.set(key, turns);
     const turnMs = turns.now.at(nowMs);
     const waitMs = Math.max(0, turnMs - nowMs);
-    if (waitMs > SHORT_WAIT_MS || (waitMs > 0 && this.#waiting >= this.#waitingMax)) {
+    if (waitMs > 0 && !this.#mayWait(waitMs)) {
       const heldUntilMs = Math.min(turns.later.at(nowMs), nowMs + HELD_MS.max);
       turns.later.take(heldUntilMs, stepMs);
       return heldUntilMs - nowMs;
     }
     turns.now.take(turnMs, stepMs);
-    if (waitMs === 0) return undefined;
-    this.#waiting += 1;
-    await pause(waitMs, signal);
-    this.#waiting -= 1;
+    if (waitMs > 0) await this.wait(waitMs, signal);
     return undefined;
+  }
+
+  /**
+   * Waits, if the wait is short and few others wait.
+   * @param sooner ends the wait
+   * @returns whether it did
+   */
+  async wait(ms: number, signal: AbortSignal, sooner?: () => Promise<void>): Promise<boolean> {
+    if (!this.#mayWait(ms)) return false;
+    this.#waiting += 1;
+    await (sooner ? withTimeLimit(sooner(), ms, () => undefined) : pause(ms, signal));
+    this.#waiting -= 1;
+    return true;
+  }
+
+  #mayWait(ms: number): boolean {
+    return ms <= SHORT_WAIT_MS && this.#waiting < this.#waitingMax;
   }
 }

@@ -1,4 +1,4 @@
-import type { SmtpMessage, SmtpOutcome } from './message.ts';
+import type { MessageLimits, SmtpMessage, SmtpOutcome } from './message.ts';
 
 /** The urgencies of messages, the highest first. */
 export const URGENCIES = ['transactional', 'automation', 'campaign'] as const;
@@ -7,6 +7,7 @@ export type SmtpUrgency = (typeof URGENCIES)[number];
 /** A message in the queue, with the promise of its caller. */
 export interface QueuedMessage extends SmtpMessage {
   readonly urgency: SmtpUrgency;
+  readonly limits: MessageLimits | undefined;
   /** A used connection broke under it before; the next attempt goes over a fresh one. */
   readonly isRetry: boolean;
   readonly signal: AbortSignal | undefined;

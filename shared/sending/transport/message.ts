@@ -54,3 +54,12 @@ export type SmtpOutcome = (
   /** The label of the server; missing when the message went to none. */
   relay?: string;
 };
+
+/** What the recipient's provider takes over one source. */
+export interface MessageLimits {
+  provider: string;
+  /** Connections at a time, of all workers together. */
+  connections?: number;
+  /** A connection ends after so many messages for the provider. */
+  messagesPerConnection?: number;
+}

@@ -1,3 +1,4 @@
+import type { MessageLimits } from './message.ts';
 import type { SmtpUrgency } from './message-queue.ts';
 import type { SmtpConnection } from './connect.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
@@ -50,4 +51,5 @@ export interface SendOptions {
   isAlone?: boolean;
   /** The labels of servers that must not get the message. */
   avoid?: ReadonlySet<string> | undefined;
+  limits?: MessageLimits | undefined;
 }

@@ -1,3 +1,4 @@
+import { CarriedMessages } from './carried-messages.ts';
 import { openSmtpConnection } from './connect.ts';
 import { MESSAGES_PER_TURN, UNPROVED_MAX } from './connection-budget.ts';
 import { ConnectionShare } from './connection-share.ts';
@@ -21,6 +22,7 @@ interface Session {
   readonly server: PoolServer;
   /** The urgency of the messages on it; undefined while it is idle. */
   carries: SmtpUrgency | undefined;
+  readonly carried: CarriedMessages;
 }
 
 const MESSAGES_PER_CONNECTION = 500;
@@ -61,7 +63,7 @@ export class Pool {
   }
 
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
-    const { signal, urgency = 'transactional', isAlone = false, avoid } = options;
+    const { signal, urgency = 'transactional', isAlone = false, avoid, limits } = options;
     return new Promise((resolve, reject) => {
       if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
       signal?.throwIfAborted();
@@ -70,17 +72,8 @@ export class Pool {
         resolve(wireEnvelope);
         return;
       }
-      this.#queue.add({
-        envelope: wireEnvelope,
-        raw,
-        urgency,
-        isAlone,
-        avoid,
-        isRetry: false,
-        signal,
-        resolve,
-        reject,
-      });
+      const options = { urgency, isAlone, avoid, limits, signal };
+      this.#queue.add({ envelope: wireEnvelope, raw, ...options, isRetry: false, resolve, reject });
       this.pump();
     });
   }
@@ -193,6 +186,7 @@ export class Pool {
         }),
         server,
         carries: undefined,
+        carried: new CarriedMessages(),
       };
       this.#sessions.add(session);
       session.conversation.wake();
@@ -240,7 +234,7 @@ export class Pool {
   #isSpent(session: Session): boolean {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
     const count = session.conversation.messageCount;
-    if (this.#closing !== undefined || count >= messagesMax) return true;
+    if (this.#closing !== undefined || session.carried.isFull || count >= messagesMax) return true;
     if (this.#options.budget?.isWanted && count >= MESSAGES_PER_TURN) return true;
     return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
   }
@@ -265,8 +259,7 @@ export class Pool {
     const message =
       (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
     this.#carry(session, message?.urgency);
-    if (message) this.#sending += 1;
-    return message;
+    return message && this.#begin(session, message);
   }
 
   /**
@@ -278,8 +271,14 @@ export class Pool {
     const { label } = session.server.options;
     if (URGENCIES.find((each) => this.#queue.waiting(each, label) > 0) !== urgency) return undefined;
     if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
+    const message = this.#queue.take(urgency, label);
+    return message && this.#begin(session, message);
+  }
+
+  #begin(session: Session, message: QueuedMessage): QueuedMessage {
     this.#sending += 1;
-    return this.#queue.take(urgency, label);
+    if (message.limits) session.carried.note(message.limits);
+    return message;
   }
 
   /** Whether messages of an urgency will soon have one more connection. */

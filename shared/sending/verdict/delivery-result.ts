@@ -58,13 +58,13 @@ export function resultOf(
   return { ...result, verdict: isUncertain ? 'uncertain' : 'deferred', error };
 }
 
-/** The result of an email that is held without a counted delivery attempt, for 48 hours at most. */
+/** The result of an email that is held without a counted delivery attempt: for 48 hours at most by a provider. */
 export function heldResult(
   { emailId, subject, heldAt }: AttemptLedger,
   held: Hold,
   error = held.words ?? held.reason,
 ): DeliveryResult {
-  if (heldAt === null || Date.now() - heldAt.getTime() < HELD_MS_MAX) {
+  if (held.reason !== 'provider paused' || heldAt === null || Date.now() - heldAt.getTime() < HELD_MS_MAX) {
     return { emailId, subject, verdict: 'held', error, held };
   }
   return { emailId, subject, verdict: 'failed', error: `given up after 48 hours: ${error}` };

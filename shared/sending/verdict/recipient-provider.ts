@@ -30,10 +30,15 @@ export function recipientProviderOf(address: string): string {
   return PROVIDER_OF.get(domain) ?? domain;
 }
 
+/** Whether a provider has several domains that are known without a look-up. */
+export function isProviderGroup(provider: string): boolean {
+  return Object.hasOwn(GROUPS, provider);
+}
+
 /**
  * The provider of an address, out of a bounded set for labels of metrics: `other` for every provider without a group.
  */
 export function providerGroupOf(addressOrProvider: string): string {
   const provider = recipientProviderOf(addressOrProvider);
-  return Object.hasOwn(GROUPS, provider) ? provider : 'other';
+  return isProviderGroup(provider) ? provider : 'other';
 }

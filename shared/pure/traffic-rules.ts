@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { LIMITS } from './limits.ts';
+
+/** The rates of a rule, and the time that each is about, in milliseconds. */
+export const RATE_MS = { perSecond: 1_000, perMinute: 60_000, perHour: 3_600_000, perDay: 86_400_000 } as const;
+export type Rate = keyof typeof RATE_MS;
+export const RATES = Object.keys(RATE_MS) as Rate[];
+
+export type LimitName = Rate | 'connections' | 'messagesPerConnection';
+/** What one source may send to one provider. A missing limit is none. */
+export type Limits = Partial<Record<LimitName, number>>;
+
+/** Stands for every provider, each by itself. */
+export const ANY = '*';
+
+const amount = z.number().int('must be a whole number').min(1).max(1_000_000_000);
+const rates = {
+  perSecond: amount.nullable().optional(),
+  perMinute: amount.nullable().optional(),
+  perHour: amount.nullable().optional(),
+  perDay: amount.nullable().optional(),
+};
+const provider = z
+  .string()
+  .max(253)
+  .regex(/^(?:\*|[\p{L}\d-]+(?:\.[\p{L}\d-]+)+)$/iu, 'must be a domain such as gmail.com, or *')
+  .transform((text) => text.toLowerCase())
+  .meta({ description: 'The domain of a provider, such as gmail.com; * is every provider, each by itself' });
+const poolName = z.string().regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"');
+
+/** A traffic rule of `SHAPING_FILE`, or a built-in one. null lifts the limit of a less specific rule. */
+export const trafficRuleSchema = z.strictObject({
+  provider,
+  source: z.string().min(1).max(255).default(ANY),
+  ...rates,
+  connections: amount.nullable().optional(),
+  messagesPerConnection: amount.nullable().optional(),
+  because: z.string().max(500).optional(),
+});
+export type TrafficRule = z.infer<typeof trafficRuleSchema>;
+
+/** The pool of sources of each stream of a project's mail. A stream without one uses the pool of its name, or `default`. */
+export const projectPoolsSchema = z.strictObject({
+  transactional: poolName.optional(),
+  marketing: poolName.optional(),
+});
+export type ProjectPools = z.infer<typeof projectPoolsSchema>;
+
+/** The rates of a project at providers, over all sources together. */
+export const projectRulesSchema = z
+  .array(z.strictObject({ provider, ...rates }).meta({ id: 'TrafficRule' }))
+  .max(LIMITS.projectRules)
+  .refine((rules) => new Set(rules.map((rule) => rule.provider)).size === rules.length, 'must name each provider once');
+export type ProjectRule = z.infer<typeof projectRulesSchema>[number];
+
+/** What a project says about its mail. */
+export interface ProjectShaping {
+  pools: ProjectPools | null;
+  rules: readonly ProjectRule[] | null;
+}
+
+export const shapingFileSchema = z.strictObject({
+  defaults: z.enum(['mx', 'all', 'none']).default('mx'),
+  rules: z
+    .array(trafficRuleSchema)
+    .max(10_000)
+    .default([])
+    .superRefine((rules, context) => {
+      const known = new Set<string>();
+      for (const [index, rule] of rules.entries()) {
+        const key = `${rule.source} ${rule.provider}`;
+        const message = `names source ${rule.source} and provider ${rule.provider} a second time`;
+        if (known.has(key)) context.addIssue({ code: 'custom', path: [index], message });
+        known.add(key);
+      }
+    }),
+});
+export type ShapingFile = z.infer<typeof shapingFileSchema>;
+
+/** A limit that holds, and the rule that it comes from. */
+export interface EffectiveLimit {
+  value: number;
+  rule: TrafficRule;
+}
+
+/**
+ * The limits of a source at a provider. Each limit comes from the most specific rule that has it: one for the source
+ * and the provider, then one for the provider, then one for the source, then one for all.
+ * @param rules the less important first, among rules that are equally specific
+ */
+export function limitsOf(
+  rules: readonly TrafficRule[],
+  source: string,
+  providerName: string,
+): Partial<Record<LimitName, EffectiveLimit>> {
+  const weightOf = (rule: TrafficRule): number => (rule.provider === ANY ? 0 : 2) + (rule.source === ANY ? 0 : 1);
+  const matching = rules.filter(
+    (rule) => [ANY, source].includes(rule.source) && [ANY, providerName].includes(rule.provider),
+  );
+  const sorted = matching.toSorted((a, b) => weightOf(b) - weightOf(a) || rules.indexOf(b) - rules.indexOf(a));
+  const found = ([...RATES, 'connections', 'messagesPerConnection'] as const).flatMap((name) => {
+    const rule = sorted.find((each) => each[name] !== undefined);
+    const value = rule?.[name];
+    return rule && typeof value === 'number' ? [[name, { value, rule }] as const] : [];
+  });
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
+import { RATE_MS, RATES, type Limits } from '../../pure/traffic-rules.ts';
+import { fairShare, lend, UNUSED, type AllowanceState } from './allowance.ts';
+import { Allowances } from './allowances.ts';
+
+const KEY = 'source gmail.com';
+
+/** Workers that share one rule over a store, on one clock. Each exchanges once a second, unless it is cut off. */
+function createWorkers(count: number, limits: Limits) {
+  let nowMs = 1_000_000;
+  let state: AllowanceState = UNUSED;
+  const now = () => nowMs;
+  const sentMs: number[] = [];
+  let inFlight = 0;
+  let inFlightMax = 0;
+  const ends: { atMs: number; end: () => void }[] = [];
+  const workers = Array.from({ length: count }, (_, index) => ({ ...createWorker(index), isCut: false }));
+
+  function createWorker(index: number) {
+    const allowances = new Allowances(`w${index}`, now);
+    function exchange(): void {
+      const requests = allowances.takeRequests();
+      const request = requests.get(KEY);
+      if (!request) return;
+      const lent = lend(state, request, nowMs);
+      state = lent.state;
+      allowances.lent(new Map([[KEY, lent.lease]]), nowMs);
+    }
+    /** Sends one email if the rule lets it, which takes `ms`. */
+    function send(ms: number): boolean {
+      let shortage = allowances.ask(KEY, limits);
+      if (shortage && !workers[index]?.isCut && allowances.isHungry(KEY)) {
+        exchange();
+        shortage = allowances.ask(KEY, limits);
+      }
+      if (shortage) return false;
+      allowances.take(KEY);
+      sentMs.push(nowMs);
+      inFlight += 1;
+      inFlightMax = Math.max(inFlightMax, inFlight);
+      const end = (): void => {
+        inFlight -= 1;
+        allowances.done(KEY);
+      };
+      ends.push({ atMs: nowMs + ms, end });
+      return true;
+    }
+    return { exchange, send };
+  }
+
+  return {
+    workers,
+    sentMs,
+    inFlightMax: () => inFlightMax,
+    pass: (ms: number): void => {
+      nowMs += ms;
+      for (const due of ends.filter(({ atMs }) => atMs <= nowMs)) {
+        due.end();
+        ends.splice(ends.indexOf(due), 1);
+      }
+    },
+    now,
+  };
+}
+
+/** The most emails within any window of a length. */
+function mostWithin(sentMs: readonly number[], windowMs: number): number {
+  let most = 0;
+  for (let first = 0, last = 0; last < sentMs.length; last++) {
+    while ((sentMs[last] ?? 0) - (sentMs[first] ?? 0) >= windowMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+const limitsArbitrary = fc.record(
+  {
+    perSecond: fc.integer({ min: 1, max: 30 }),
+    perMinute: fc.integer({ min: 1, max: 400 }),
+    perHour: fc.integer({ min: 1, max: 2_000 }),
+    connections: fc.integer({ min: 1, max: 12 }),
+  },
+  { requiredKeys: [] },
+);
+
+describe('a traffic rule that workers share', () => {
+  it('is never exceeded over any window, however many workers there are and whenever one is cut off or dies', () => {
+    fc.assert(
+      fc.property(
+        limitsArbitrary,
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(
+          fc.record({ worker: fc.nat(5), demand: fc.nat(25), cut: fc.boolean(), ms: fc.integer({ min: 1, max: 400 }) }),
+          {
+            minLength: 300,
+            maxLength: 600,
+          },
+        ),
+        (limits: Limits, count, steps) => {
+          const { workers, sentMs, pass, now } = createWorkers(count, limits);
+          const exchangedMs = workers.map(() => 0);
+          for (const { worker: index, demand, cut, ms } of steps) {
+            const at = index % count;
+            const worker = workers[at];
+            if (!worker) continue;
+            worker.isCut = cut && demand % 5 === 0;
+            if (!worker.isCut && now() - (exchangedMs[at] ?? 0) >= 1_000) {
+              exchangedMs[at] = now();
+              worker.exchange();
+            }
+            for (let n = 0; n < demand; n++) worker.send(ms * 2);
+            pass(ms);
+          }
+          for (const rate of RATES) {
+            const limit = limits[rate];
+            if (limit !== undefined) expect(mostWithin(sentMs, RATE_MS[rate])).toBeLessThanOrEqual(limit);
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    [{ perSecond: 10 }, 8.5],
+    [{ perSecond: 50 }, 42],
+    [{ perMinute: 600 }, 9],
+    [{ perHour: 3_600, perSecond: 10 }, 0.9],
+    [{ perDay: 86_400 }, 0.9],
+  ] as [Limits, number][])(
+    'with %j lets no allowance lie while mail waits at some of four workers',
+    (limits, least) => {
+      const { workers, sentMs, pass, now } = createWorkers(4, limits);
+      const startMs = now();
+      const seconds = 2 * Math.max(60, ...RATES.filter((rate) => limits[rate]).map((rate) => RATE_MS[rate] / 1_000));
+      const stepMs = seconds > 1_000 ? 5_000 : 50;
+      for (let at = 0; at < seconds * 1_000; at += stepMs) {
+        // The mail is at one worker for a while, then at two, then at another.
+        const busy = Math.floor(at / 20_000) % 4;
+        for (const [index, worker] of workers.entries()) {
+          if (at % 1_000 === 0) worker.exchange();
+          if (index !== busy && index !== (busy + 1) % 3) continue;
+          for (let tries = 0; tries < 5_000 && worker.send(10); tries++);
+        }
+        pass(stepMs);
+      }
+      const perSecond = sentMs.length / ((now() - startMs) / 1_000);
+      expect(perSecond).toBeGreaterThanOrEqual(least);
+    },
+  );
+
+  it('has no more messages in flight than connections, shared by demand', () => {
+    const { workers, pass, inFlightMax } = createWorkers(3, { connections: 7 });
+    for (let at = 0; at < 60_000; at += 50) {
+      for (const worker of workers) {
+        if (at % 1_000 === 0) worker.exchange();
+        for (let n = 0; n < 5; n++) worker.send(300);
+      }
+      pass(50);
+    }
+    expect(inFlightMax()).toBe(7);
+  });
+});
+
+it('a limit is divided so that who wants little gets it, and the rest is equal', () => {
+  const wants = new Map([
+    ['a', 2],
+    ['b', 100],
+    ['c', 100],
+  ]);
+  expect(['a', 'b', 'c'].map((id) => fairShare(11, wants, id))).toEqual([2, 5, 4]);
+  expect(['a', 'b', 'c'].map((id) => fairShare(1, wants, id))).toEqual([1, 0, 0]);
+});

@@ -1,0 +1,177 @@
+import { RATE_MS, RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
+
+/** How long a worker may use what it was lent, in milliseconds. */
+export const LEASE_MS = 3_000;
+/** The rates that are lent as units. A rate per second is shared as a rate, because it is over before a lease ends. */
+const LONG_RATES = RATES.filter((rate) => rate !== 'perSecond');
+/** Loans are added up when they lie closer together than this part of their age. */
+const RESOLUTION = 1 / 30;
+
+/** The part of a worker in what is shared, until its lease ends. */
+interface Share {
+  perSecond: number;
+  connections: number;
+  wantsPerSecond: number;
+  wantsConnections: number;
+  untilMs: number;
+}
+
+/** Units that were lent: the times of the first and the last loan, and their number. */
+type Loan = readonly [firstMs: number, lastMs: number, count: number];
+
+/** What all workers know of the use of one rule. Times are of the clock of the database, in milliseconds since 1970. */
+export interface AllowanceState {
+  shares: Record<string, Share>;
+  /** Parts of the rate per second that were given up, and until when they count. */
+  past: (readonly [perSecond: number, untilMs: number])[];
+  loans: Loan[];
+}
+
+export const UNUSED: AllowanceState = { shares: {}, past: [], loans: [] };
+
+/** What a worker asks for. */
+export interface AllowanceRequest {
+  workerId: string;
+  limits: Limits;
+  wants: number;
+  wantsPerSecond: number;
+  wantsConnections: number;
+  /** Messages that are being sent. */
+  inFlight: number;
+  /** Units that were not used, by the time of their loan. */
+  unused: { atMs: number; count: number }[];
+}
+
+/** What a worker may use until `LEASE_MS` after `atMs`. */
+export interface Lease {
+  atMs: number;
+  units: number;
+  perSecond: number;
+  connections: number;
+  /** The limit that is used up, and when some of it may be free again. */
+  short?: { limit: LimitName; nextMs: number };
+}
+
+/** Units that count at a rate now: each may have been used until the end of its lease. */
+export function usedUnits({ loans }: AllowanceState, rate: Rate, nowMs: number): number {
+  return loans.reduce((sum, [, lastMs, count]) => sum + (lastMs > nowMs - RATE_MS[rate] - LEASE_MS ? count : 0), 0);
+}
+
+function withUnused(loans: readonly Loan[], unused: AllowanceRequest['unused']): Loan[] {
+  const next = [...loans];
+  for (const { atMs, count } of unused) {
+    const at = next.findIndex(([firstMs, lastMs]) => firstMs <= atMs && atMs <= lastMs);
+    const loan = next[at];
+    if (loan) next[at] = [loan[0], loan[1], Math.max(0, loan[2] - count)];
+  }
+  return next.filter(([, , count]) => count > 0);
+}
+
+/** Drops loans that count no more, and adds up old ones, so that their number stays small. */
+function compact(loans: readonly Loan[], keptMs: number, nowMs: number): Loan[] {
+  const kept: Loan[] = [];
+  for (const loan of loans) {
+    if (loan[1] <= nowMs - keptMs - LEASE_MS) continue;
+    const last = kept.at(-1);
+    const isClose = last && loan[1] - last[0] <= (nowMs - loan[1]) * RESOLUTION;
+    if (isClose) kept[kept.length - 1] = [last[0], loan[1], last[2] + loan[2]];
+    else kept.push(loan);
+  }
+  return kept;
+}
+
+/** The part of one worker when a limit is divided so that nobody gets more than it wants (max-min fairness). */
+export function fairShare(limit: number, wants: ReadonlyMap<string, number>, id: string): number {
+  let left = limit;
+  const sorted = [...wants].sort(([a, m], [b, n]) => m - n || (a < b ? -1 : 1));
+  for (const [index, [each, wanted]] of sorted.entries()) {
+    const share = Math.min(wanted, Math.ceil(left / (sorted.length - index)));
+    if (each === id) return share;
+    left -= share;
+  }
+  return 0;
+}
+
+/** When units of a rate may be free again: when the first loan counts no more, or unused ones of a lease come back. */
+function nextFreeMs({ loans }: AllowanceState, rate: Rate, nowMs: number): number {
+  const counting = loans.filter(([, lastMs]) => lastMs > nowMs - RATE_MS[rate] - LEASE_MS);
+  const oldest = (counting[0]?.[1] ?? nowMs) + RATE_MS[rate] + LEASE_MS;
+  const isLent = counting.some(([, lastMs]) => lastMs > nowMs - LEASE_MS);
+  return isLent ? Math.min(oldest, nowMs + LEASE_MS) : oldest;
+}
+
+/** Moves the shares of workers that are gone to the past, where they count until their last second is over. */
+function withoutGone(state: AllowanceState, nowMs: number): AllowanceState {
+  const gone = Object.values(state.shares).filter(({ untilMs }) => untilMs <= nowMs);
+  const ended = gone.map((share) => [share.perSecond, share.untilMs + RATE_MS.perSecond] as const);
+  return {
+    shares: Object.fromEntries(Object.entries(state.shares).filter(([, { untilMs }]) => untilMs > nowMs)),
+    past: [...state.past, ...ended].filter(([perSecond, untilMs]) => perSecond > 0 && untilMs > nowMs),
+    loans: state.loans,
+  };
+}
+
+/** The new part of a worker in a limit: its fair share, of what the others have left. */
+function partOf(
+  { shares }: AllowanceState,
+  limit: number | undefined,
+  id: string,
+  [part, wants]: ['perSecond', 'wantsPerSecond'] | ['connections', 'wantsConnections'],
+  given: number,
+): number {
+  if (limit === undefined) return Infinity;
+  const others = Object.entries(shares).filter(([each]) => each !== id);
+  const held = others.reduce((sum, [, share]) => sum + share[part], 0);
+  const demand = new Map(Object.entries(shares).map(([each, share]) => [each, share[wants]]));
+  return Math.max(0, Math.min(fairShare(limit, demand, id), limit - held - given));
+}
+
+/**
+ * Lends a worker what a rule allows. However many workers ask, and however late within its lease each uses what it was
+ * lent, no rate is exceeded over any window of its length.
+ */
+export function lend(
+  before: AllowanceState,
+  request: AllowanceRequest,
+  nowMs: number,
+): { state: AllowanceState; lease: Lease } {
+  const { workerId: id, limits, inFlight } = request;
+  const state = withoutGone(before, nowMs);
+  const old = state.shares[id];
+  const long = LONG_RATES.filter((rate) => limits[rate] !== undefined);
+  const keptMs = Math.max(0, ...long.map((rate) => RATE_MS[rate]));
+  state.loans = compact(withUnused(state.loans, request.unused), keptMs, nowMs);
+  const free = long.map((rate) => (limits[rate] ?? 0) - usedUnits(state, rate, nowMs));
+  const units = long.length === 0 ? Infinity : Math.max(0, Math.min(request.wants, ...free));
+  const isLess = units < request.wants;
+  const { wantsPerSecond, wantsConnections } = request;
+  const share: Share = { perSecond: 0, connections: 0, wantsPerSecond, wantsConnections, untilMs: nowMs + LEASE_MS };
+  state.shares = { ...state.shares, [id]: { ...share, perSecond: old?.perSecond ?? 0 } };
+  const pastRate = state.past.reduce((sum, [perSecond]) => sum + perSecond, 0);
+  const perSecond = partOf(state, limits.perSecond, id, ['perSecond', 'wantsPerSecond'], pastRate);
+  const connections = partOf(state, limits.connections, id, ['connections', 'wantsConnections'], 0);
+  if (old && old.perSecond > perSecond) {
+    // A worker without mail has given up its share before it asked.
+    const usedUntilMs = wantsPerSecond === 0 ? nowMs : old.untilMs;
+    state.past = [...state.past, [old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond]];
+  }
+  state.shares[id] = {
+    ...share,
+    perSecond: Number.isFinite(perSecond) ? perSecond : 0,
+    // What is being sent is not taken away.
+    connections: Number.isFinite(connections) ? Math.max(connections, inFlight) : 0,
+  };
+  const lease: Lease = { atMs: nowMs, units, perSecond, connections };
+  const rate = isLess ? long[free.indexOf(Math.min(...free))] : undefined;
+  if (rate) lease.short = { limit: rate, nextMs: nextFreeMs(state, rate, nowMs) };
+  else if (perSecond === 0) lease.short = { limit: 'perSecond', nextMs: nowMs + RATE_MS.perSecond };
+  else if (connections === 0) lease.short = { limit: 'connections', nextMs: nowMs + RATE_MS.perSecond };
+  if (units > 0 && Number.isFinite(units)) state.loans = [...state.loans, [nowMs, nowMs, units]];
+  return { state, lease };
+}
+
+/** Whether there is nothing to store. */
+export function isUnused({ shares, past, loans }: AllowanceState): boolean {
+  const isHeld = Object.values(shares).some((share) => share.perSecond > 0 || share.connections > 0);
+  return !isHeld && past.length === 0 && loans.length === 0;
+}

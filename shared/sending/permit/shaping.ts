@@ -1,0 +1,212 @@
+import { LRUCache } from 'lru-cache';
+import {
+  ANY,
+  limitsOf,
+  RATE_MS,
+  RATES,
+  type LimitName,
+  type Limits,
+  type ProjectShaping,
+  type ShapingFile,
+  type TrafficRule,
+} from '../../pure/traffic-rules.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
+import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import type { RelayState } from '../transport/pool-options.ts';
+import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
+import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
+import { Allowances, type Shortage } from './allowances.ts';
+import { PROVIDER_RULES } from './provider-rules.ts';
+
+/** The streams of mail that pools are chosen for. */
+export type MailStream = 'transactional' | 'marketing';
+
+/** A relay that may carry an email now, and what that uses up. */
+export interface Candidate {
+  label: string;
+  keys: string[];
+  limits: Limits;
+}
+
+export interface ShapingOptions {
+  file: ShapingFile;
+  relays: readonly Pick<RelayState, 'label' | 'source'>[];
+  resolver: Pick<DnsResolver, 'mx'>;
+  workerId: string;
+  now: () => number;
+}
+
+const POLICIES_MAX = 10_000;
+const LIMITS_MAX = 50_000;
+/** How soon mail is tried again that has no source: one may be resumed at any moment. */
+const NO_SOURCE_MS = 30_000;
+/** Held emails return at least so many a second, because a rule may have been free for a while when they do. */
+const RETURNS_PER_SECOND = 50;
+const HELD_MS_MIN = 2_000;
+const LIMIT_WORDS: Record<LimitName, string> = {
+  perSecond: 'a second',
+  perMinute: 'a minute',
+  perHour: 'an hour',
+  perDay: 'a day',
+  connections: 'at a time',
+  messagesPerConnection: 'on a connection',
+};
+
+/** The rules that apply to a source, the built-in ones first. */
+export function rulesOf({ defaults, rules }: ShapingFile, kind: Source['kind']): readonly TrafficRule[] {
+  return defaults === 'all' || defaults === kind ? [...PROVIDER_RULES, ...rules] : rules;
+}
+
+/** The subject of the rules of a project. */
+export const projectSubject = (projectId: string): string => `project:${projectId}`;
+
+/** The key of an allowance: what it is about, and the provider. */
+export function allowanceKey(subject: string, provider: string): string {
+  return `${subject} ${provider}`;
+}
+
+/** The subject and the provider of a key. A provider has no space. */
+export function partsOfAllowance(key: string): { subject: string; provider: string } {
+  const at = key.lastIndexOf(' ');
+  return { subject: key.slice(0, at), provider: key.slice(at + 1) };
+}
+
+/** Which sources may carry an email, and what the traffic rules leave of them now. */
+export class Shaping {
+  readonly allowances: Allowances;
+  readonly sources: readonly (Source & { label: string })[];
+  readonly #file: ShapingFile;
+  readonly #pools: ReadonlySet<string>;
+  readonly #findProvider: ProviderFinder;
+  readonly #projects = new LRUCache<string, { shaping: ProjectShaping }>({ max: POLICIES_MAX });
+  readonly #limits = new LRUCache<string, Limits>({ max: LIMITS_MAX });
+  readonly #returns = new Map<string, number>();
+  readonly #now: () => number;
+  #drained: ReadonlySet<string> = new Set();
+  #turn = 0;
+
+  constructor({ file, relays, resolver, workerId, now }: ShapingOptions) {
+    this.#file = file;
+    this.#now = now;
+    this.allowances = new Allowances(workerId, now);
+    this.sources = relays.map(({ label, source }) => ({ ...source, label }));
+    this.#pools = new Set(this.sources.map(({ pool }) => pool));
+    const named = new Set(file.rules.map(({ provider }) => provider));
+    this.#findProvider = createProviderFinder(resolver, (domain) => named.has(domain));
+  }
+
+  /** Notes what a project says about its mail. */
+  learn(projectId: string, shaping: ProjectShaping | undefined): void {
+    if (shaping) this.#projects.set(projectId, { shaping });
+    else this.#projects.delete(projectId);
+  }
+
+  /** Notes the sources that are drained. */
+  drain(names: ReadonlySet<string>): void {
+    this.#drained = names;
+  }
+
+  /** Whether every source may carry every email of a project. */
+  isPlain(projectId: string): boolean {
+    if (this.#drained.size > 0 || this.#projects.has(projectId) || this.#pools.size > 1) return false;
+    return this.#file.rules.length === 0 && this.sources.every((each) => rulesOf(this.#file, each.kind).length === 0);
+  }
+
+  /** The relays of the pool of a stream that are not drained, or why there is none. */
+  relaysOf(projectId: string, stream: MailStream): string[] | Hold {
+    const own = this.#projects.get(projectId)?.shaping.pools?.[stream];
+    const pool = own ?? (this.#pools.has(stream) ? stream : DEFAULT_POOL);
+    const sources = this.sources.filter((each) => each.pool === pool);
+    const open = sources.filter(({ name }) => !this.#drained.has(name));
+    if (open.length > 0) return open.map(({ label }) => label);
+    const words =
+      sources.length === 0
+        ? `Pool ${pool}, which ${stream} mail of the project uses, has no source`
+        : `Every source of pool ${pool} is drained: ${sources.map(({ name }) => name).join(', ')}`;
+    const until = new Date(Date.now() + NO_SOURCE_MS).toISOString();
+    return { level: 'stream', reason: 'no source', words, until };
+  }
+
+  /** The provider of a recipient, by its domain or the domain's mail servers. */
+  providerOf(recipient: string): Promise<string> {
+    return this.#findProvider(recipient);
+  }
+
+  /** The relays that may carry an email now; without one, what is missing. */
+  candidates(labels: readonly string[], provider: string, projectId: string) {
+    const free: Candidate[] = [];
+    let shortage: Shortage | undefined;
+    const note = (missing: Shortage | undefined): boolean => {
+      if (missing && missing.waitMs < (shortage?.waitMs ?? Infinity)) shortage = missing;
+      return missing === undefined;
+    };
+    const own = this.#projectLimits(projectId, provider);
+    if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
+    for (const label of labels) {
+      const limits = this.#limitsOf(label, provider);
+      const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
+      const key = allowanceKey(this.#sourceOf(label), provider);
+      const isFree = !isShared || note(this.allowances.ask(key, limits));
+      if (isFree) free.push({ label, limits, keys: [...(isShared ? [key] : []), ...(own ? [own.key] : [])] });
+    }
+    return { free, shortage };
+  }
+
+  /** Chooses among candidates, those with a rule first and in turns, and uses up what an email needs. */
+  choose(free: readonly Candidate[]): { relays: string[]; keys: string[]; limits: Limits } | undefined {
+    const limited = free.filter(({ limits }) => Object.keys(limits).length > 0);
+    const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
+    if (!chosen) return undefined;
+    for (const key of chosen.keys) this.allowances.take(key);
+    const { keys, limits } = chosen;
+    return { keys, limits, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
+  }
+
+  /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
+  hold({ key, limit, waitMs }: Shortage): Hold {
+    const { subject, provider } = partsOfAllowance(key);
+    const source = this.sources.find(({ name }) => name === subject);
+    const value = source
+      ? this.#limitsOf(source.label, provider)[limit]
+      : this.#projectLimits(subject.slice(projectSubject('').length), provider)?.limits[limit];
+    const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
+    const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
+    const stepMs = 1_000 / Math.max(perSecond, RETURNS_PER_SECOND);
+    const nowMs = this.#now();
+    const line = `${key} ${limit}`;
+    const returnsMs = Math.max(this.#returns.get(line) ?? 0, nowMs + Math.max(waitMs, HELD_MS_MIN));
+    if (this.#returns.size > LIMITS_MAX) this.#returns.clear();
+    this.#returns.set(line, returnsMs + stepMs);
+    const who = source ? `source ${subject}` : 'the project';
+    const what = limit === 'connections' ? 'connections' : 'messages';
+    const words = `The traffic rule for ${provider} is used up: ${who} may have ${value} ${what} ${LIMIT_WORDS[limit]}`;
+    return {
+      ...{ level: source ? 'provider' : 'project', reason: 'traffic rule', words, provider },
+      ...(source && { relay: source.label }),
+      until: new Date(Date.now() + returnsMs - nowMs).toISOString(),
+    };
+  }
+
+  #sourceOf(label: string): string {
+    return this.sources.find((each) => each.label === label)?.name ?? label;
+  }
+
+  #limitsOf(label: string, provider: string): Limits {
+    const key = `${label} ${provider}`;
+    const known = this.#limits.get(key);
+    if (known) return known;
+    const source = this.sources.find((each) => each.label === label);
+    const effective = source ? limitsOf(rulesOf(this.#file, source.kind), source.name, provider) : {};
+    const limits: Limits = Object.fromEntries(Object.entries(effective).map(([name, { value }]) => [name, value]));
+    this.#limits.set(key, limits);
+    return limits;
+  }
+
+  #projectLimits(projectId: string, provider: string): { key: string; limits: Limits } | undefined {
+    const rules = this.#projects.get(projectId)?.shaping.rules;
+    const rule = rules?.find((each) => each.provider === provider) ?? rules?.find((each) => each.provider === ANY);
+    if (!rule) return undefined;
+    const limits = Object.fromEntries(RATES.flatMap((rate) => (rule[rate] ? [[rate, rule[rate]]] : [])));
+    return { key: allowanceKey(projectSubject(projectId), provider), limits };
+  }
+}
