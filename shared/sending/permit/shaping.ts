@@ -12,7 +12,7 @@ import {
 } from '../../pure/traffic-rules.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import type { RelayState } from '../transport/pool-options.ts';
+import type { RelayState } from '../transport/relay-state.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import { Allowances, type Shortage } from './allowances.ts';
