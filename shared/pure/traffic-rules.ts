@@ -14,11 +14,16 @@ export type Limits = Partial<Record<LimitName, number>>;
 export const ANY = '*';
 
 const amount = z.number().int('must be a whole number').min(1).max(1_000_000_000);
+const rateOf = (time: string, example: number) =>
+  amount
+    .nullable()
+    .optional()
+    .meta({ description: `The most messages within any ${time}`, examples: [example] });
 const rates = {
-  perSecond: amount.nullable().optional(),
-  perMinute: amount.nullable().optional(),
-  perHour: amount.nullable().optional(),
-  perDay: amount.nullable().optional(),
+  perSecond: rateOf('second', 10),
+  perMinute: rateOf('minute', 300),
+  perHour: rateOf('hour', 5_000),
+  perDay: rateOf('day', 50_000),
 };
 const provider = z
   .string()
