@@ -122,6 +122,7 @@ describe('everpost project', () => {
       clientAddresses: 'FULL',
       emailsPerSecond: null,
       trackAcceptsSecretKey: false,
+      pools: null,
       publicKeyRules: null,
       doubleOptIn: null,
       ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', logoUrl: null, language: 'ar' },

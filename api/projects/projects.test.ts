@@ -19,6 +19,7 @@ describe('GET /users/@me/projects', () => {
         {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
           ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+          trafficRules: null,
           clientAddresses: 'SHORTENED',
           key: { id: expect.any(String), name: 'Secret key', role: 'full' },
           doubleOptIn: DOUBLE_OPT_IN,
@@ -97,6 +98,7 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
       ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+      trafficRules: null,
       clientAddresses: 'SHORTENED',
       doubleOptIn: DOUBLE_OPT_IN,
       createdAt: project.createdAt.toISOString(),

@@ -6,8 +6,6 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   'GetCampaignHistoryResponse.entries': 'What was done',
   'ListAuditResponse.entries': 'What was done',
   'OwnProject.key': 'The key that made the request',
-  'Project.trafficRules':
-    'The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate',
   'TrafficRule.provider': 'The domain of a provider, such as gmail.com; * is every provider, each by itself',
   _count: 'How many it has of each',
   _meta: 'Whether the contact is new',
@@ -209,6 +207,8 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   transitions: 'The transitions',
   triggerConfig: 'What starts it',
   triggerType: 'Whether an event starts it, or POST /workflows/{id}/executions alone',
+  trafficRules:
+    'The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate',
   type: 'The kind',
   unchangedCount: 'How many needed no change',
   uniqueContacts: 'For how many contacts it was recorded',

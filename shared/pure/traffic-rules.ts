@@ -53,7 +53,11 @@ export type ProjectPools = z.infer<typeof projectPoolsSchema>;
 
 /** The rates of a project at providers, over all sources together. */
 export const projectRulesSchema = z
-  .array(z.strictObject({ provider, ...rates }).meta({ id: 'TrafficRule' }))
+  .array(
+    z
+      .strictObject({ provider, ...rates })
+      .meta({ id: 'TrafficRule', description: 'What a project sends to a provider at most' }),
+  )
   .max(LIMITS.projectRules)
   .refine((rules) => new Set(rules.map((rule) => rule.provider)).size === rules.length, 'must name each provider once');
 export type ProjectRule = z.infer<typeof projectRulesSchema>[number];
