@@ -8,6 +8,15 @@ create table address_hash_key (
   constraint address_hash_key_is_only_check CHECK (is_only)
 );
 
+create table allowance (
+  subject text not null,
+  provider text not null,
+  state jsonb not null,
+  used_at timestamp(3) with time zone not null default now(),
+  constraint allowance_pkey PRIMARY KEY (subject, provider)
+);
+CREATE INDEX allowance_used_at ON allowance USING btree (used_at);
+
 create table api_key (
   id uuid not null,
   project_id uuid not null,
@@ -624,6 +633,8 @@ create table project (
   public_key_rules jsonb,
   double_opt_in jsonb,
   client_addresses text not null default 'SHORTENED'::text,
+  pools jsonb,
+  traffic_rules jsonb,
   constraint project_public_key_key UNIQUE (public_key),
   constraint project_secret_key_hash_key UNIQUE (secret_key_hash),
   constraint project_pkey PRIMARY KEY (id),
@@ -734,6 +745,16 @@ create table sender_domain (
   constraint sender_domain_check2 CHECK (((NOT dns_verified) OR (dkim_selector IS NOT NULL)))
 );
 CREATE INDEX sender_domain_by_next_check ON sender_domain USING btree (next_check_at);
+
+create table source (
+  name text not null,
+  kind text not null,
+  pool text not null,
+  relay text not null,
+  drained_at timestamp(3) with time zone,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint source_pkey PRIMARY KEY (name)
+);
 
 create table step_execution (
   id uuid not null,

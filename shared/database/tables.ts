@@ -544,17 +544,7 @@ export const tables = schema({
     pool: text,
     relay: text,
     drainedAt: nullable(date),
-    warmUp: nullable(jsonb),
     seenAt: date,
-  },
-  sourceDay: {
-    source: text,
-    provider: text,
-    day: date,
-    sent: number,
-    deferred: number,
-    refused: jsonb,
-    secondsToDeliver: number,
   },
   stepExecution: {
     id: text,

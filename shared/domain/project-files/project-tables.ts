@@ -111,6 +111,8 @@ export const PROJECT_TABLES: Readonly<Record<TableName, TableRows | LeftOut>> = 
   outbox: { leftOut: 'reconciliation makes it from what has not ended' },
   projectPermit: { leftOut: 'it holds moments of the last second' },
   providerHealth: { leftOut: 'it belongs to the installation' },
+  source: { leftOut: 'it belongs to the installation' },
+  allowance: { leftOut: 'it counts what this installation has sent' },
   rateWindow: { leftOut: 'it counts requests of the last minute' },
   textPiece: { leftOut: 'it is deleted within the request that makes it' },
   tlsResult: { leftOut: 'it belongs to the installation' },

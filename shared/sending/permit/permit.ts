@@ -152,7 +152,7 @@ export class Permit {
     if ('until' in answer) return answer;
     // What the rules leave may have changed during a wait for a turn or a probe.
     const open = free.map(({ label }) => label).filter((label) => !answer.avoid?.has(label));
-    const left = this.#shaping.candidates(open, provider, projectId);
+    const left = this.#shaping.candidates(open, provider, question);
     const chosen = this.#shaping.choose(left.free);
     if (chosen) {
       const { keys, limits } = chosen;
@@ -163,16 +163,12 @@ export class Permit {
   }
 
   /** The relays whose traffic rules let an email go, now or in a moment; else a hold. */
-  async #candidates(
-    relays: readonly string[],
-    provider: string,
-    { projectId, signal }: Question,
-  ): Promise<Candidate[] | Hold> {
+  async #candidates(relays: readonly string[], provider: string, question: Question): Promise<Candidate[] | Hold> {
     for (let tries = 0; ; tries++) {
-      const { free, shortage } = this.#shaping.candidates(relays, provider, projectId);
+      const { free, shortage } = this.#shaping.candidates(relays, provider, question);
       if (!shortage || free.length > 0) return free;
       if (tries < TRIES_MAX && this.#shaping.allowances.isHungry(shortage.key)) await this.#exchange.run();
-      else if (!(await this.#waitFor(shortage, signal))) return this.#shaping.hold(shortage);
+      else if (!(await this.#waitFor(shortage, question.signal))) return this.#shaping.hold(shortage);
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type ShapingFile,
   type TrafficRule,
 } from '../../pure/traffic-rules.ts';
+import { domainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { RelayState } from '../transport/relay-state.ts';
@@ -26,6 +27,12 @@ export interface Candidate {
   label: string;
   keys: string[];
   limits: Limits;
+}
+
+/** An email, as far as rules are about it. */
+interface Addressed {
+  projectId: string;
+  recipient: string;
 }
 
 export interface ShapingOptions {
@@ -133,14 +140,14 @@ export class Shaping {
   }
 
   /** The relays that may carry an email now; without one, what is missing. */
-  candidates(labels: readonly string[], provider: string, projectId: string) {
+  candidates(labels: readonly string[], provider: string, { projectId, recipient }: Addressed) {
     const free: Candidate[] = [];
     let shortage: Shortage | undefined;
     const note = (missing: Shortage | undefined): boolean => {
       if (missing && missing.waitMs < (shortage?.waitMs ?? Infinity)) shortage = missing;
       return missing === undefined;
     };
-    const own = this.#projectLimits(projectId, provider);
+    const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
     if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
     for (const label of labels) {
       const limits = this.#limitsOf(label, provider);
@@ -168,7 +175,7 @@ export class Shaping {
     const source = this.sources.find(({ name }) => name === subject);
     const value = source
       ? this.#limitsOf(source.label, provider)[limit]
-      : this.#projectLimits(subject.slice(projectSubject('').length), provider)?.limits[limit];
+      : this.#projectLimits(subject.slice(projectSubject('').length), [provider])?.limits[limit];
     const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
     const stepMs = 1_000 / Math.max(perSecond, RETURNS_PER_SECOND);
@@ -202,11 +209,15 @@ export class Shaping {
     return limits;
   }
 
-  #projectLimits(projectId: string, provider: string): { key: string; limits: Limits } | undefined {
+  /** The limits of a project's own rule for a provider, which may name it by the domain of the recipient. */
+  #projectLimits(projectId: string, names: readonly string[]): { key: string; limits: Limits } | undefined {
     const rules = this.#projects.get(projectId)?.shaping.rules;
-    const rule = rules?.find((each) => each.provider === provider) ?? rules?.find((each) => each.provider === ANY);
+    const rule = rules?.find((each) => names.includes(each.provider)) ?? rules?.find((each) => each.provider === ANY);
     if (!rule) return undefined;
     const limits = Object.fromEntries(RATES.flatMap((rate) => (rule[rate] ? [[rate, rule[rate]]] : [])));
-    return { key: allowanceKey(projectSubject(projectId), provider), limits };
+    return {
+      key: allowanceKey(projectSubject(projectId), rule.provider === ANY ? (names[0] ?? ANY) : rule.provider),
+      limits,
+    };
   }
 }
