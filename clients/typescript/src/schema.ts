@@ -2024,7 +2024,7 @@ export interface paths {
         head?: never;
         /**
          * Change what recipients see of the project, what its public key may do, and what is kept
-         * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules` and `doubleOptIn` are replaced as a whole. null removes a setting.
+         * @description Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules`, `doubleOptIn` and `trafficRules` are replaced as a whole. null removes a setting.
          *
          *     Roles: full.
          */
@@ -4517,10 +4517,10 @@ export interface components {
         /** @description What an email waits for */
         EmailWait: {
             /**
-             * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
+             * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "traffic rule": a rule for its provider is used up; "no source": the pool of its stream has no source in use; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
              * @enum {string}
              */
-            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "scheduled" | "queued";
+            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "traffic rule" | "no source" | "deferred" | "throttled" | "no relay" | "scheduled" | "queued";
             /**
              * @description Until when
              * @example 2026-02-04T09:30:00.000Z
@@ -5865,6 +5865,8 @@ export interface components {
             public: string;
             /** @description What the public key may do; null means everything that it can do */
             publicKeyRules: components["schemas"]["PublicKeyRules"] | null;
+            /** @description The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate */
+            trafficRules: components["schemas"]["TrafficRule"][] | null;
             /**
              * Format: date-time
              * @description When it was last changed
@@ -5971,6 +5973,8 @@ export interface components {
             public: string;
             /** @description What the public key may do; null means everything that it can do */
             publicKeyRules: components["schemas"]["PublicKeyRules"] | null;
+            /** @description The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate */
+            trafficRules: components["schemas"]["TrafficRule"][] | null;
             /**
              * Format: date-time
              * @description When it was last changed
@@ -6231,6 +6235,8 @@ export interface components {
              * @example sk_…
              */
             secret: string;
+            /** @description The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate */
+            trafficRules: components["schemas"]["TrafficRule"][] | null;
             /**
              * Format: date-time
              * @description When it was last changed
@@ -7365,6 +7371,31 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description What a project sends to a provider at most */
+        TrafficRule: {
+            /**
+             * @description The most messages within any day
+             * @example 50000
+             */
+            perDay?: number | null;
+            /**
+             * @description The most messages within any hour
+             * @example 5000
+             */
+            perHour?: number | null;
+            /**
+             * @description The most messages within any minute
+             * @example 300
+             */
+            perMinute?: number | null;
+            /**
+             * @description The most messages within any second
+             * @example 10
+             */
+            perSecond?: number | null;
+            /** @description The domain of a provider, such as gmail.com; * is every provider, each by itself */
+            provider: string;
+        };
         /** @description The config of the TRIGGER step, which every workflow has */
         TriggerConfig: {
             /**
@@ -7692,6 +7723,8 @@ export interface components {
             postalAddress?: string | null;
             /** @description What the public key may do; null means everything that it can do */
             publicKeyRules?: components["schemas"]["PublicKeyRules"] | null;
+            /** @description The most that the project sends to providers, over all sources. The rules of the installation hold as well, so they can only lower a rate */
+            trafficRules?: components["schemas"]["TrafficRule"][] | null;
         };
         /** @description The body of updateSegment */
         UpdateSegmentRequest: {
@@ -8829,6 +8862,7 @@ export type TrackedEvent = components['schemas']['TrackedEvent'];
 export type TrackRequest = components['schemas']['TrackRequest'];
 export type TrackResponse = components['schemas']['TrackResponse'];
 export type TrackResult = components['schemas']['TrackResult'];
+export type TrafficRule = components['schemas']['TrafficRule'];
 export type TriggerConfig = components['schemas']['TriggerConfig'];
 export type TriggerPatch = components['schemas']['TriggerPatch'];
 export type UnauthorizedError = components['schemas']['UnauthorizedError'];
