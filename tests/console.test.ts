@@ -67,6 +67,27 @@ describe('the console', () => {
     }
   });
 
+  it('moves nothing while a page loads', async () => {
+    await browser.page.setViewport({ width: 1_440, height: 900 });
+    await operator.enter(app.url, app.keys.secretKey);
+    const shifts: [string, unknown][] = [];
+    for (const place of ['emails', 'contacts', 'campaigns', 'automations', `emails/${world.bobEmailId}`]) {
+      await browser.page.evaluate(`
+        window.shifted = 0;
+        window.watcher?.disconnect();
+        window.watcher = new PerformanceObserver((list) => {
+          for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifted += value;
+        });
+        window.watcher.observe({ type: 'layout-shift' });`);
+      await operator.go(`#/${place}`);
+      await operator.settles();
+      shifts.push([place, await browser.page.evaluate('window.shifted')]);
+    }
+    // Below 0.1, people notice nothing.
+    expect(shifts.filter(([, sum]) => Number(sum) > 0.1)).toEqual([]);
+    await browser.page.setViewport({ width: 320, height: 640, isMobile: true });
+  });
+
   it('shows the HTML of an email in a frame that runs nothing and loads nothing', async () => {
     const asked: string[] = [];
     const note = (request: HTTPRequest) => void asked.push(request.url());

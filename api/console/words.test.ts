@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from '@jest/globals';
@@ -30,6 +30,15 @@ it('the console says nothing in the old words', () => {
       return words.filter((word) => text.includes(word)).map((word) => `${name}: ${word}`);
     });
   expect(found).toEqual([]);
+});
+
+it('every guide that the console names is a page of the docs', () => {
+  const guides = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.mjs'))
+    .flatMap((name) => [...readFileSync(path.join(WEB, name), 'utf8').matchAll(/guide="([^"]+)"|"\/docs\/([^"]+)"/g)])
+    .map(([, guide, page]) => guide ?? page ?? '');
+  expect(guides.length).toBeGreaterThan(10);
+  expect(guides.filter((guide) => !existsSync(path.join(projectRoot, 'docs', `${guide}.md`)))).toEqual([]);
 });
 
 it('script and style of the console are small', () => {

@@ -57,7 +57,7 @@ export function SignIn({ onKey, icon }) {
       <p>
         <code>npm start</code> prints one, and keeps it in <code>.everpost/local.json</code>. An operator makes one with
         <code>everpost key create</code>, and somebody who has one on the page Keys. See
-        <a href="/docs/guides/keys">the guide to keys</a>.
+        <a href="/docs/keys">the guide to keys</a>.
       </p>
     </details>
   </main>`;

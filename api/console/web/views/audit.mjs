@@ -53,7 +53,7 @@ export function AuditView() {
       label="Who did what, newest first"
       columns=${COLUMNS}
       rows=${(/** @type {any} */ { entries }) => entries.map(row)}
-      empty=${html`<${Empty} title="Nothing has been changed yet" icon="clock" guide="guides/keys" />`}
+      empty=${html`<${Empty} title="Nothing has been changed yet" icon="clock" guide="keys" />`}
     />`;
 }
 

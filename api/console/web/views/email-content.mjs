@@ -29,7 +29,7 @@ function Deliveries({ id }) {
             title="No webhook was told"
             text="Endpoints get events of emails from the moment they exist"
             icon="link"
-            guide="guides/receiving-webhooks"
+            guide="webhooks"
           />`
         : html`<${Table}
             label="Webhook deliveries"

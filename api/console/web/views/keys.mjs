@@ -76,7 +76,7 @@ export class KeysView extends Component {
         label="Keys of the project"
         columns=${COLUMNS}
         rows=${(/** @type {Key[]} */ keys, /** @type {any} */ { reload }) => keys.map((key) => row(key, reload))}
-        empty=${html`<${Empty} title="No key" icon="key" guide="guides/keys" />`}
+        empty=${html`<${Empty} title="No key" icon="key" guide="keys" />`}
       />
       ${created && html`<${SecretDialog} title=${`Key of ${created.name}`} secret=${created.key} onClose=${() => this.setState({ created: undefined })} />`}`;
   }

@@ -157,7 +157,7 @@ export function WebhookView({ route: { id, query } }) {
                 html`<${Time} at=${one.updatedAt} />`,
               ],
             }))}
-          empty=${html`<${Empty} title="No delivery" text="Events of the project show up here when they are sent" icon="link" guide="guides/receiving-webhooks" />`}
+          empty=${html`<${Empty} title="No delivery" text="Events of the project show up here when they are sent" icon="link" guide="webhooks" />`}
         />
       <//>
     `}

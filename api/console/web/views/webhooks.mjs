@@ -62,7 +62,7 @@ export class WebhooksView extends Component {
         label="Webhooks, newest first"
         columns=${COLUMNS}
         rows=${(/** @type {Webhook[]} */ webhooks) => webhooks.map(row)}
-        empty=${html`<${Empty} title="No webhook yet" text="A webhook tells your program what happens, with retries" icon="link" guide="guides/receiving-webhooks" />`}
+        empty=${html`<${Empty} title="No webhook yet" text="A webhook tells your program what happens, with retries" icon="link" guide="webhooks" />`}
       />
       ${secret && html`<${SecretDialog} title="Secret of the webhook" secret=${secret} onClose=${() => this.setState({ secret: undefined })} />`}`;
   }
