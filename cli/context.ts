@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Em } from '../shared/database/em.ts';
 import { permanentFault } from '../shared/domain/schema/usable-database.ts';
 import { createOrm } from '../shared/domain/schema/orm.ts';
-import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl, readKeyMark } from '../shared/platform/config.ts';
+import { ConfigError, readAppSecrets, readVariable } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
 import { readTemporalOptions, type TemporalConnectOptions } from '../shared/durable/temporal/client.ts';
@@ -45,7 +45,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   const { environment } = io;
 
   function databaseUrl(): string {
-    if (environment['DATABASE_URL']) return readDatabaseUrl(environment);
+    if (environment['DATABASE_URL']) return readVariable('DATABASE_URL', environment);
     const local = readLocalStack(environment);
     if (local) return local.databaseUrl;
     throw new ConfigError(
@@ -57,7 +57,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   function temporalOptions(): TemporalConnectOptions {
     const isNamed = environment['TEMPORAL_ADDRESS'] ?? environment['DATABASE_URL'];
     const local = isNamed ? undefined : readLocalStack(environment);
-    const codecKeys = readCodecKeys(environment);
+    const codecKeys = readVariable('TEMPORAL_CODEC_KEYS', environment);
     if (!local) return readTemporalOptions(codecKeys);
     // Credentials of another Temporal are not for the local one.
     return {
@@ -115,7 +115,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     temporalOptions,
     environment: processEnvironment,
     appSecrets,
-    keyMark: () => readKeyMark(environment),
+    keyMark: () => readVariable('KEY_MARK', environment),
     inboundDomain,
     dnsServers,
     withDatabase,

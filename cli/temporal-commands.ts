@@ -16,7 +16,7 @@ import { reconcileWithTemporal } from '../shared/domain/lifecycle/reconcile.ts';
 import { SCHEDULES } from './temporal/schedules.ts';
 import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from './temporal/setup.ts';
 import { addressOf, createTemporalClient, findNamespaceId } from '../shared/durable/temporal/client.ts';
-import { ConfigError, readMayAdopt } from '../shared/platform/config.ts';
+import { ConfigError, readVariable } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { addCommand, type CliContext } from './context.ts';
 
@@ -26,7 +26,8 @@ const PROCESSES_END_MS = 40_000;
 /** Lets `setup` change only the namespace that works on the database, if there is a database that knows one. */
 function knownOnly(context: CliContext): NamespaceCheck {
   const environment = context.environment();
-  if (environment['DATABASE_URL'] === undefined || readMayAdopt(environment)) return () => Promise.resolve();
+  if (environment['DATABASE_URL'] === undefined || readVariable('TEMPORAL_ADOPT', environment))
+    return () => Promise.resolve();
   const options = context.temporalOptions();
   const { namespace: name } = options;
   const address = addressOf(options);

@@ -9,7 +9,7 @@ import { prepareFolder, writePrivateFile, writePrivateJson } from './home-files.
 import { ensureAppSecret, ensureLocalProject, localFilePath, readLocalProject } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
-import { readApiPort, readSubmissionPort } from '../shared/platform/config.ts';
+import { readVariable } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
@@ -55,9 +55,9 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     prepareFolder(path.join(home, 'logs'));
     for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
     const host = env['HOST'] || '127.0.0.1';
-    const apiPort = await findFreePort(readApiPort(env), host);
+    const apiPort = await findFreePort(readVariable('PORT', env), host);
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
-    const submissionPort = await findFreePort(readSubmissionPort(env) ?? preferredSubmissionPort, host);
+    const submissionPort = await findFreePort(readVariable('SUBMISSION_PORT', env) ?? preferredSubmissionPort, host);
 
     const addresses = await startComponents({
       home,

@@ -1,13 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { readConsoleFiles } from '../api/console/console-files.ts';
-import { readLook } from '../shared/platform/look/look.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 
 /**
- * Prints the size of the rooms: files and lines that people write, without tests, benches and clients; and what a
- * browser loads for the console. It judges nothing.
+ * Prints the size of the rooms: files and lines that people write, without tests, benches and clients. It
+ * judges nothing.
  */
 
 const ROOMS = [
@@ -47,7 +44,3 @@ const total = sizes.reduce((sum, [, { files, lines }]) => ({ files: sum.files + 
   lines: 0,
 });
 console.log([...sizes.map(([room, size]) => line(room, size)), line('together', total)].join('\n'));
-
-const loaded = [...readConsoleFiles().files, ...readLook().files].filter(([name]) => /\.(mjs|js|css)$/.test(name));
-const bytes = loaded.reduce((sum, [, { body }]) => sum + gzipSync(body).length, 0);
-console.log(`the console: ${Math.round(bytes / 1_000)} kB of script and style, compressed, in ${loaded.length} files`);

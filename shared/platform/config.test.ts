@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { publicUrlWarning, readApiPort, readConfig, readDatabaseUrl, readKeyMark } from './config.ts';
+import { publicUrlWarning, readConfig, readVariable } from './config.ts';
 
 it.each([
   ['https://mail.example.com', false],
@@ -23,11 +23,11 @@ describe('the port of the API', () => {
     [{ PORT: '' }, 3000],
     [{ PORT: '0' }, 0],
     [{ PORT: '65535' }, 65_535],
-  ])('in %j is %d', (environment, port) => expect(readApiPort(environment)).toBe(port));
+  ])('in %j is %d', (environment, port) => expect(readVariable('PORT', environment)).toBe(port));
 
   it.each(['abc', '65536', '-1', '3000.5', '3e3', '127.0.0.1:3000'])('cannot be %s', (PORT) => {
     const refused = 'PORT: Must be a number from 0 to 65535';
-    expect(() => readApiPort({ PORT })).toThrow(refused);
+    expect(() => readVariable('PORT', { PORT })).toThrow(refused);
     expect(() => readConfig({ ...required, PORT })).toThrow(refused);
   });
 });
@@ -39,13 +39,13 @@ describe('the mark of new keys', () => {
     [{ KEY_MARK: 'eu1' }, 'eu1'],
     [{ KEY_MARK: '12345678' }, '12345678'],
   ])('in %j is %s', (environment, mark) => {
-    expect(readKeyMark(environment)).toBe(mark);
+    expect(readVariable('KEY_MARK', environment)).toBe(mark);
     expect(readConfig({ ...required, ...environment }).KEY_MARK).toBe(mark);
   });
 
   it.each(['EU', 'eu_1', 'eu-1', ' eu', 'é', '123456789'])('cannot be %s', (KEY_MARK) => {
     const refused = 'KEY_MARK: takes 1 to 8 lower-case letters and digits';
-    expect(() => readKeyMark({ KEY_MARK })).toThrow(refused);
+    expect(() => readVariable('KEY_MARK', { KEY_MARK })).toThrow(refused);
     expect(() => readConfig({ ...required, KEY_MARK })).toThrow(refused);
   });
 });
@@ -54,7 +54,7 @@ it.each([
   [{}, 'DATABASE_URL: is required, for example postgres://'],
   [{ DATABASE_URL: 'mysql://localhost' }, 'DATABASE_URL: must begin with postgres://'],
 ])('a command that needs the database names the fault of %j', (environment, message) => {
-  expect(() => readDatabaseUrl(environment)).toThrow(message);
+  expect(() => readVariable('DATABASE_URL', environment)).toThrow(message);
 });
 
 describe('the version of workers', () => {

@@ -267,7 +267,9 @@ const environmentSchema = z.object({
 /** The names of all variables, apart from those that Temporal and OpenTelemetry read by themselves. */
 export const VARIABLES = Object.keys(environmentSchema.shape);
 
-function checkCombinations(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
+type Variables = z.infer<typeof environmentSchema>;
+
+function checkCombinations(values: Variables, context: z.RefinementCtx): void {
   if (values.INBOUND_PROXY_PROTOCOL && values.INBOUND_PROXY_SOURCES.length === 0) {
     context.addIssue({
       code: 'custom',
@@ -300,7 +302,7 @@ function checkCombinations(values: z.infer<typeof environmentSchema>, context: z
 }
 
 /** The configuration of a process, read once from the environment. */
-export type Config = z.infer<typeof environmentSchema> & {
+export type Config = Variables & {
   /** Where recipients reach it. */
   publicUrl: string;
   /** Where programs call the API. */
@@ -373,11 +375,6 @@ function readPart<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): T {
   throw new ConfigError(`${fault?.variable}: ${fault?.message}`);
 }
 
-/** Reads the keys of the payload codec. @throws ConfigError */
-export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
-  return readPart(environmentSchema.pick({ TEMPORAL_CODEC_KEYS: true }), environment).TEMPORAL_CODEC_KEYS;
-}
-
 /**
  * Reads APP_SECRET and its earlier values; undefined without APP_SECRET.
  * @throws ConfigError when one of them is too short
@@ -389,27 +386,11 @@ export function readAppSecrets(
   return readPart(environmentSchema.pick({ APP_SECRET: true, APP_SECRETS_PREVIOUS: true }), environment);
 }
 
-/** Reads the mark of new keys; undefined without one. @throws ConfigError */
-export function readKeyMark(environment: NodeJS.ProcessEnv): string | undefined {
-  return readPart(environmentSchema.pick({ KEY_MARK: true }), environment).KEY_MARK;
-}
-
-/** Reads the address of the database. @throws ConfigError */
-export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
-  return readPart(environmentSchema.pick({ DATABASE_URL: true }), environment).DATABASE_URL;
-}
-
-/** Reads whether another Temporal namespace is adopted. @throws ConfigError */
-export function readMayAdopt(environment: NodeJS.ProcessEnv): boolean {
-  return readPart(environmentSchema.pick({ TEMPORAL_ADOPT: true }), environment).TEMPORAL_ADOPT;
-}
-
-/** The port for submission by SMTP in an environment; undefined without one. @throws ConfigError */
-export function readSubmissionPort(environment: NodeJS.ProcessEnv): number | undefined {
-  return readPart(environmentSchema.pick({ SUBMISSION_PORT: true }), environment).SUBMISSION_PORT;
-}
-
-/** The port of the API in an environment, or its default. @throws ConfigError */
-export function readApiPort(environment: NodeJS.ProcessEnv): number {
-  return readPart(environmentSchema.pick({ PORT: true }), environment).PORT;
+/** Reads one variable of an environment, or its default. @throws ConfigError */
+export function readVariable<Name extends keyof Variables>(
+  name: Name,
+  environment: NodeJS.ProcessEnv,
+): Variables[Name] {
+  const mask: { [Each in keyof Variables]?: true } = { [name]: true };
+  return readPart(environmentSchema.pick(mask) as unknown as z.ZodType<Variables>, environment)[name];
 }

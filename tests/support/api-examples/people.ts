@@ -77,7 +77,7 @@ export async function recordContacts(stack: TestStack, recorder: ExampleRecorder
   const many = [
     { email: 'bo@mail.test', data: { age: 32 } },
     { email: 'dot@mail.test', subscribed: false },
-    { email: 'x' },
+    { email: 'eve@mail.test', topics: { nowhere: true } },
   ];
   await record('upsertContacts', { body: { contacts: many } });
   await record('listContacts', { query: { limit: '1', subscribed: 'true', sort: 'email', dir: 'asc', search: 'ada' } });

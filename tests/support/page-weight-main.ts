@@ -1,10 +1,14 @@
-// Prints what a page of the docs weighs, compressed and without the font, and how soon a browser has painted it.
+// Prints what script and style of the console weigh, compressed; and for pages of the docs, what a page weighs without
+// the font, and how soon a browser has painted it.
+import { gzipSync } from 'node:zlib';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
+import { readConsoleFiles } from '../../api/console/console-files.ts';
 import { mountDocs } from '../../api/docs/docs.routes.ts';
 import { mountLook } from '../../api/look/look.routes.ts';
 import { mountReference } from '../../api/reference/reference.routes.ts';
 import { createEndpoints } from '../../api/routes.ts';
+import { readLook } from '../../shared/platform/look/look.ts';
 import { startBrowser } from './browser.ts';
 import { testConfig } from './config.ts';
 
@@ -19,6 +23,10 @@ const PAGES = [
   '/docs/reference/sendEmail',
   '/docs/reference/addWorkflowStep',
 ];
+
+const loaded = [...readConsoleFiles().files, ...readLook().files].filter(([name]) => /\.(mjs|js|css)$/.test(name));
+const compressed = loaded.reduce((sum, [, { body }]) => sum + gzipSync(body).length, 0);
+console.log(`${'/console'.padEnd(32)} ${(compressed / 1000).toFixed(1).padStart(6)} kB in ${loaded.length} files`);
 
 const app = express();
 mountLook(app);
