@@ -68,7 +68,7 @@ describe('the subscription pages in a browser', () => {
       dir: direction,
       isWide: false,
       buttonHeight: expect.any(Number),
-      isStyled: 'rgb(26, 86, 219)',
+      isStyled: 'rgb(59, 91, 219)',
     });
     expect(shape.buttonHeight).toBeGreaterThanOrEqual(44);
     const tree = await page.accessibility.snapshot({ interestingOnly: false });

@@ -94,13 +94,16 @@ export const exportedContactSchema = contactSchema
       .nullable()
       .meta({ description: 'Whether the contact agreed to tracking; null for one who was not asked' }),
   })
+  .partial()
   .meta({ id: 'ExportedContact', description: 'A contact in an export' });
 
 export const exportedEmailSchema = emailSchema
   .omit({ deferrals: true, nextAttemptAt: true })
+  .partial()
   .meta({ id: 'ExportedEmail', description: 'An email in an export' });
 
 export const exportedEventSchema = eventSchema
   .omit({ projectId: true })
   .extend({ contactEmail: answeredAddress.nullable() })
+  .partial()
   .meta({ id: 'ExportedEvent', description: 'An event in an export' });

@@ -114,6 +114,8 @@ function addToOperation(operation: Node, examples: readonly ApiExample[], proper
     const response = responses[String(status)];
     shown.push({ content: addToContent(response, 'application/json', answers), values: answers });
     addToContent(response, 'text/csv', tables);
+    const rows = ofStatus.flatMap(({ name, row }) => (row === undefined ? [] : [{ name, value: row }]));
+    shown.push({ content: addToContent(response, 'application/jsonl', rows), values: rows });
   }
   for (const { content, values } of shown) for (const { value } of values) properties.take(content?.['schema'], value);
 }

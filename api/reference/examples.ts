@@ -12,6 +12,8 @@ export interface ApiExample {
   answer?: unknown;
   /** The body of the answer, when it is CSV. */
   table?: string;
+  /** The first row of the answer, when it is JSON lines. */
+  row?: unknown;
 }
 
 /** Examples by operation. */

@@ -86,7 +86,7 @@ async function send(url: string, keys: ProjectKeys, method: string, request: Tes
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
   const response = await fetch(url, { method, headers, body, redirect: 'manual' });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  const isJson = /json(?!l)/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,

@@ -1,4 +1,4 @@
-import type { Page } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import { eventually } from './eventually.ts';
 
 /** A console in a browser, and an operator who counts clicks. */
@@ -20,10 +20,31 @@ export interface ConsolePage {
 }
 
 const SAYS_MS = 10_000;
+/** How long nothing is asked before a page counts as complete. */
+const STILL_MS = 150;
 
 /** Drives a page of a browser. */
 export function consolePage(page: Page): ConsolePage {
   let clicks = 0;
+  // The browser never says what became of requests of a document that it has left.
+  const asked = new Set<HTTPRequest>();
+  let changedAt = performance.now();
+  const note = (change: (request: HTTPRequest) => void) => (request: HTTPRequest) => {
+    change(request);
+    changedAt = performance.now();
+  };
+  page.on(
+    'request',
+    note((request) => {
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.clear();
+      asked.add(request);
+    }),
+  );
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(
+      end,
+      note((request) => asked.delete(request)),
+    );
   const text = () => page.evaluate('document.body.innerText') as Promise<string>;
   const says: ConsolePage['says'] = async (wanted) => {
     const holds = (shown: string) => (typeof wanted === 'string' ? shown.includes(wanted) : wanted.test(shown));
@@ -62,8 +83,10 @@ export function consolePage(page: Page): ConsolePage {
       await page.waitForSelector('dialog', { hidden: true });
     },
     async settles() {
-      await page.waitForNetworkIdle({ idleTime: 150, concurrency: 0 }).catch(() => undefined);
-      await page.waitForFunction('document.querySelector(".skeleton") === null');
+      await eventually(async () => {
+        if (asked.size > 0 || performance.now() - changedAt < STILL_MS) return false;
+        return (await page.$('.skeleton')) === null;
+      });
     },
     async go(hash) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);

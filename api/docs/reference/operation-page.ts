@@ -68,7 +68,7 @@ function examplesOf(operation: Operation, examples: readonly ApiExample[]): stri
   return [...done]
     .toReversed()
     .slice(0, EXAMPLES_MAX)
-    .map(([curl, { table: csv, answer, status }]) => {
+    .map(([curl, { table: csv, row, answer = row, status }]) => {
       const text = csv ?? (answer === undefined ? '' : JSON.stringify(answer, null, 2));
       const words = `Answer, status ${status}${text === '' ? ', without content' : ''}:`;
       return `${block('bash', curl)}\n${words}\n\n${text === '' ? '' : block(csv === undefined ? 'json' : 'csv', text)}`;

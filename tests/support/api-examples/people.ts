@@ -62,6 +62,16 @@ export async function recordTopics(_stack: TestStack, recorder: ExampleRecorder)
   await record('deleteTopic', { params: { id: offers.id } });
 }
 
+/** A file in each of its formats. */
+async function recordExports(
+  record: ExampleRecorder['record'],
+  operation: string,
+  query: Record<string, string>,
+): Promise<void> {
+  await record(operation, { query, as: 'csv' });
+  await record(operation, { query: { ...query, format: 'jsonl' }, as: 'jsonl' });
+}
+
 /** Contacts, their fields, imports and bulk operations. */
 export async function recordContacts(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { record } = recorder;
@@ -85,6 +95,7 @@ export async function recordContacts(stack: TestStack, recorder: ExampleRecorder
   await record('lookUpContacts', { body: { emails: ['ada@mail.test', 'nobody@mail.test'] } });
   await record('listContactConsents', { params: { id }, query: { limit: '10' } });
   await record('exportContact', { params: { id } });
+  await recordExports(record, 'exportContacts', { search: 'ada' });
   await record('listContactFields');
   await record('listContactFieldValues', { params: { field: 'plan' }, query: { limit: '10' } });
   const plan = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
@@ -130,6 +141,9 @@ export async function recordSegments(_stack: TestStack, { project, record }: Exa
   const params = { id };
   await record('computeSegment', { params });
   await record('refreshSegment', { params });
+  const file = { segmentId: id, columns: ['email', 'data.plan'] };
+  await record('exportContactsByBody', { body: { ...file, condition }, as: 'csv' });
+  await record('exportContactsByBody', { body: { ...file, format: 'jsonl' }, as: 'jsonl' });
   await record('getSegment', { params });
   await record('listSegments');
   await record('listSegmentContacts', { params, query: { page: '1', pageSize: '10' } });
@@ -198,6 +212,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await eventually(async () => (await api('GET', `/emails/${email}`)).body.status === 'DELIVERED');
   await record('getEmail', { params: { id: email } });
   await record('getEmailContent', { params: { id: email } });
+  await recordExports(record, 'exportEmails', { status: 'DELIVERED', address: own.to.email });
   await record('findRecords', { body: { text: 'delivered+' } });
   await eventually(async () => (await api('GET', '/emails?status=DELIVERED')).body.emails.length === 3);
   const since = new Date(Date.now() - 86_400_000).toISOString();
@@ -233,6 +248,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
     as: 'contact',
   });
   await record('listEvents', { query: { eventName: 'order.paid', limit: '1' } });
+  await recordExports(record, 'exportEvents', { eventName: 'order.paid' });
   await record('listContactEvents', { params: { contactId: ada.id }, query: { limit: '1' } });
   const paid = { field: 'order.paid', operator: 'triggered' };
   await api('POST', '/segments', {

@@ -36,6 +36,14 @@ function pathOf({ path }: Endpoint, params: Record<string, string>, query: Recor
   return search === '' ? filled : `${filled}?${search}`;
 }
 
+function answerOf(type: string, body: unknown): Pick<ApiExample, 'answer' | 'row' | 'table'> {
+  if (type.startsWith('text/csv')) return { table: String(body) };
+  // A file with a single row is valid JSON, and is read as that.
+  if (type.startsWith('application/jsonl'))
+    return { row: typeof body === 'string' ? JSON.parse(body.split('\n', 1)[0] ?? '') : body };
+  return { answer: body };
+}
+
 /** Calls the API with the keys of a project, and keeps requests and answers. */
 export function createRecorder(url: string, project: TestProject): ExampleRecorder {
   const kept = new Map<string, ApiExample[]>();
@@ -51,9 +59,8 @@ export function createRecorder(url: string, project: TestProject): ExampleRecord
     });
     const request = definition.multipart ? { [definition.multipart.field]: body } : body;
     const { status } = reply;
-    const isTable = reply.headers.get('content-type')?.startsWith('text/csv') === true;
     const asked = { name, params, query, ...(request !== undefined && { request }) };
-    return { ...asked, status, ...(isTable ? { table: reply.body } : { answer: reply.body }) };
+    return { ...asked, status, ...answerOf(reply.headers.get('content-type') ?? '', reply.body) };
   }
 
   function keep(operationId: string, example: ApiExample): void {
