@@ -23,6 +23,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   model: () => import('./model.ts'),
   mx: () => import('./mx.ts'),
   refusals: () => import('./refusals.ts'),
+  shaping: () => import('./shaping.ts'),
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
   start: () => import('./start.ts'),

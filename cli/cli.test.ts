@@ -7,6 +7,7 @@ import { hashKey } from '../shared/domain/projects/keys.ts';
 import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
+import { meetSources } from '../shared/domain/emails/sources.ts';
 import { query, sql } from '../shared/database/sql.ts';
 import { runCommand, type CliResult } from '../tests/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
@@ -350,5 +351,25 @@ describe('everpost suppression', () => {
     const again = await run('suppression', 'remove', id, 'gone@mail.test');
     expect([again.exitCode, again.error]).toEqual([1, expect.stringContaining('is not suppressed')]);
     expect((await run('suppression', 'list', UNKNOWN_ID)).exitCode).toBe(1);
+  });
+});
+
+describe('everpost source', () => {
+  it('drains and resumes a source, and removes it only when no worker has it', async () => {
+    const em = database.orm.em.fork();
+    const source = (name: string) => ({ name, kind: 'relay' as const, pool: 'default', label: `${name}.test:25` });
+    await meetSources(em, [source('old'), source('new')]);
+    expect(await runForJson('source', 'drain', 'old')).toMatchObject({ drainedAt: expect.any(String) });
+    expect(await meetSources(em, [source('new')])).toEqual(new Set(['old']));
+    const early = await run('source', 'remove', 'old');
+    expect([early.exitCode, early.error]).toEqual([1, expect.stringContaining('A worker still has source old')]);
+    await query(em, sql`update source set seen_at = now() - interval '61 seconds' where name = 'old'`);
+    expect(await runForJson('source', 'remove', 'old')).toMatchObject({ name: 'old' });
+    const again = await run('source', 'remove', 'old');
+    expect([again.exitCode, again.error]).toEqual([1, expect.stringContaining('No worker has had a source old')]);
+    const left = await runForJson<{ name: string }[]>('source', 'list');
+    expect(left.map(({ name }) => name)).toEqual(['new']);
+    // A worker that starts with it again has it undrained.
+    expect(await meetSources(em, [source('old')])).toEqual(new Set());
   });
 });

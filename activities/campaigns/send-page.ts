@@ -104,6 +104,7 @@ export function createPageSender(deps: PageDeps) {
       campaign,
       composer,
       isPaused: (to, projectId) => deps.permit.isPaused(to, projectId),
+      expect: (addresses, projectId) => deps.permit.expect(projectId, 'marketing', addresses),
     });
     const { projectId } = campaign;
     const stream = { projectId, ratePerSecond: policy.ratePerSecond, isUrgent: false, stream: 'campaign' } as const;

@@ -18,6 +18,8 @@ export interface PageSourceOptions {
   composer: CampaignComposer;
   /** Whether an email to the address would be held now. */
   isPaused: (address: string, projectId: string) => boolean;
+  /** Announces addresses that emails are about to go to. */
+  expect: (addresses: string[], projectId: string) => Promise<void>;
 }
 
 /**
@@ -27,15 +29,22 @@ const TRACED_EMAILS = 5;
 
 /** Creates the source of the due emails of a page. */
 export function createPageSource(page: CampaignPage, options: PageSourceOptions): EmailSource<EmailClaim> {
-  const { em, composer, isPaused } = options;
+  const { em, composer, isPaused, expect } = options;
   const { projectId, from, subject, topic } = options.campaign;
   const { campaignId, firstSeq } = page;
   const attempt = activeTrace();
   let traced = 0;
   const goesNow = (recipient: PendingRecipient): boolean =>
     !composer.withoutEmail(recipient) && !isPaused(recipient.toAddress ?? '', projectId);
+  async function prepare(recipients: PendingRecipient[]): Promise<Iterable<EmailToSend>> {
+    await expect(
+      recipients.filter(goesNow).map(({ toAddress }) => toAddress ?? ''),
+      projectId,
+    );
+    return composer.prepareAll(recipients);
+  }
   async function* prepareAll(): AsyncGenerator<EmailToSend> {
-    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield* composer.prepareAll(recipients);
+    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield* await prepare(recipients);
   }
   return {
     urgency: 'campaign',
@@ -53,7 +62,7 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
         yield {
           paced: recipients.filter(goesNow).length,
           left: await countPendingRecipients(em(), page, (recipients.at(-1)?.seq ?? page.lastSeq) + 1),
-          batches: [{ size: recipients.length, load: () => composer.prepareAll(recipients) }],
+          batches: [{ size: recipients.length, load: () => prepare(recipients) }],
         };
       }
     },

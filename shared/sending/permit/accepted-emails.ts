@@ -3,7 +3,8 @@ import { ALL, partsOfKey } from './keys.ts';
 
 /** The most counts that are kept while they cannot be stored. */
 const COUNTS_MAX = 100_000;
-/** More counts than these are gathered for a while: each is a row that PostgreSQL updates. */
+/** Counts are stored once a second; more than these are gathered for longer, because each is a row. */
+const EVERY_MS = 900;
 const COUNTS_AT_ONCE = 200;
 const GATHERED_MS = 10_000;
 
@@ -18,7 +19,8 @@ export class AcceptedEmails {
 
   /** Whether the numbers are to be stored. */
   isDue(nowMs: number): boolean {
-    return nowMs - this.#sinceMs >= GATHERED_MS || this.counts().length <= COUNTS_AT_ONCE;
+    const ageMs = nowMs - this.#sinceMs;
+    return ageMs >= GATHERED_MS || (ageMs >= EVERY_MS && this.counts().length <= COUNTS_AT_ONCE);
   }
 
   add(relay: string, projectId: string, provider: string, count = 1): void {

@@ -46,7 +46,7 @@ function createWorkers(count: number, limits: Limits) {
       ends.push({ atMs: nowMs + ms, end });
       return true;
     }
-    return { exchange, send };
+    return { exchange, send, expect: (emails: number) => allowances.expect(KEY, limits, emails) };
   }
 
   return {
@@ -91,7 +91,10 @@ describe('a traffic rule that workers share', () => {
         limitsArbitrary,
         fc.integer({ min: 1, max: 6 }),
         fc.array(
-          fc.record({ worker: fc.nat(5), demand: fc.nat(25), cut: fc.boolean(), ms: fc.integer({ min: 1, max: 400 }) }),
+          fc.record({
+            ...{ worker: fc.nat(5), demand: fc.nat(25), announced: fc.nat(40), cut: fc.boolean() },
+            ms: fc.integer({ min: 1, max: 400 }),
+          }),
           {
             minLength: 300,
             maxLength: 600,
@@ -100,7 +103,7 @@ describe('a traffic rule that workers share', () => {
         (limits: Limits, count, steps) => {
           const { workers, sentMs, pass, now } = createWorkers(count, limits);
           const exchangedMs = workers.map(() => 0);
-          for (const { worker: index, demand, cut, ms } of steps) {
+          for (const { worker: index, demand, announced, cut, ms } of steps) {
             const at = index % count;
             const worker = workers[at];
             if (!worker) continue;
@@ -109,6 +112,7 @@ describe('a traffic rule that workers share', () => {
               exchangedMs[at] = now();
               worker.exchange();
             }
+            if (announced > 20 && worker.expect(announced) && !worker.isCut) worker.exchange();
             for (let n = 0; n < demand; n++) worker.send(ms * 2);
             pass(ms);
           }

@@ -26,7 +26,10 @@ interface Entry {
   /** When the latest emails went, at most one second's worth. */
   sentMs: number[];
   inFlight: number;
-  /** Emails that asked since the last request, and when that was. */
+  /** Emails that were announced and have not gone, and until when they are expected. */
+  expected: number;
+  expectedUntilMs: number;
+  /** Other emails that asked since the last request, and when that was. */
   asked: number;
   denied: number;
   /** Messages that ended since then, and how many did in a second before. */
@@ -52,6 +55,8 @@ const BUSY_MS = 300;
 const SPARE_UNITS = 5;
 /** What was lent is renewed after this time. Exchanges for other keys may come sooner. */
 const RENEWED_MS = 900;
+/** A share up to this part of its limit is not given up before its lease ends, because each change is a row. */
+const SMALL_SHARE = 1 / 10;
 /** Units last for this time of the latest speed. */
 const UNITS_SECONDS = 1.5;
 
@@ -66,10 +71,24 @@ export class Allowances {
     this.#now = now;
   }
 
+  /**
+   * Notes that emails are about to ask, so that one exchange asks the store for all of them.
+   * @returns whether the store must be asked, because what was lent does not suffice
+   */
+  expect(key: string, limits: Limits, count: number): boolean {
+    const entry = this.#entry(key, limits);
+    const most = ((limits.perSecond ?? Infinity) * LEASE_MS) / RATE_MS.perSecond;
+    entry.expected = Math.min(most, this.#expectedOf(entry) + count);
+    entry.expectedUntilMs = this.#now() + LEASE_MS;
+    const isShort = entry.expected > this.#roomOf(entry);
+    entry.isWanted ||= isShort;
+    return isShort;
+  }
+
   /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
   ask(key: string, limits: Limits): Shortage | undefined {
     const entry = this.#entry(key, limits);
-    entry.asked += 1;
+    if (this.#expectedOf(entry) === 0) entry.asked += 1;
     const shortage = this.#shortage(entry);
     if (!shortage) return undefined;
     entry.denied += 1;
@@ -80,6 +99,7 @@ export class Allowances {
   take(key: string): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
+    entry.expected = Math.max(0, this.#expectedOf(entry) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > this.#now());
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) {
@@ -124,26 +144,21 @@ export class Allowances {
     const requests = new Map<string, AllowanceRequest>();
     for (const [key, entry] of this.#entries) {
       if (entry.isAnswered && !entry.isWanted && nowMs - entry.requestedMs < RENEWED_MS) continue;
-      const ended = entry.lent.filter(({ untilMs }) => untilMs <= nowMs);
+      const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
       entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
-      const isIdle = entry.asked === 0 && entry.inFlight === 0;
-      const hasShare = entry.sharesUntilMs > nowMs && (entry.perSecond > 0 || entry.connections > 0);
-      if (isIdle && ended.length === 0 && !hasShare) {
-        if (entry.lent.length === 0) this.#entries.delete(key);
+      const isIdle = entry.asked === 0 && entry.inFlight === 0 && !entry.isWanted;
+      if (isIdle && ended.length === 0 && !this.#hasLargeShare(entry)) {
+        if (entry.lent.length === 0 && entry.sharesUntilMs <= nowMs) this.#entries.delete(key);
         continue;
       }
       // Who has no mail gives up its share at once.
       if (isIdle) entry.sharesUntilMs = -Infinity;
       const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
       const perSecond = Math.ceil(entry.asked / seconds);
-      const left = entry.lent.reduce((sum, lent) => sum + lent.left, 0);
-      const wants = entry.asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
       requests.set(key, {
         ...{ workerId: this.#workerId, limits: entry.limits, inFlight: entry.inFlight },
-        wants: Math.max(0, wants - left),
-        wantsPerSecond: entry.denied > 0 ? (entry.limits.perSecond ?? 0) : entry.asked === 0 ? 0 : 2 * perSecond + 1,
-        wantsConnections: entry.denied > 0 ? (entry.limits.connections ?? 0) : entry.inFlight + entry.asked,
-        unused: ended.filter(({ left: count }) => count > 0).map(({ atMs, left: count }) => ({ atMs, count })),
+        ...this.#wantsOf(entry, perSecond),
+        unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
       });
       const endedPerSecond = entry.ended / seconds;
       Object.assign(entry, { asked: 0, denied: 0, ended: 0, endedPerSecond, requestedMs: nowMs, isWanted: false });
@@ -185,6 +200,8 @@ export class Allowances {
     const entry: Entry = {
       ...{ limits, lent: [], perSecond: 0, connections: 0, sharesUntilMs: -Infinity, sentMs: [], inFlight: 0 },
       ...{
+        expected: 0,
+        expectedUntilMs: -Infinity,
         asked: 0,
         denied: 0,
         ended: 0,
@@ -198,6 +215,51 @@ export class Allowances {
     };
     this.#entries.set(key, entry);
     return entry;
+  }
+
+  #expectedOf({ expected, expectedUntilMs }: Entry): number {
+    return expectedUntilMs > this.#now() ? expected : 0;
+  }
+
+  /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
+  #roomOf({ limits, lent, perSecond, connections, sharesUntilMs, inFlight, short }: Entry): number {
+    const nowMs = this.#now();
+    if (short && short.untilMs > nowMs) return Infinity;
+    const isLent = sharesUntilMs > nowMs;
+    const hasUnits = RATES.some((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
+    const units = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
+    const most = (limit: number | undefined, share: number, used = 0): number => {
+      if (limit === undefined || (isLent && share >= limit)) return Infinity;
+      return isLent ? share - used : 0;
+    };
+    return Math.min(
+      hasUnits ? units : Infinity,
+      most(limits.perSecond, perSecond),
+      most(limits.connections, connections, inFlight),
+    );
+  }
+
+  #hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry): boolean {
+    const isLarge = (share: number, limit = Infinity): boolean => share > limit * SMALL_SHARE;
+    const isLent = sharesUntilMs > this.#now();
+    return isLent && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
+  }
+
+  /** What to ask for: what expected emails need, and others by their latest speed. */
+  #wantsOf(entry: Entry, perSecond: number) {
+    const expected = this.#expectedOf(entry);
+    const { limits, lent, asked, denied, inFlight } = entry;
+    const left = lent.reduce((sum, each) => sum + each.left, 0);
+    const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
+    const isUsed = asked + expected > 0;
+    // The store lends others what is given up, so it is not used while the request is under way.
+    if (!isUsed) entry.perSecond = 0;
+    const isDenied = denied > 0;
+    return {
+      wants: Math.max(0, expected + spare - left),
+      wantsPerSecond: isDenied ? (limits.perSecond ?? 0) : isUsed ? expected + 2 * perSecond + 1 : 0,
+      wantsConnections: isDenied ? (limits.connections ?? 0) : inFlight + asked + expected,
+    };
   }
 
   #shortage(entry: Entry): Omit<Shortage, 'key'> | undefined {

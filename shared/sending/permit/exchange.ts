@@ -86,6 +86,12 @@ export class Exchange {
     return this.#running;
   }
 
+  /** Resolves after an exchange that began after the call. */
+  async next(): Promise<void> {
+    await this.#running;
+    await this.run();
+  }
+
   /**
    * Asks for the probe of a key: the one email that finds out whether the provider or the relay accepts email again.
    * @returns whether this process may send it

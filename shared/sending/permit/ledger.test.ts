@@ -57,6 +57,7 @@ describe('reports', () => {
     ledger.accepted(emailTo('a@quiet.test'));
     ledger.accepted(emailTo('a@mail.test'));
     for (const to of readers(3)) refuse(ledger, to, LISTED);
+    nowMs += 1_000;
     const { reports } = ledger.takeReports(none);
     expect([...reports.keys()]).toEqual([MAIL]);
     expect(reports.get(MAIL)).toMatchObject({ total: 4, accepted: 1, refused: 3 });
@@ -73,9 +74,13 @@ describe('reports', () => {
       { projectId: 'p', provider: 'mail.test', count: 2 },
       { projectId: 'q', provider: 'mail.test', count: 1 },
     ];
+    // More exchanges in a second store nothing.
+    expect(ledger.takeReports(none).accepted.counts()).toEqual([]);
+    nowMs += 1_000;
     const taken = ledger.takeReports(none);
     expect(taken.accepted.counts()).toEqual(counts);
     ledger.putBack(taken);
+    nowMs += 1_000;
     expect(ledger.takeReports(none).accepted.counts()).toEqual(counts);
   });
 

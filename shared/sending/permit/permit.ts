@@ -102,6 +102,11 @@ export class Permit {
     return this.#exchange.ready();
   }
 
+  /** Gets what traffic rules lend for emails that are about to ask, so that they do not wait for it one by one. */
+  async expect(projectId: string, stream: MailStream, recipients: readonly string[]): Promise<void> {
+    if (await this.#shaping.expect(projectId, stream, recipients)) await this.#exchange.next();
+  }
+
   /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
   async policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
     const policy = await this.#store.policyOf(projectId);

@@ -139,6 +139,30 @@ export class Shaping {
     return this.#findProvider(recipient);
   }
 
+  /**
+   * Notes emails that are about to ask for the relays of their stream.
+   * @returns whether the store must be asked for what they need
+   */
+  async expect(projectId: string, stream: MailStream, recipients: readonly string[]): Promise<boolean> {
+    if (this.isPlain(projectId)) return false;
+    const labels = this.relaysOf(projectId, stream);
+    if ('until' in labels) return false;
+    const needs = new Map<string, { limits: Limits; count: number }>();
+    const note = (key: string, limits: Limits, part: number): void => {
+      needs.set(key, { limits, count: (needs.get(key)?.count ?? 0) + part });
+    };
+    const providers = await Promise.all(recipients.map((recipient) => this.#findProvider(recipient)));
+    for (const [index, recipient] of recipients.entries()) {
+      const provider = providers[index] ?? domainOf(recipient);
+      const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
+      if (own) note(own.key, own.limits, 1);
+      const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
+      for (const { key, limits } of shared) note(key, limits, 1 / shared.length);
+    }
+    const answers = [...needs].map(([key, { limits, count }]) => this.allowances.expect(key, limits, Math.ceil(count)));
+    return answers.includes(true);
+  }
+
   /** The relays that may carry an email now; without one, what is missing. */
   candidates(labels: readonly string[], provider: string, { projectId, recipient }: Addressed) {
     const free: Candidate[] = [];
@@ -150,9 +174,7 @@ export class Shaping {
     const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
     if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
     for (const label of labels) {
-      const limits = this.#limitsOf(label, provider);
-      const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
-      const key = allowanceKey(this.#sourceOf(label), provider);
+      const { key, limits, isShared } = this.#ruleOf(label, provider);
       const isFree = !isShared || note(this.allowances.ask(key, limits));
       if (isFree) free.push({ label, limits, keys: [...(isShared ? [key] : []), ...(own ? [own.key] : [])] });
     }
@@ -196,6 +218,13 @@ export class Shaping {
 
   #sourceOf(label: string): string {
     return this.sources.find((each) => each.label === label)?.name ?? label;
+  }
+
+  /** The limits of a relay at a provider, the key of their use, and whether all workers share one. */
+  #ruleOf(label: string, provider: string) {
+    const limits = this.#limitsOf(label, provider);
+    const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
+    return { key: allowanceKey(this.#sourceOf(label), provider), limits, isShared };
   }
 
   #limitsOf(label: string, provider: string): Limits {

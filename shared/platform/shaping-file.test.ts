@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, it } from '@jest/globals';
+import { ConfigError } from './config.ts';
+import { readShapingFile } from './shaping-file.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-shaping-file-'));
+const file = path.join(folder, 'shaping.json');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function faultOf(content: string): string {
+  writeFileSync(file, content);
+  try {
+    readShapingFile(file);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'none';
+}
+const faultOfRules = (...rules: object[]): string => faultOf(JSON.stringify({ rules }));
+
+it('a missing setting is no rules but the built-in ones for mx sources', () => {
+  expect(readShapingFile(undefined)).toEqual({ defaults: 'mx', rules: [] });
+});
+
+it('a rule is read with its provider in lower case, and null lifts a limit', () => {
+  writeFileSync(file, JSON.stringify({ defaults: 'all', rules: [{ provider: 'Gmail.com', perHour: null }] }));
+  expect(readShapingFile(file)).toEqual({
+    defaults: 'all',
+    rules: [{ provider: 'gmail.com', source: '*', perHour: null }],
+  });
+});
+
+it('a file that is missing or broken is refused with its path, and broken JSON with its position', () => {
+  expect(() => readShapingFile(path.join(folder, 'none.json'))).toThrow(/^SHAPING_FILE .*none\.json: cannot be read: /);
+  const fault = faultOf('{\n  "rules": [\n    { "provider": "gmail.com", }\n  ]\n}');
+  expect(fault).toContain(`SHAPING_FILE ${file}: is no JSON: `);
+  expect(fault).toMatch(/line 3 column \d+/);
+  expect(faultOf('')).toContain('is no JSON');
+});
+
+it.each([
+  ['an unknown field of a rule', { provider: 'gmail.com', perWeek: 5 }, 'rules.0: Unrecognized key: "perWeek"'],
+  ['a provider that is no domain', { provider: 'gmail' }, 'rules.0.provider: must be a domain such as gmail.com, or *'],
+  ['a rule without a provider', { perHour: 5 }, 'rules.0.provider: '],
+  ['a limit of 0', { provider: '*', perHour: 0 }, 'rules.0.perHour: '],
+  ['half a message', { provider: '*', perSecond: 0.5 }, 'rules.0.perSecond: must be a whole number'],
+  ['a limit as text', { provider: '*', connections: '5' }, 'rules.0.connections: '],
+])('%s is refused with its field', (_, rule, words) => {
+  expect(faultOfRules(rule)).toContain(`\n  ${words}`);
+});
+
+it('the second rule for a source and a provider is named, and every fault of the document is', () => {
+  expect(faultOfRules({ provider: 'gmail.com' }, { provider: 'GMAIL.com' })).toContain(
+    'rules.1: names source * and provider gmail.com a second time',
+  );
+  const fault = faultOf(JSON.stringify({ defaults: 'some', rule: [], rules: [{ provider: 'gmail' }, { perDay: -1 }] }));
+  for (const field of [
+    'defaults: ',
+    'the document: Unrecognized key: "rule"',
+    'rules.0.provider: ',
+    'rules.1.perDay: ',
+  ]) {
+    expect(fault).toContain(`\n  ${field}`);
+  }
+  expect(faultOf('[]')).toContain('the document: ');
+});
