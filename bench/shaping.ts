@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createDnsServer } from '../tests/support/dns-server.ts';
 import { createCampaign } from './harness/bench-mail.ts';
 import { createContacts, readCampaign } from './harness/campaign-audience.ts';
 import { round, type Bench, type BenchContext, type BenchResult } from './harness/contract.ts';
@@ -34,8 +35,10 @@ function writeRules(context: BenchContext): string {
 async function run(context: BenchContext): Promise<BenchResult> {
   const [recipients, domains] = [context.number('recipients'), context.number('domains')];
   const sink = await context.startSink('own');
-  // Nobody answers there: each domain is a provider of its own.
-  const stack = await context.startStack({ smtpUrl: sink.url, env: { DNS_SERVERS: '127.0.0.1:9' } });
+  // It knows no mail server: each domain is a provider of its own.
+  const dns = await createDnsServer();
+  context.onEnd(() => dns.close());
+  const stack = await context.startStack({ smtpUrl: sink.url, env: { DNS_SERVERS: dns.address } });
   await createContacts(stack, recipients, domains);
   const rates: Record<'without' | 'with', number[]> = { without: [], with: [] };
   const file = writeRules(context);

@@ -219,10 +219,11 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
     async exchange(relays, reports, sent, { sources, requests }) {
-      const leases = await lendAll(em(), requests);
+      // Emails wait for the leases.
+      const [leases, drained] = await Promise.all([lendAll(em(), requests), meetSources(em(), sources)]);
       const states = await exchange(em(), relays, reports);
       await countSent(em(), sent);
-      return { ...states, leases, drained: await meetSources(em(), sources) };
+      return { ...states, leases, drained };
     },
   };
 }

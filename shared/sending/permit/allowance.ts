@@ -164,8 +164,11 @@ export function lend(
   const lease: Lease = { atMs: nowMs, units, perSecond, connections };
   const rate = isLess ? long[free.indexOf(Math.min(...free))] : undefined;
   if (rate) lease.short = { limit: rate, nextMs: nextFreeMs(state, rate, nowMs) };
-  else if (perSecond === 0) lease.short = { limit: 'perSecond', nextMs: nowMs + RATE_MS.perSecond };
-  else if (connections === 0) lease.short = { limit: 'connections', nextMs: nowMs + RATE_MS.perSecond };
+  // Who wants nothing gets nothing, though there may be some.
+  else if (perSecond === 0 && wantsPerSecond > 0)
+    lease.short = { limit: 'perSecond', nextMs: nowMs + RATE_MS.perSecond };
+  else if (connections === 0 && wantsConnections > 0)
+    lease.short = { limit: 'connections', nextMs: nowMs + RATE_MS.perSecond };
   if (units > 0 && Number.isFinite(units)) state.loans = [...state.loans, [nowMs, nowMs, units]];
   return { state, lease };
 }

@@ -222,21 +222,27 @@ export class Allowances {
   }
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
-  #roomOf({ limits, lent, perSecond, connections, sharesUntilMs, inFlight, short }: Entry): number {
+  #roomOf(entry: Entry): number {
+    const { limits, lent, perSecond, connections, sharesUntilMs, inFlight, short } = entry;
     const nowMs = this.#now();
     if (short && short.untilMs > nowMs) return Infinity;
     const isLent = sharesUntilMs > nowMs;
     const hasUnits = RATES.some((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
     const units = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
-    const most = (limit: number | undefined, share: number, used = 0): number => {
+    const most = (limit: number | undefined, share: number, used: number): number => {
       if (limit === undefined || (isLent && share >= limit)) return Infinity;
       return isLent ? share - used : 0;
     };
     return Math.min(
       hasUnits ? units : Infinity,
-      most(limits.perSecond, perSecond),
+      most(limits.perSecond, perSecond, this.#sentLately(entry)),
       most(limits.connections, connections, inFlight),
     );
+  }
+
+  /** How many emails went within a second. */
+  #sentLately({ sentMs }: Entry): number {
+    return sentMs.filter((at) => at > this.#now() - SECOND_MS).length;
   }
 
   #hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry): boolean {
@@ -257,7 +263,11 @@ export class Allowances {
     const isDenied = denied > 0;
     return {
       wants: Math.max(0, expected + spare - left),
-      wantsPerSecond: isDenied ? (limits.perSecond ?? 0) : isUsed ? expected + 2 * perSecond + 1 : 0,
+      wantsPerSecond: isDenied
+        ? (limits.perSecond ?? 0)
+        : isUsed
+          ? this.#sentLately(entry) + expected + 2 * perSecond + 1
+          : 0,
       wantsConnections: isDenied ? (limits.connections ?? 0) : inFlight + asked + expected,
     };
   }

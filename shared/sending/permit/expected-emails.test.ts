@@ -100,6 +100,17 @@ describe('emails that a campaign announces', () => {
     expect(store.rows).toBe(100);
   });
 
+  it('go at once to a provider that is still taking earlier ones, several times in a second', async () => {
+    const { permit, ask, timed } = createPermit({ perSecond: 5_000, connections: 100, ...LONG });
+    for (const waitMs of [0, 1_100, 1_100, 100, 100, 100, 100]) {
+      await clock.pass(waitMs);
+      await timed(permit.expect('p', 'marketing', ['reader@d0.test']));
+      const { result, ms } = await timed(ask('reader@d0.test'));
+      expect([ms, 'until' in result]).toEqual([0, false]);
+      await timed(permit.ready());
+    }
+  });
+
   it('that do not go give back what was lent for them', async () => {
     const first = createPermit({ perDay: 10 });
     const second = createPermit({ perDay: 10 }, first.store);
