@@ -12,11 +12,11 @@ const HOSTS = 200;
 const CONNECTIONS = 280;
 const WAIT_MS_MAX = 300_000;
 
-/** Publishes a mail host of its own for each domain; all of them are addresses of the sink. */
+/** Publishes a mail host of its own for each domain, each a provider; all of them are addresses of the sink. */
 function publish(dns: DnsServer): void {
   for (let index = 0; index < HOSTS; index += 1) {
-    dns.set(`d${index}.example.com`, { MX: [[10, `mx${index}.example.net`]] });
-    dns.set(`mx${index}.example.net`, { A: [`127.0.1.${index + 1}`] });
+    dns.set(`d${index}.example.com`, { MX: [[10, `mx.host${index}.test`]] });
+    dns.set(`mx.host${index}.test`, { A: [`127.0.1.${index + 1}`] });
   }
 }
 
