@@ -95,6 +95,7 @@ export const exportedContactSchema = contactSchema
       .meta({ description: 'Whether the contact agreed to tracking; null for one who was not asked' }),
   })
   .partial()
+  .loose()
   .meta({ id: 'ExportedContact', description: 'A contact in an export' });
 
 export const exportedEmailSchema = emailSchema

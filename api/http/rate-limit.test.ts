@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '../../shared/database/sql.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import { queryOne } from '../../tests/support/rows.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
@@ -198,6 +199,11 @@ describe('authentication', () => {
     const waiting = call(first, stuck).then((reply) => {
       isAnswered = true;
       return reply;
+    });
+    // A statement delays the requests whose keys are in it, and no others.
+    await eventually(async () => {
+      const blocked = sql`select count(*) as held from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0 and datname = current_database()`;
+      return (await queryOne(second.em(), blocked))?.held === 1;
     });
     for (let turn = 0; turn < 5; turn++) expect((await call(first, other)).status).toBe(200);
     expect(isAnswered).toBe(false);

@@ -81,7 +81,9 @@ function resolve(steps: readonly ShellStep[], find: FindOperation): Step[] | und
     }
     const found = find(request.method, request.path);
     const hasOtherHeader = Object.keys(request.headers).some((name) => name !== 'Idempotency-Key');
-    if (!found || hasOtherHeader || request.query['format'] === 'csv') return undefined;
+    // The answer of an operation without a method of the client is a file.
+    const isFile = found?.operation.clientMethod === '' || request.query['format'] === 'csv';
+    if (!found || hasOtherHeader || isFile) return undefined;
     resolved.push({ ...step, call: { ...found, request, isUsed: step.file !== undefined || step.pick !== undefined } });
   }
   return resolved;

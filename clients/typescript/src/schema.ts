@@ -4704,32 +4704,32 @@ export interface components {
              * Format: date-time
              * @description When it was made
              */
-            createdAt: string;
+            createdAt?: string;
             /** @description Custom data */
-            data: {
+            data?: {
                 [key: string]: unknown;
             };
             /**
              * @description The email address
              * @example ada@example.com
              */
-            email: string;
+            email?: string;
             /**
              * Format: uuid
              * @description The id of the record
              */
-            id: string;
+            id?: string;
             /** @description Until when the contact gets no marketing email */
-            pausedUntil: string | null;
+            pausedUntil?: string | null;
             /** @description Whether a subscription waits for its confirmation */
-            pending: boolean;
+            pending?: boolean;
             /**
              * @description Why the contact is not subscribed
              * @example link
              */
-            reason: string | null;
+            reason?: string | null;
             /** @description Whether the contact gets marketing email */
-            subscribed: boolean;
+            subscribed?: boolean;
             /**
              * @description Which topics the contact has, by their keys; left out in a project without topics
              * @example {
@@ -4740,106 +4740,108 @@ export interface components {
                 [key: string]: boolean;
             };
             /** @description Whether the contact agreed to tracking; null for one who was not asked */
-            trackingAllowed: boolean | null;
+            trackingAllowed?: boolean | null;
             /** @description When the contact left; null for one who was never subscribed */
-            unsubscribedAt: string | null;
+            unsubscribedAt?: string | null;
             /**
              * Format: date-time
              * @description When it was last changed
              */
-            updatedAt: string;
+            updatedAt?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description An email in an export */
         ExportedEmail: {
             /** @description When it bounced */
-            bouncedAt: string | null;
+            bouncedAt?: string | null;
             /** @description The campaign that it belongs to */
-            campaignId: string | null;
+            campaignId?: string | null;
             /** @description When a link in it was first clicked */
-            clickedAt: string | null;
+            clickedAt?: string | null;
             /** @description How often a link in it was clicked */
-            clicks: number;
+            clicks?: number;
             /** @description When its recipient reported it as spam */
-            complainedAt: string | null;
+            complainedAt?: string | null;
             /** @description The contact */
-            contactId: string | null;
+            contactId?: string | null;
             /**
              * Format: date-time
              * @description When it was made
              */
-            createdAt: string;
+            createdAt?: string;
             /** @description When a server accepted it */
-            deliveredAt: string | null;
+            deliveredAt?: string | null;
             /** @description the words of the server, or why it was not sent */
-            error: string | null;
+            error?: string | null;
             /** @description The execution */
-            executionId: string | null;
+            executionId?: string | null;
             /** @description When a person first clicked a link in it */
-            humanClickedAt: string | null;
+            humanClickedAt?: string | null;
             /** @description When a person first opened it, or clicked a link in it */
-            humanOpenedAt: string | null;
+            humanOpenedAt?: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
-            id: string;
+            id?: string;
             /** @description When it was first opened */
-            openedAt: string | null;
+            openedAt?: string | null;
             /** @description How often it was opened */
-            opens: number;
+            opens?: number;
             /** @description when a scheduled email is due */
-            scheduledAt: string | null;
+            scheduledAt?: string | null;
             /** @description When it was sent */
-            sentAt: string | null;
+            sentAt?: string | null;
             /**
              * @description Its state
              * @enum {string}
              */
-            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
             /** @description cut after 1,000 characters */
-            subject: string | null;
+            subject?: string | null;
             /** @description Words by which the email is found */
-            tags: string[];
+            tags?: string[];
             /** @description The template */
-            templateId: string | null;
+            templateId?: string | null;
             /** @description null once its contact was erased */
-            to: string | null;
+            to?: string | null;
             /** @description what it is about */
-            topicId: string | null;
+            topicId?: string | null;
             /**
              * @description the current type of its campaign or template
              * @enum {string}
              */
-            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
             /** @description When its recipient unsubscribed by it */
-            unsubscribedAt: string | null;
+            unsubscribedAt?: string | null;
             /** @description The workflow */
-            workflowId: string | null;
+            workflowId?: string | null;
         };
         /** @description An event in an export */
         ExportedEvent: {
             /** @description The address of the contact */
-            contactEmail: string | null;
+            contactEmail?: string | null;
             /** @description The contact */
-            contactId: string | null;
+            contactId?: string | null;
             /**
              * Format: date-time
              * @description When it was made
              */
-            createdAt: string;
+            createdAt?: string;
             /** @description Custom data */
-            data: {
+            data?: {
                 [key: string]: unknown;
             };
             /** @description The email */
-            emailId: string | null;
+            emailId?: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
-            id: string;
+            id?: string;
             /** @description The name */
-            name: string;
+            name?: string;
         };
         /** @description From how many contacts a field is removed */
         FieldDeletion: {

@@ -22,6 +22,8 @@ const TEXTS: [RegExp, string][] = [
   [/\bwhsec_[\w+/=-]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   [/\bp=[\w+/]{100,}={0,2}/g, 'p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA'],
   [/\bep[0-9a-f]{10}\b/g, 'ep0198c0de00'],
+  [/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, 'Tue, 03 Feb 2026 09:30:00 +0000'],
+  [/(=_\w\d_)[0-9a-f]{32}/g, '$10198c0de'],
   [/127\.0\.0\.1:\d+/g, 'mail.example.net:25'],
   [/127\.0\.0\.1/g, 'mail.example.net'],
 ];

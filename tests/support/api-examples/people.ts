@@ -213,7 +213,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('getEmail', { params: { id: email } });
   await record('getEmailContent', { params: { id: email } });
   await recordExports(record, 'exportEmails', { status: 'DELIVERED', address: own.to.email });
-  await record('findRecords', { body: { text: 'delivered+' } });
+  await record('findRecords', { body: { text: 'delivered+2' } });
   await eventually(async () => (await api('GET', '/emails?status=DELIVERED')).body.emails.length === 3);
   const since = new Date(Date.now() - 86_400_000).toISOString();
   const until = new Date(Date.now() + 86_400_000).toISOString();
@@ -257,6 +257,12 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await api('POST', '/workflows', { body: { name: 'Thanks', eventName: 'order.paid' } });
   await record('getEventUsage', { params: { eventName: 'order.paid' } });
   await record('listEventNames');
+  for (const [status, count] of [
+    ['DELIVERED', 4],
+    ['SENT', 1],
+  ] as const) {
+    await eventually(async () => (await api('GET', `/emails?status=${status}`)).body.emails.length === count);
+  }
   await record('getEventStats', { query: { startDate: since, endDate: until } });
   const types = 'email.sent,event.triggered';
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
