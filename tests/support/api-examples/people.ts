@@ -187,6 +187,13 @@ async function recordPlanned(record: ExampleRecorder['record'], own: object, unt
   await record('sendBatch', { body: { emails: batch } });
 }
 
+/** Waits until so many emails have each status. */
+async function untilSent({ api }: ExampleRecorder['project'], wanted: Record<string, number>): Promise<void> {
+  for (const [status, count] of Object.entries(wanted)) {
+    await eventually(async () => (await api('GET', `/emails?status=${status}`)).body.emails.length === count);
+  }
+}
+
 /** Emails of `/v1/send`, tracked events, and the activity of both. */
 export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
@@ -257,12 +264,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await api('POST', '/workflows', { body: { name: 'Thanks', eventName: 'order.paid' } });
   await record('getEventUsage', { params: { eventName: 'order.paid' } });
   await record('listEventNames');
-  for (const [status, count] of [
-    ['DELIVERED', 4],
-    ['SENT', 1],
-  ] as const) {
-    await eventually(async () => (await api('GET', `/emails?status=${status}`)).body.emails.length === count);
-  }
+  await untilSent(project, { DELIVERED: 4, SENT: 1 });
   await record('getEventStats', { query: { startDate: since, endDate: until } });
   const types = 'email.sent,event.triggered';
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
