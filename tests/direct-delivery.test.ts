@@ -80,6 +80,10 @@ it(
     expect(strict.attempts().size).toBe(0);
     const [bounce] = await query(stack.em(), sql`select error from email where to_address like '%@null.test' limit 1`);
     expect(bounce?.['error']).toContain('556 5.1.10');
+    // A killed worker takes the results of its last seconds with it.
+    const late = { from: 'hello@example.com', subject: 'Late', body: '<p>Hi</p>' };
+    for (const to of ['late@dane.test', 'late@strict.test'])
+      expect((await stack.api('POST', '/v1/send', { body: { ...late, to } })).status).toBe(200);
     const results = await eventually(async () => {
       const rows = await query(
         stack.em(),
