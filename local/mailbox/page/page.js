@@ -64,6 +64,7 @@ function drawItem(message) {
     drawTime(message.receivedAt),
     make('span', `${message.to || message.envelope.to.join(', ')} from ${message.from || message.envelope.from}`),
   );
+  button.dataset.id = message.id;
   button.setAttribute('aria-current', String(message.id === state.chosen));
   button.addEventListener('click', () => choose(message.id));
   const item = make('li', '');
@@ -180,7 +181,7 @@ document.addEventListener('keydown', (event) => {
   const buttons = [...element('list').querySelectorAll('button')];
   if (event.key === '/') element('search').focus();
   else if (step !== undefined && !event.target.matches('pre')) {
-    const current = buttons.findIndex((button) => button.getAttribute('aria-current') === 'true');
+    const current = buttons.findIndex((button) => button.dataset.id === state.chosen);
     const next = buttons[current === -1 ? 0 : current + step];
     next?.scrollIntoView({ block: 'nearest' });
     next?.click();
