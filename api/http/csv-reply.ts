@@ -1,7 +1,5 @@
+import { FORMULA } from '../../shared/pure/formula.ts';
 import type { StreamedReply } from './streamed-reply.ts';
-
-/** Matches texts that a spreadsheet would run as a formula. */
-const FORMULA = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 /** One line (RFC 4180). An apostrophe is put before a text that a spreadsheet would run as a formula. */
 function csvLine(cells: readonly (string | number | Date | null)[]): string {

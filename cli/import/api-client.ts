@@ -1,20 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { badRequest } from '../../shared/pure/app-error.ts';
+import { retryAfterMs } from '../../shared/platform/retry-after.ts';
 import type { Get } from '../../shared/pure/moving/moved.ts';
 
 const ATTEMPTS_MAX = 8;
 const TIMEOUT_MS = 60_000;
 const PAUSE_MS = { first: 500, longest: 600_000 } as const;
 
-/** How long an answer asks to wait, in milliseconds (RFC 9110 section 10.2.3); undefined when it does not. */
-function retryAfterMs(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), PAUSE_MS.longest);
-}
-
 /** What became of one request; a fault that may pass is tried again. */
-type Tried = { body: unknown } | { fault: string; waitMs?: number | undefined };
+type Tried = { body: unknown } | { fault: string; waitMs: number | null };
 
 async function attempt(url: string, headers: Record<string, string>): Promise<Tried> {
   try {
@@ -28,7 +22,8 @@ async function attempt(url: string, headers: Record<string, string>): Promise<Tr
     return { fault: `the status ${response.status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
   } catch (error) {
     if (!(error instanceof Error) || error.name === 'AppError') throw error;
-    return { fault: error instanceof SyntaxError ? 'an answer that is not JSON' : error.message };
+    const fault = error instanceof SyntaxError ? 'an answer that is not JSON' : error.message;
+    return { fault, waitMs: null };
   }
 }
 
@@ -43,7 +38,7 @@ export function createGet(base: string, headers: Record<string, string>, note: (
       const tried = await attempt(url, headers);
       if ('body' in tried) return tried.body;
       if (tries === ATTEMPTS_MAX) throw badRequest(`${url}: ${tried.fault}, ${tries} times`);
-      const ms = tried.waitMs ?? PAUSE_MS.first * 2 ** (tries - 1);
+      const ms = Math.min(tried.waitMs ?? PAUSE_MS.first * 2 ** (tries - 1), PAUSE_MS.longest);
       note(`${url}: ${tried.fault}; trying again in ${Math.ceil(ms / 1_000)} s`);
       await delay(ms);
     }

@@ -1,4 +1,5 @@
 import { validationError, type AppError } from '../pure/app-error.ts';
+import { FORMULA_AFTER_APOSTROPHES } from '../pure/formula.ts';
 import type { Em } from './em.ts';
 import { isoText, joinSql, query, sql, SqlFragment } from './sql.ts';
 import { number, text, type RowOf, type Shape } from './shape.ts';
@@ -41,9 +42,6 @@ export const EXPORT_MEMORY_BYTES = 4 * PIECE_BYTES;
 const ROWS_FIRST = 100;
 const ROWS_MAX = 2_000;
 
-/** Matches a text that a spreadsheet would run as a formula, and one that begins so after apostrophes. */
-const FORMULA = String.raw`^'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])`;
-
 const quoted = (value: SqlFragment): SqlFragment => sql`'"' || replace(${value}, '"', '""') || '"'`;
 
 /**
@@ -52,7 +50,7 @@ const quoted = (value: SqlFragment): SqlFragment => sql`'"' || replace(${value},
  */
 function csvCell({ value, kind }: ExportColumn): SqlFragment {
   if (kind === 'text')
-    return sql`coalesce(${quoted(sql`case when ${value} ~ ${FORMULA} then '''' else '' end || ${value}`)}, '')`;
+    return sql`coalesce(${quoted(sql`case when ${value} ~ ${FORMULA_AFTER_APOSTROPHES} then '''' else '' end || ${value}`)}, '')`;
   if (kind === 'json') return sql`coalesce(${quoted(sql`(${value})::text`)}, '')`;
   return sql`coalesce(${kind === 'moment' ? isoText(value) : sql`(${value})::text`}, '')`;
 }

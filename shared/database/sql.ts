@@ -49,13 +49,18 @@ export function joinSql(fragments: SqlFragment[], separator: string): SqlFragmen
   );
 }
 
+/** The name of a table or a column in SQL: `toAddress` is `to_address`. */
+export function inSql(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /**
  * The columns of a shape that are columns of one table, for a select or `returning`: `e.id, e.to_address as "toAddress"`.
  * @param alias of the table, where its name would be ambiguous
  */
 export function columnsOf(shape: Shape, alias?: string): SqlFragment {
   const columns = Object.entries(shape).map(([name, { origin = '' }]) => {
-    const column = origin.replace(/^.*\./, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const column = inSql(origin.replace(/^.*\./, ''));
     return `${alias === undefined ? '' : `${alias}.`}${column}${column === name ? '' : ` as "${name}"`}`;
   });
   return new SqlFragment(columns.join(', '));

@@ -1,4 +1,5 @@
 import { readStanding } from '../../pure/contacts/subscription-columns.ts';
+import { withoutApostrophe } from '../../pure/formula.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
@@ -210,11 +211,6 @@ function readExported(exported: ReadonlyMap<string, number>, cells: string[]) {
   const left = leftAt === '' ? {} : { subscribed: false, hasLeft: true as const };
   const kept = Object.entries(values).filter(([key]) => !RESERVED_DATA_KEYS.has(key));
   return { values: Object.fromEntries(kept), choices: choices as TopicChoices, ...left, ...(said && { restored }) };
-}
-
-/** Takes off the apostrophe that an export puts before a formula. */
-function withoutApostrophe(text: string): string {
-  return text.replace(/^'(?='*\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/, '');
 }
 
 /** A part of a large file has so many rows, or about so many characters: a second of work, and a file of a few MB. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { withApostrophe } from '../../pure/formula.ts';
 import { createYields } from '../../platform/yielding.ts';
 import { ImportFileError } from './csv-file.ts';
 
@@ -13,16 +14,14 @@ export function isJsonLines(content: Buffer): boolean {
   return /^(?:\u00EF\u00BB\u00BF)?\s*\{/.test(content.subarray(0, 64).toString('latin1'));
 }
 
-/** An address as CSV has it, where an apostrophe stands before a formula. */
-const FORMULA = /^(?='*\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/;
-
 function cellsOf(line: string, row: number): string[] {
   try {
     const fields = JSON.parse(line) as Record<string, string | number | boolean | object | null>;
     return Object.keys(FIELDS).map((name) => {
       const value = fields[name] ?? '';
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-      return name === 'email' ? text.replace(FORMULA, "'") : text;
+      // An address as CSV has it, where an apostrophe stands before a formula.
+      return name === 'email' ? withApostrophe(text) : text;
     });
   } catch {
     throw new ImportFileError(`Line ${row} is not a JSON object`);

@@ -1,6 +1,6 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
 import { STANDARD_FIELDS, type EmailActivity, type StandardField } from '../../pure/filters/filter-target.ts';
-import { json, sql, SqlFragment, storableText } from '../../database/sql.ts';
+import { inSql, json, sql, SqlFragment, storableText } from '../../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');
@@ -303,7 +303,7 @@ export function eventOccurrences(alias: SqlFragment, projectId: string, name: st
 
 /** The emails of a contact that have an activity. The moment is that of the first time. */
 export function emailOccurrences(alias: SqlFragment, activity: EmailActivity): Occurrences {
-  const moment = trusted(`filter_email.${activity.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_at`);
+  const moment = trusted(`filter_email.${inSql(activity)}_at`);
   return {
     rows: sql`select 1 from email filter_email where filter_email.contact_id = ${alias}.id and ${moment} is not null`,
     moment,

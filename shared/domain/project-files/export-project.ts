@@ -1,10 +1,10 @@
 import { hash, createHash } from 'node:crypto';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { inSql, query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 import { tables, text } from '../../database/tables.ts';
 import { findProject } from '../projects/projects.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
-import { inSql, tablesOfFile, type TableName } from './project-tables.ts';
+import { tablesOfFile, type TableName } from './project-tables.ts';
 
 /** The version of the format. A file of another version is not imported. */
 export const FILE_FORMAT = 1;

@@ -4,12 +4,12 @@ import { SealError } from '../../platform/sealed-values.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { deliveryStatus } from '../../database/constants.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { inSql, query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 import { notNull, number, tables, text } from '../../database/tables.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import { addressKeyOf, type Manifest } from './export-project.ts';
-import { inSql, tablesOfFile, type TableName } from './project-tables.ts';
+import { tablesOfFile, type TableName } from './project-tables.ts';
 import { once } from './once.ts';
 import { openProjectFile, type FilePart } from './read-file.ts';
 

@@ -1,4 +1,4 @@
-import { sql, SqlFragment } from '../../database/sql.ts';
+import { inSql, sql, SqlFragment } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 export type TableName = keyof typeof tables;
@@ -126,11 +126,6 @@ export function tablesOfFile(): [name: TableName, rows: TableRows][] {
   return Object.entries(PROJECT_TABLES).flatMap(([name, rows]) =>
     'leftOut' in rows ? [] : [[name as TableName, rows] as [TableName, TableRows]],
   );
-}
-
-/** The name of a table or a column in SQL. */
-export function inSql(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The columns of a table in SQL, as the schema has them. */

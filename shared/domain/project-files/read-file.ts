@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '../../pure/app-error.ts';
-import { columnsInSql, inSql, PROJECT_TABLES, type TableName } from './project-tables.ts';
+import { inSql } from '../../database/sql.ts';
+import { columnsInSql, PROJECT_TABLES, type TableName } from './project-tables.ts';
 import { FILE_FORMAT, type FileEnd, type Manifest } from './export-project.ts';
 
 /** Rows and octets of a part, or one row. */

@@ -4,6 +4,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { createDnsResolver } from '../dns/resolver.ts';
 import { Share } from '../share.ts';
 import type { Config } from '../config.ts';
+import { retryAfterMs } from '../retry-after.ts';
 import { createAddressRule, PRIVATE_NETWORKS } from './allowed-networks.ts';
 import { hasForeignPort } from './foreign-ports.ts';
 import { signatureHeaders } from './signature.ts';
@@ -172,13 +173,6 @@ function interimLimit(): () => void {
   };
 }
 
-function retryAfterOf(value: string | undefined): number | null {
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
-}
-
 function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
@@ -299,7 +293,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         contentType: headerText(response.headers['content-type']) ?? null,
         body: text,
         isTruncated,
-        retryAfterMs: retryAfterOf(headerText(response.headers['retry-after'])),
+        retryAfterMs: retryAfterMs(headerText(response.headers['retry-after'])),
       };
     } finally {
       if (!agents) await agent.destroy();
