@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { readLook } from '../../shared/platform/look/look.ts';
+import { versionOf, type ServedFiles } from '../../shared/platform/look/served-files.ts';
 
 const WEB_FOLDER = path.join(import.meta.dirname, 'web');
 const CONTENT_TYPES: Record<string, string> = {
@@ -11,7 +11,6 @@ const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-const VERSION_LENGTH = 16;
 /** The icons of the console, by their names in the package. */
 const ICONS = [
   ...['arrow-path', 'bars-3', 'bolt', 'check-circle', 'chevron-right', 'clipboard', 'clock', 'cog-6-tooth'],
@@ -20,17 +19,8 @@ const ICONS = [
   ...['pause', 'play', 'square-2-stack', 'tag', 'user', 'user-circle', 'users', 'x-mark'],
 ];
 
-interface ConsoleFile {
-  /** Its Content-Type. */
-  type: string;
-  body: Buffer;
-}
-
-export interface ConsoleFiles {
-  /** A digest of all files, which is a part of the address of each. */
-  version: string;
-  /** The files by their path below `web`, such as `views/today.mjs`. */
-  files: ReadonlyMap<string, ConsoleFile>;
+/** The files by their path below `web`, such as `views/today.mjs`. */
+export interface ConsoleFiles extends ServedFiles {
   /** The page, with the version in its addresses. */
   page: Buffer;
   /** The document that shows the HTML of an email (web/frame.js). */
@@ -77,9 +67,7 @@ export function readConsoleFiles(): ConsoleFiles {
   const [page = '', frame = ''] = ['index.html', 'frame.html'].map((name) =>
     readFileSync(path.join(WEB_FOLDER, name), 'utf8'),
   );
-  const hash = createHash('sha256').update(page).update(frame);
-  for (const [name, { body }] of files) hash.update(`${name}\n${body.length}\n`).update(body);
-  const version = hash.digest('hex').slice(0, VERSION_LENGTH);
+  const version = versionOf(files, [page, frame]);
   // Without these links, each module would be asked for only when the one that imports it has come.
   const modules = [...named.keys()]
     .filter((name) => name.endsWith('.mjs') && name !== 'main.mjs')

@@ -1,10 +1,10 @@
 import type { Express, Response } from 'express';
-import { AppError } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { admit } from '../http/admit.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { mountRefusedMethods } from '../http/methods.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
+import { mountServedFiles } from '../http/served-files.ts';
 import { readConsoleFiles } from './console-files.ts';
 
 const POLICY = `${OWN_FILES_POLICY}; frame-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -24,7 +24,6 @@ const FRAME_POLICY = [
 ].join('; ');
 /** Addresses at which only this machine reaches the API. */
 const LOCAL_HOSTS = ['localhost', '127.0.0.1'];
-const YEAR_SECONDS = 31_536_000;
 
 /** Sends a file that browsers revalidate each time, so that a deployment is seen at once. */
 function sendFresh(res: Response, type: string, body: Buffer | string): void {
@@ -42,7 +41,8 @@ export function mountConsole(
   { TEMPORAL_UI_URL, apiUrl }: Pick<Config, 'TEMPORAL_UI_URL' | 'apiUrl'>,
   authenticator: Authenticator,
 ): void {
-  const { version, files, page, frame } = readConsoleFiles();
+  const consoleFiles = readConsoleFiles();
+  const { files, page, frame } = consoleFiles;
   const paths = ['/console', '/console/config.json', '/console/frame', '/console/assets/:version/*file'] as const;
   const [pagePath, configPath, framePath, filePath] = paths;
 
@@ -67,15 +67,9 @@ export function mountConsole(
     res.removeHeader('Origin-Agent-Cluster');
     sendFresh(res, 'html', frame);
   });
-  app.get(filePath, (req, res) => {
-    const file = files.get(req.params.file.join('/'));
-    if (!file) throw new AppError('RESOURCE_NOT_FOUND', { message: 'The console has no such file' });
-    // During a deployment, a page from one process may ask a process of another version. That answer is not cached.
-    const isOwnVersion = req.params.version === version;
-    res.setHeader('Cache-Control', isOwnVersion ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
+  mountServedFiles(app, filePath, consoleFiles, (res, file) => {
     // The frame has no origin, so its script is "from elsewhere" for it.
     if (file === files.get('frame.js')) res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-    res.type(file.type).send(file.body);
   });
   for (const path of paths) mountRefusedMethods(app, path, [{ path, method: 'get' }]);
 }

@@ -7,12 +7,12 @@ import { gzip } from 'node:zlib';
 import express, { type Express, type Request, type Response } from 'express';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
+import { keepForYear } from '../http/served-files.ts';
 import type { Node } from '../reference/document-node.ts';
 import { readApiExamples } from '../reference/examples.ts';
 import { createSite, type Site } from './pages/site.ts';
 
 const CACHE = 'public, max-age=300';
-const YEAR = 'public, max-age=31536000, immutable';
 const ASSETS = path.join(import.meta.dirname, 'assets');
 const VERSION_LENGTH = 16;
 const zip = promisify(gzip);
@@ -75,7 +75,7 @@ export function mountDocs(app: Express, document: Node, apiUrl: string): void {
       next();
       return;
     }
-    res.setHeader('Cache-Control', req.params.version === assets.version ? YEAR : 'no-store');
+    keepForYear(res, req.params.version === assets.version);
     await send(req, res, path.extname(req.params.name), file);
   });
   app.get('/docs/search.json', async (req, res) => {

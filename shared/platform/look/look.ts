@@ -1,24 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-
-const VERSION_LENGTH = 16;
+import { versionOf, type ServedFile, type ServedFiles } from './served-files.ts';
 
 /** The custom properties of colours, type and space, for pages that hold their style themselves. */
 export const tokensCss = readFileSync(path.join(import.meta.dirname, 'tokens.css'), 'utf8');
 
-export interface LookFile {
-  /** Its Content-Type. */
-  type: string;
-  body: Buffer;
-}
-
-export interface Look {
-  /** A digest of all files, which is a part of the address of each. */
-  version: string;
-  /** `look.css` (tokens, base elements, font), `scheme.js`, and the files of the font by their path. */
-  files: ReadonlyMap<string, LookFile>;
+/** `look.css` (tokens, base elements, font), `scheme.js`, and the files of the font by their path. */
+export interface Look extends ServedFiles {
   /** What the head of a page needs, where the files are served at `/look/<version>/<name>`. */
   head: string;
 }
@@ -35,7 +24,7 @@ function makeLook(): Look {
   const font = path.dirname(createRequire(import.meta.url).resolve('@fontsource-variable/inter/package.json'));
   // A font that comes too late would move the text, so it is used from the next page on.
   const faces = readFileSync(path.join(font, 'wght.css'), 'utf8').replaceAll('display: swap', 'display: optional');
-  const files = new Map<string, LookFile>([
+  const files = new Map<string, ServedFile>([
     ['look.css', { type: 'text/css; charset=utf-8', body: Buffer.from(tokensCss + own('base.css') + faces) }],
     ['scheme.js', { type: 'text/javascript; charset=utf-8', body: Buffer.from(own('scheme.js')) }],
   ]);
@@ -43,9 +32,7 @@ function makeLook(): Look {
     if (!name.endsWith('-wght-normal.woff2')) continue;
     files.set(`files/${name}`, { type: 'font/woff2', body: readFileSync(path.join(font, 'files', name)) });
   }
-  const hash = createHash('sha256');
-  for (const [name, { body }] of files) hash.update(`${name}\n${body.length}\n`).update(body);
-  const version = hash.digest('hex').slice(0, VERSION_LENGTH);
+  const version = versionOf(files);
   const at = `/look/${version}`;
   const head = [
     `<link rel="preload" href="${at}/files/inter-latin-wght-normal.woff2" as="font" type="font/woff2" crossorigin>`,
