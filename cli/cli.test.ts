@@ -110,8 +110,10 @@ describe('everpost project', () => {
       emailsPerSecond: null,
     });
     const brand = ['--display-name', 'Tea & Co', '--postal-address', '1 High Street\nLondon', '--language', 'ar'];
-    const logo = ['--logo-url', 'https://a.test/l.png'];
-    expect(await runForJson('project', 'set', id, ...brand, ...logo)).toMatchObject({ logoUrl: logo[1] });
+    const logo = ['--logo-url', 'https://a.test/l.png', '--brand-color', '#0F766E'];
+    expect(await runForJson('project', 'set', id, ...brand, ...logo)).toMatchObject({
+      ...{ logoUrl: logo[1], brandColor: '#0f766e' },
+    });
     expect(await runForJson('project', 'set', id, '--logo-url', '')).toMatchObject({ logoUrl: null });
     const listed = await runForJson<{ id: string }[]>('project', 'list');
     expect(listed.find((project) => project.id === id)).toEqual({
@@ -126,7 +128,13 @@ describe('everpost project', () => {
       pools: null,
       publicKeyRules: null,
       doubleOptIn: null,
-      ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', logoUrl: null, language: 'ar' },
+      ...{
+        displayName: 'Tea & Co',
+        postalAddress: '1 High Street\nLondon',
+        logoUrl: null,
+        brandColor: '#0f766e',
+        language: 'ar',
+      },
       domains: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -276,6 +284,7 @@ describe('a command that fails', () => {
       ['project', 'set', UNKNOWN_ID, '--logo-url', 'http://a.test/l.png'],
       '--logo-url: Must be',
     ],
+    ['a colour by name', ['project', 'set', UNKNOWN_ID, '--brand-color', 'teal'], '--brand-color: Must be'],
     ['an unknown language', ['project', 'set', UNKNOWN_ID, '--language', 'xx'], '--language: '],
     ['nothing to set', ['project', 'set', UNKNOWN_ID], 'Nothing to set'],
     ['an id that is not a UUID', ['project', 'disable', 'acme'], 'Project not found'],

@@ -11,16 +11,17 @@ import {
   rotateWebhookSecret,
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
+import { brandOf } from '../shared/domain/projects/brand.ts';
 import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
 import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { endWorkflowsOf } from './temporal/end-workflows.ts';
 import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
-import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
+import { brandSettingsSchema, type Brand, type BrandSettings } from '../shared/pure/brand.ts';
 import type { DoubleOptIn } from '../shared/pure/double-opt-in.ts';
 import type { ProjectPools } from '../shared/pure/traffic-rules.ts';
-import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
+import { LANGUAGES } from '../shared/pure/languages/languages.ts';
 import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
 import { CLIENT_ADDRESSES, TRACKING_MODES, type ClientAddresses, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
@@ -43,7 +44,7 @@ const NAME_LENGTH_MAX = 100;
 /** The value of `--public-key-fields` for every field. */
 const ALL_FIELDS = 'all';
 
-interface ProjectView {
+interface ProjectView extends Omit<Brand, 'name'> {
   id: string;
   name: string;
   publicKey: string;
@@ -55,16 +56,14 @@ interface ProjectView {
   trackAcceptsSecretKey: boolean;
   publicKeyRules: PublicKeyRules | null;
   doubleOptIn: DoubleOptIn | null;
-  displayName: string | null;
-  postalAddress: string | null;
-  logoUrl: string | null;
-  language: Language | null;
   domains: string[];
   createdAt: Date;
   updatedAt: Date;
 }
 
-interface SetOptions extends DoubleOptInOptions, PoolOptions {
+type BrandOptions = Partial<Record<keyof typeof BRAND_OPTIONS, string>>;
+
+interface SetOptions extends DoubleOptInOptions, PoolOptions, BrandOptions {
   trackAcceptsSecretKey?: boolean;
   publicKeyFields?: string;
   publicKeySubscribed?: boolean;
@@ -73,10 +72,6 @@ interface SetOptions extends DoubleOptInOptions, PoolOptions {
   tracking?: TrackingMode;
   clientAddresses?: ClientAddresses;
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
-  displayName?: string;
-  postalAddress?: string;
-  logoUrl?: string;
-  language?: string;
 }
 
 async function viewProject(em: Em, project: Project): Promise<ProjectView> {
@@ -92,10 +87,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
     publicKeyRules: project.publicKeyRules ?? null,
     doubleOptIn: project.doubleOptIn ?? null,
-    displayName: project.displayName ?? null,
-    postalAddress: project.postalAddress ?? null,
-    logoUrl: project.logoUrl ?? null,
-    language: project.language ?? null,
+    ...brandOf(project),
     domains: await listDomainNames(em, project.id),
     createdAt: project.createdAt,
     updatedAt: project.updatedAt,
@@ -159,6 +151,7 @@ function formatProject(view: ProjectView): string {
     'Display name': view.displayName ?? view.name,
     'Postal address': view.postalAddress?.replaceAll('\n', ', ') ?? 'none',
     Logo: view.logoUrl ?? 'none',
+    Colour: view.brandColor ?? 'none',
     Language: view.language ?? 'en',
     Domains: view.domains.join(', ') || 'none',
   });
@@ -168,6 +161,7 @@ const BRAND_OPTIONS = {
   displayName: '--display-name',
   postalAddress: '--postal-address',
   logoUrl: '--logo-url',
+  brandColor: '--brand-color',
   language: '--language',
 } as const;
 
@@ -305,6 +299,7 @@ function addSettings(project: Command, context: CliContext): void {
     .option('--display-name <name>', 'what recipients see as the sender on pages and in footers; "" = the name')
     .option('--postal-address <text>', 'the address in the footer of MARKETING email; "" = none')
     .option('--logo-url <url>', 'an https:// picture above footer and pages; "" = none')
+    .option('--brand-color <color>', 'the colour of buttons and links on pages, such as "#0f766e"; "" = none')
     .option('--language <code>', `for recipients whose own is not known: ${LANGUAGES.join(', ')}; "" = en`)
     .action((id: string, options: SetOptions, command: Command) => {
       const { tracking, clientAddresses, emailsPerSecond, trackAcceptsSecretKey } = options;

@@ -635,6 +635,7 @@ create table project (
   client_addresses text not null default 'SHORTENED'::text,
   pools jsonb,
   traffic_rules jsonb,
+  brand_color text,
   constraint project_public_key_key UNIQUE (public_key),
   constraint project_secret_key_hash_key UNIQUE (secret_key_hash),
   constraint project_pkey PRIMARY KEY (id),

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import axe from 'axe-core';
 import type { Page, SerializedAXNode } from 'puppeteer-core';
 import { v7 as uuidV7 } from 'uuid';
+import { tokensCss } from '../shared/platform/look/look.ts';
+import { readableOn } from '../shared/pure/brand-color.ts';
 import { LANGUAGES, textsOf } from '../shared/pure/languages/languages.ts';
 import { createLinkSigner } from '../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
@@ -26,13 +28,13 @@ async function contactWith(locale?: string, api = app.api) {
   return { links, isSubscribed: async () => (await api('GET', `/contacts/${body.id}`)).body.subscribed as boolean };
 }
 
-/** A project with every setting that recipients can see. */
+/** A project with every setting that recipients can see. Its colour cannot be read on white. */
 async function branded() {
   const owner = await app.createProject();
   const reply = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, {
     body: {
       ...{ displayName: 'Tea & <Co>', postalAddress: '1 High Street\nLondon' },
-      ...{ logoUrl: 'https://pics.test/logo.png', language: 'he' },
+      ...{ logoUrl: 'https://pics.test/logo.png', brandColor: '#FFD400', language: 'he' },
     },
   });
   expect(reply.status).toBe(200);
@@ -125,6 +127,23 @@ describe('the subscription pages in a browser', () => {
     expect(
       (await fetch((await contactWith('en')).links.manageUrl)).headers.get('content-security-policy'),
     ).not.toContain('img-src');
+  });
+
+  it('have the colour of the sender, with a text that can be read on it', async () => {
+    const { page } = browser;
+    const { api, keys } = await branded();
+    const { links } = await contactWith('en', api);
+    const colors = `(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.querySelector('button')))`;
+    for (const url of [links.unsubscribeUrl, links.manageUrl, `${app.url}/subscribe-form/${keys.publicKey}`]) {
+      await page.goto(url);
+      expect([url, await page.evaluate(colors)]).toEqual([url, ['rgb(255, 212, 0)', 'rgb(0, 0, 0)']]);
+    }
+    await page.goto(`${app.url}/archive/${keys.publicKey}`);
+    const accent = await page.evaluate(`getComputedStyle(document.documentElement).getPropertyValue('--accent')`);
+    for (const ground of ['#fbfbfc', '#15181d']) {
+      expect(tokensCss).toContain(ground);
+      expect(accent).toContain(readableOn('#ffd400', ground));
+    }
   });
 
   it('show the name of the project when it has no display name', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Brand } from '../../shared/pure/brand.ts';
+import { inkOn, readableOn } from '../../shared/pure/brand-color.ts';
 import { tokensCss } from '../../shared/platform/look/look.ts';
 import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
@@ -36,6 +37,7 @@ const STYLE = `${tokensCss}
   :root { --ground: #fbfbfc; --raised: #fff; --ink: #14171c; --muted: #5b6472; --hairline: #e6e8ec; --edge: #8a93a1;
     --accent: #3b5bdb; --accent-strong: #2f4bc0; --accent-ground: #edf0fd; --on-accent: #fff; --faint: #767676; }
 }
+:root { --brand: var(--accent); --on-brand: var(--on-accent); }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 0 16px; font: 1.0625rem/1.6 var(--sans); color: var(--ink); background: var(--ground); }
 main { max-width: 34rem; margin: 8vh auto; padding: 40px; background: var(--raised); border: 1px solid var(--hairline);
@@ -49,10 +51,10 @@ header { display: flex; flex-wrap: wrap; align-items: center; gap: 12px; margin:
   border-bottom: 1px solid var(--hairline); font-weight: 600; }
 header img { max-height: 48px; max-width: 100%; }
 footer { margin: 32px 0 0; font-size: 0.85rem; color: var(--muted); }
-button { min-height: 48px; padding: 10px 24px; font: inherit; font-weight: 600; color: var(--on-accent);
-  background: var(--accent); border: 1px solid transparent; border-radius: 10px; cursor: pointer; }
-button:hover { background: var(--accent-strong); }
-button.other, button.other:hover { color: var(--ink); background: transparent; border-color: var(--edge); }
+button { min-height: 48px; padding: 10px 24px; font: inherit; font-weight: 600; color: var(--on-brand);
+  background: var(--brand); border: 1px solid var(--accent); border-radius: 10px; cursor: pointer; }
+button:hover { box-shadow: 0 0 0 3px color-mix(in srgb, var(--accent) 25%, transparent); }
+button.other { color: var(--ink); background: transparent; border-color: var(--edge); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 a { color: var(--accent); text-underline-offset: 3px; }
 p > a:only-child { display: inline-block; padding: 10px 0; }
@@ -74,15 +76,29 @@ select, textarea, input[type='email'], input[type='text'] { display: block; widt
   button { width: 100%; }
 }
 `;
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** The lightest and the darkest ground on which a page shows its accent; both are in tokens.css. */
+const [LIGHT_GROUND, DARK_GROUND] = ['#fbfbfc', '#15181d'] as const;
+
+/** The style sheets of a page: that of all pages, and the colour of the sender. */
+function stylesOf({ brand }: PageFrame): string[] {
+  if (!brand?.brandColor) return [STYLE];
+  const { brandColor } = brand;
+  const [onLight, onDark] = [LIGHT_GROUND, DARK_GROUND].map((ground) => readableOn(brandColor, ground));
+  const own = `:root { --brand: ${brandColor}; --on-brand: ${inkOn(brandColor)}; --accent: ${onLight}; }
+@supports (color: light-dark(#fff, #000)) { :root { --accent: light-dark(${onLight}, ${onDark}); } }
+`;
+  return [STYLE, own];
+}
 
 /**
- * The Content-Security-Policy of a page: its style sheet, forms to this server and the host of the logo; no scripts.
+ * The Content-Security-Policy of a page: its style sheets, forms to this server and the host of the logo; no scripts.
  */
-export function pagePolicyOf({ brand }: PageFrame): string {
+export function pagePolicyOf(page: PageFrame): string {
+  const { brand } = page;
+  const hashes = stylesOf(page).map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
   const directives = [
     "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
+    `style-src ${hashes.join(' ')}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -116,15 +132,17 @@ function footerOf({ postalAddress }: Brand): string {
  * @param main HTML
  * @param head HTML for the head of the document
  */
-export function renderPage({ language, title, brand }: PageFrame, main: string, head = ''): string {
+export function renderPage(page: PageFrame, main: string, head = ''): string {
+  const { language, title, brand } = page;
   return `<!doctype html>
 <html lang="${language}" dir="${textsOf(language).direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(brand ? `${title} · ${brand.name}` : title)}</title>
-${head}<style>${STYLE}</style>
-</head>
+${head}${stylesOf(page)
+    .map((style) => `<style>${style}</style>\n`)
+    .join('')}</head>
 <body>
 <main>
 ${brand ? headerOf(brand) : ''}<h1>${escapeHtml(title)}</h1>

@@ -7,6 +7,7 @@ import { publicKeyRulesSchema } from '../../shared/pure/public-key-rules.ts';
 import { projectRulesSchema } from '../../shared/pure/traffic-rules.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
+import { brandOf } from '../../shared/domain/projects/brand.ts';
 import { settingsOf } from '../../shared/domain/opt-ins/opt-in.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
@@ -27,6 +28,7 @@ const rotatedKeysSchema = z.object({
   displayName: z.string().nullable(),
   postalAddress: z.string().nullable(),
   logoUrl: z.string().nullable(),
+  brandColor: z.string().nullable(),
   language: z.enum(LANGUAGES).nullable(),
   publicKeyRules: publicKeyRulesSchema.nullable(),
   clientAddresses: clientAddressesSchema,
@@ -49,10 +51,7 @@ function projectView(project: Project): z.infer<typeof projectSchema> {
     id: project.id,
     name: project.name,
     public: project.publicKey,
-    displayName: project.displayName ?? null,
-    postalAddress: project.postalAddress ?? null,
-    logoUrl: project.logoUrl ?? null,
-    language: project.language ?? null,
+    ...brandOf(project),
     publicKeyRules: project.publicKeyRules ?? null,
     clientAddresses: project.clientAddresses,
     doubleOptIn: settingsOf(project.doubleOptIn ?? null),

@@ -18,7 +18,14 @@ describe('GET /users/@me/projects', () => {
       [
         {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
-          ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+          ...{
+            displayName: null,
+            postalAddress: null,
+            logoUrl: null,
+            brandColor: null,
+            language: null,
+            publicKeyRules: null,
+          },
           trafficRules: null,
           clientAddresses: 'SHORTENED',
           key: { id: expect.any(String), name: 'Secret key', role: 'full' },
@@ -34,19 +41,26 @@ describe('GET /users/@me/projects', () => {
 describe('PATCH /users/@me/projects/:id', () => {
   const brand = {
     ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon' },
-    ...{ logoUrl: 'https://pics.example:8443/logo.png?v=2', language: 'ja' },
+    ...{ logoUrl: 'https://pics.example:8443/logo.png?v=2', brandColor: '#0f766e', language: 'ja' },
   };
 
   it('changes what is given, keeps the rest, and removes what is null', async () => {
     const { project, api } = await app.createProject();
     const patch = (body: object) => api('PATCH', `/users/@me/projects/${project.id}`, { body });
-    const given = await patch({ ...brand, displayName: '  Tea & Co ', postalAddress: ' 1 High Street\r\nLondon\n' });
+    const given = await patch({
+      ...brand,
+      displayName: '  Tea & Co ',
+      postalAddress: ' 1 High Street\r\nLondon\n',
+      brandColor: ' #0F766E',
+    });
     expect([given.status, given.body]).toMatchObject([200, { id: project.id, name: project.name, ...brand }]);
     expect((await patch({ language: null, unknown: 1 })).body).toMatchObject({ ...brand, language: null });
     expect((await api('GET', '/users/@me/projects')).body[0]).toMatchObject({ ...brand, language: null });
     expect((await patch({ clientAddresses: 'NONE' })).body).toMatchObject({ clientAddresses: 'NONE', language: null });
-    expect((await patch({ displayName: null, postalAddress: null, logoUrl: null })).body).toMatchObject({
-      ...{ displayName: null, postalAddress: null, logoUrl: null },
+    expect(
+      (await patch({ displayName: null, postalAddress: null, logoUrl: null, brandColor: null })).body,
+    ).toMatchObject({
+      ...{ displayName: null, postalAddress: null, logoUrl: null, brandColor: null },
     });
   });
 
@@ -70,6 +84,10 @@ describe('PATCH /users/@me/projects/:id', () => {
     ['logoUrl', 'https://user:password@pics.example/logo.png'],
     ['logoUrl', 'https://pics.example/a b.png'],
     ['logoUrl', 'https://pics.example/' + 'x'.repeat(2_000)],
+    ['brandColor', 'teal'],
+    ['brandColor', '#0f7'],
+    ['brandColor', '#0f766e;}'],
+    ['brandColor', '0f766e'],
     ['language', 'sv'],
     ['language', 'DE'],
   ])('refuses a bad %s', async (field, value) => {
@@ -97,7 +115,14 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       name: project.name,
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
-      ...{ displayName: null, postalAddress: null, logoUrl: null, language: null, publicKeyRules: null },
+      ...{
+        displayName: null,
+        postalAddress: null,
+        logoUrl: null,
+        brandColor: null,
+        language: null,
+        publicKeyRules: null,
+      },
       trafficRules: null,
       clientAddresses: 'SHORTENED',
       doubleOptIn: DOUBLE_OPT_IN,

@@ -24,6 +24,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   bouncedAt: 'When it bounced',
   bouncedCount: 'Emails that bounced',
   branch: 'The branch of the step; null where the step has only one',
+  brandColor: 'The colour of buttons and links on the pages for recipients',
   campaignId: 'The campaign that it belongs to',
   campaigns: 'Campaigns that use it',
   cancelled: 'How many executions were cancelled',

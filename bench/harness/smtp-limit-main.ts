@@ -25,7 +25,7 @@ async function makeMessages(): Promise<string[]> {
     ...BENCH_MAIL,
     isTracked: true,
     topic: null,
-    brand: { name: 'Bench', displayName: null, postalAddress: null, logoUrl: null, language: null },
+    brand: { name: 'Bench', displayName: null, postalAddress: null, logoUrl: null, brandColor: null, language: null },
   });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
   const links = createLinkSigner({

@@ -465,6 +465,7 @@ export const tables = schema({
     clientAddresses: oneOf('FULL', 'SHORTENED', 'NONE'),
     pools: nullable(jsonb),
     trafficRules: nullable(jsonb),
+    brandColor: nullable(text),
   },
   projectPermit: {
     projectId: text,

@@ -12,6 +12,8 @@ export interface Brand {
   displayName: string | null;
   postalAddress: string | null;
   logoUrl: string | null;
+  /** The colour of buttons and links on pages, as `#rrggbb`. */
+  brandColor: string | null;
   /** The language for recipients whose own language is unknown. */
   language: Language | null;
 }
@@ -63,6 +65,14 @@ export const brandSettingsSchema = z.object({
     .nullable()
     .optional()
     .meta({ description: 'A picture above the footer and the pages', examples: ['https://shop.example/logo.png'] }),
+  brandColor: z
+    .string()
+    .trim()
+    .regex(/^#[\dA-Fa-f]{6}$/, 'Must be a colour of six hexadecimal digits, such as #0f766e')
+    .toLowerCase()
+    .nullable()
+    .optional()
+    .meta({ description: 'The colour of buttons and links on the pages; texts stay readable', examples: ['#0f766e'] }),
   language: z
     .enum(LANGUAGES)
     .nullable()

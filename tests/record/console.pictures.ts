@@ -1,23 +1,36 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
 import { projectRoot } from '../../shared/platform/paths.ts';
+import { createLinkSigner } from '../../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi, type TestProject } from '../support/api.ts';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
 import { consolePage } from '../support/console-page.ts';
 import { CONSOLE_LISTS, fillConsole, pagesOf, type ConsoleWorld } from '../support/console-world.ts';
+import { query, sql } from '../../shared/database/sql.ts';
 
-const FOLDER = path.join(projectRoot, 'pictures');
+/** Where the pictures go: `PICTURES_FOLDER`, or else the folder `pictures`. */
+const FOLDER = process.env['PICTURES_FOLDER'] ?? path.join(projectRoot, 'pictures');
 const WIDTHS = [1_440, 1_024, 390];
 const SCHEMES = ['light', 'dark'];
 const TIMEOUT_MS = 1_200_000;
 /** Only pictures whose name has this text. */
 const WANTED = process.env['PICTURES'] ?? '';
+/** Pages of the docs that have something of each kind. */
+const DOCS = [
+  ...['', 'architecture', 'guides/segments', 'guides/campaigns', 'configuration', 'limits', 'operations', 'scaling'],
+  ...['feedback', 'errors', 'errors/VALIDATION_ERROR', 'reference', 'reference/sendEmail', 'nothing'],
+  ...['reference/addWorkflowStep'],
+];
 
 let app: TestApi;
 let browser: TestBrowser;
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startTestApi({ config: { CONSOLE: true } }), startBrowser()]);
+  [app, browser] = await Promise.all([
+    startTestApi({ config: { CONSOLE: true, apiUrl: 'http://localhost' } }),
+    startBrowser(),
+  ]);
   mkdirSync(FOLDER, { recursive: true });
 });
 afterAll(async () => {
@@ -25,20 +38,23 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** Takes pictures of pages in every width and scheme. */
-async function take(project: TestProject, kind: string, places: readonly string[]): Promise<void> {
+/** Takes pictures in every width and scheme. @param open makes the browser show a place */
+async function take(
+  kind: string,
+  places: readonly string[],
+  open: (place: string) => Promise<unknown>,
+  start: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
   const { page } = browser;
-  const operator = consolePage(page);
   for (const scheme of SCHEMES) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     for (const width of WIDTHS) {
       const wanted = places.filter((place) => nameOf(place, kind, width, scheme).includes(WANTED));
       if (wanted.length === 0) continue;
       await page.setViewport({ width, height: width === 390 ? 844 : 900 });
-      await operator.enter(app.url, project.keys.secretKey);
+      await start();
       for (const place of wanted) {
-        await operator.go(`#/${place}`);
-        await operator.settles();
+        await open(place);
         await page.screenshot({ path: path.join(FOLDER, nameOf(place, kind, width, scheme)) });
       }
     }
@@ -53,6 +69,46 @@ function nameOf(place: string, kind: string, width: number, scheme: string): str
   return `${name}.${kind}.${width}.${scheme}.png`;
 }
 
+async function takeConsole({ keys }: TestProject, kind: string, places: readonly string[]): Promise<void> {
+  const operator = consolePage(browser.page);
+  const open = async (place: string) => {
+    await operator.go(`#/${place}`);
+    await operator.settles();
+  };
+  await take(kind, places, open, () => operator.enter(app.url, keys.secretKey));
+}
+
+/** What recipients see of a project, by name. */
+async function readersPages({ owner, adaId, campaignId }: ConsoleWorld): Promise<Record<string, string>> {
+  await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, {
+    body: { displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', brandColor: '#0f766e' },
+  });
+  for (const [key, name] of [
+    ['offers', 'Offers'],
+    ['tips', 'Tips for better tea'],
+  ])
+    await owner.api('POST', '/topics', {
+      body: { key, name, description: `${name}, once a week`, visibility: 'public', defaultSubscription: 'opt_in' },
+    });
+  await query(
+    app.em(),
+    sql`update campaign set status = 'SENT', sent_at = now(), is_public = true, body = '<h1>Spring</h1><p>New teas</p>' where id = ${campaignId}`,
+  );
+  await query(app.em(), sql`update contact set subscribed = true where id = ${adaId}`);
+  const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
+  const links = signer.recipientUrls({ contactId: adaId, emailId: uuidV7(), projectId: owner.project.id });
+  return {
+    unsubscribe: links.unsubscribeUrl,
+    subscribe: links.subscribeUrl,
+    manage: links.manageUrl,
+    broken: links.manageUrl.slice(0, -1),
+    form: `${app.url}/subscribe-form/${owner.keys.publicKey}`,
+    archive: `${app.url}/archive/${owner.keys.publicKey}`,
+    archived: `${app.url}/archive/${owner.keys.publicKey}/${campaignId}`,
+    'empty-archive': `${app.url}/archive/${app.keys.publicKey}`,
+  };
+}
+
 it(
   'takes pictures of every page',
   async () => {
@@ -61,16 +117,18 @@ it(
       [typical, 'typical', await fillConsole(app, { owner: typical, hostile: '' })],
       [full, 'full', await fillConsole(app, { owner: full, rows: 10_000 })],
     ];
-    await browser.page.goto(`${app.url}/console`);
-    await browser.page.setViewport({ width: 1_440, height: 900 });
-    await browser.page.screenshot({ path: path.join(FOLDER, 'sign-in.png') });
-    await take(empty, 'empty', CONSOLE_LISTS);
+    const goto = (url: string) => browser.page.goto(url, { waitUntil: 'networkidle0' });
+    await take('console', ['sign-in'], () => goto(`${app.url}/console`));
+    await takeConsole(empty, 'empty', CONSOLE_LISTS);
     for (const [project, kind, world] of worlds)
-      await take(
+      await takeConsole(
         project,
         kind,
         pagesOf(world).map(([place]) => place),
       );
+    await take('docs', DOCS, (place) => goto(`${app.url}/docs/${place}`));
+    const pages = await readersPages(worlds[1]![2]);
+    await take('readers', Object.keys(pages), (place) => goto(pages[place]!));
   },
   TIMEOUT_MS,
 );

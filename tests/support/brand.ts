@@ -6,5 +6,6 @@ export const TEST_BRAND: Brand = {
   displayName: null,
   postalAddress: null,
   logoUrl: null,
+  brandColor: null,
   language: null,
 };

@@ -5831,6 +5831,8 @@ export interface components {
         };
         /** @description The project of the key, and the key */
         OwnProject: {
+            /** @description The colour of buttons and links on the pages for recipients */
+            brandColor: string | null;
             /**
              * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
              * @enum {string}
@@ -5941,6 +5943,8 @@ export interface components {
         };
         /** @description The project of the key */
         Project: {
+            /** @description The colour of buttons and links on the pages for recipients */
+            brandColor: string | null;
             /**
              * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
              * @enum {string}
@@ -6198,6 +6202,8 @@ export interface components {
         };
         /** @description The project with its new keys */
         RegenerateProjectKeysResponse: {
+            /** @description The colour of buttons and links on the pages for recipients */
+            brandColor: string | null;
             /**
              * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
              * @enum {string}
@@ -7699,6 +7705,11 @@ export interface components {
         };
         /** @description The body of updateProject */
         UpdateProjectRequest: {
+            /**
+             * @description The colour of buttons and links on the pages; texts stay readable
+             * @example #0f766e
+             */
+            brandColor?: string | null;
             /**
              * @description How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing
              * @enum {string}

@@ -1,5 +1,6 @@
 import { NIL, v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
+import { inkOn } from '../../pure/brand-color.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
 import { chooseLanguage, textsOf, type Language } from '../../pure/languages/languages.ts';
 import { LIMITS } from '../../pure/limits.ts';
@@ -108,8 +109,9 @@ export async function takeConfirmation(tx: Em, projectId: string, email: string)
   return taken !== undefined;
 }
 
+const BUTTON_COLOR = '#1a56db';
 const BUTTON_STYLE =
-  'display:inline-block;padding:12px 24px;border-radius:8px;background:#1a56db;color:#ffffff;' +
+  'display:inline-block;padding:12px 24px;border-radius:8px;background:{{buttonColor}};color:{{buttonInk}};' +
   'font-weight:600;text-decoration:none';
 
 /** The built-in email. What it names stands in placeholders, so one text serves all projects. */
@@ -143,6 +145,7 @@ export async function queueConfirmation(
 ): Promise<void> {
   const { projectId, contactId, email: address, brand } = optIn;
   const language = chooseLanguage({ locale: optIn.language ?? optIn.locale, projectLanguage: brand.language });
+  const buttonColor = brand.brandColor ?? BUTTON_COLOR;
   const content = template
     ? { subject: template.subject, html: template.body, text: template.text, preheader: template.preheader }
     : builtInContent(language, isReminder);
@@ -155,6 +158,8 @@ export async function queueConfirmation(
       confirmUrl: links.confirmUrl(optIn.id),
       senderName: brand.name,
       logoUrl: brand.logoUrl,
+      buttonColor,
+      buttonInk: inkOn(buttonColor),
       addressLines: brand.postalAddress?.split('\n') ?? [],
       topicNames: optIn.topics.map((topic) => topicName(topic, language)),
       language,

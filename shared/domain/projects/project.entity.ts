@@ -34,6 +34,8 @@ export const ProjectEntity = defineEntity({
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),
     logoUrl: p.text().nullable(),
+    /** `#rrggbb`. */
+    brandColor: p.text().nullable(),
     /** The language for recipients whose own language is unknown. */
     language: p.enum(LANGUAGES).nullable(),
   },

@@ -10,7 +10,14 @@ const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL, projectId: EMAIL });
 
 const TOPIC = { id: EMAIL, defaultSubscription: 'opt_in' as const, name: 'News', texts: {} };
-const BRAND: Brand = { name: 'Tea & Co', displayName: null, postalAddress: null, logoUrl: null, language: null };
+const BRAND: Brand = {
+  name: 'Tea & Co',
+  displayName: null,
+  postalAddress: null,
+  logoUrl: null,
+  brandColor: null,
+  language: null,
+};
 
 async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
   const mail = await compileEmail({

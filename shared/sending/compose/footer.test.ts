@@ -12,7 +12,14 @@ const urls = createLinkSigner({
   appSecret: 'a secret of at least 32 characters',
   publicUrl: 'https://e.test',
 }).recipientUrls({ contactId: CONTACT.id, emailId: EMAIL, projectId: EMAIL });
-const BRAND: Brand = { name: 'Tea & <Co>', displayName: null, postalAddress: null, logoUrl: null, language: null };
+const BRAND: Brand = {
+  name: 'Tea & <Co>',
+  displayName: null,
+  postalAddress: null,
+  logoUrl: null,
+  brandColor: null,
+  language: null,
+};
 
 async function render(source: Partial<EmailSource>, data: Record<string, unknown> = {}) {
   const mail = await compileEmail({

@@ -21,7 +21,7 @@ const LANGUAGES = {
   },
   ...{ nl: 'Nederlands', pt: 'Português', ar: 'العربية', he: 'עברית', ja: '日本語' },
 };
-const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl', 'language']);
+const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl', 'brandColor', 'language']);
 
 /**
  * The settings that differ from those of the project; an empty field removes one.
@@ -41,7 +41,7 @@ function SettingsForm({ project, onSaved }) {
     onSaved();
     return 'Saved';
   };
-  const { displayName, postalAddress, logoUrl, language, name } = project;
+  const { displayName, postalAddress, logoUrl, brandColor, language, name } = project;
   return html`<${Form} save=${save}>
     <${Field} name="displayName" label="Name that recipients see" value=${displayName} placeholder=${name} />
     <${Field}
@@ -58,6 +58,13 @@ function SettingsForm({ project, onSaved }) {
       inputmode="url"
       spellcheck=${false}
       value=${logoUrl}
+    />
+    <${Field}
+      name="brandColor"
+      label="Colour"
+      hint="Of buttons and links on the pages for recipients, such as #0f766e"
+      spellcheck=${false}
+      value=${brandColor}
     />
     <${Field}
       name="language"
