@@ -46,6 +46,8 @@ interface Entry<Item, Result> {
   addedAt: number;
   octets: number;
   keys: readonly string[];
+  /** Whether it is neither written nor failed. */
+  isOpen: boolean;
   resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
 }
@@ -59,12 +61,15 @@ export class Gather<Item, Result = undefined> {
   readonly #options: GatherOptions<Item, Result>;
   #waitMs: number | undefined;
   #waiting: Entry<Item, Result>[] = [];
-  /** The groups under way, with their starts. */
-  readonly #groups = new Map<Entry<Item, Result>[], number>();
+  /** The groups under way. */
+  #groups: { entries: Entry<Item, Result>[]; startedAt: number }[] = [];
   /** Items that are being written alone. */
   readonly #alone = new Set<Entry<Item, Result>>();
-  /** All items that are neither written nor failed. */
-  readonly #open = new Set<Entry<Item, Result>>();
+  /**
+   * The number of items that are neither written nor failed. A Set of them would keep the memory of all items until the
+   * garbage collector visits the old generation, because it links each of its old tables to the next one.
+   */
+  #open = 0;
   /** Whether a start is scheduled: after this pass of the event loop, and when the first item has waited for long enough. */
   readonly #isScheduled = { soon: false, later: false };
   /** The last group that was written, if no other one was started since: its size, and when it was answered. */
@@ -83,10 +88,11 @@ export class Gather<Item, Result = undefined> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const addedAt = performance.now();
-      const entry = { item, addedAt, octets: octets?.of(item) ?? 0, keys: keysOf?.(item) ?? [], resolve, reject };
+      const size = { octets: octets?.of(item) ?? 0, keys: keysOf?.(item) ?? [] };
+      const entry = { item, addedAt, ...size, isOpen: true, resolve, reject };
       // A signal may outlive many gathers, so only those with items listen to it.
-      if (this.#open.size === 0) signal?.addEventListener('abort', this.#giveUp);
-      this.#open.add(entry);
+      if (this.#open === 0) signal?.addEventListener('abort', this.#giveUp);
+      this.#open += 1;
       this.#waiting.push(entry);
       if (this.#waiting.length > waitingMax)
         this.#fail(this.#waiting.splice(0, 1), new DroppedError('too many items wait'));
@@ -97,14 +103,14 @@ export class Gather<Item, Result = undefined> {
 
   /** Resolves when less than a full group waits. Await it before you make more items. */
   async ready(): Promise<void> {
-    while (this.#isFull && this.#groups.size > 0) await this.#ended.promise;
+    while (this.#isFull && this.#groups.length > 0) await this.#ended.promise;
   }
 
   /** Writes all items, and no longer lets them wait for others. Resolves when all are written or have failed. */
   async drain(): Promise<void> {
     this.#waitMs = 0;
     this.#start();
-    while (this.#open.size > 0) await this.#ended.promise;
+    while (this.#open > 0) await this.#ended.promise;
   }
 
   get #isFull(): boolean {
@@ -142,9 +148,9 @@ export class Gather<Item, Result = undefined> {
 
   /** Whether another group may be under way. */
   #isFree(): boolean {
-    if (this.#groups.size >= (this.#options.parallel ?? 1)) return false;
+    if (this.#groups.length >= (this.#options.parallel ?? 1)) return false;
     const slowSince = performance.now() - SLOW_MS;
-    return this.#isFull || [...this.#groups.values()].every((startedAt) => startedAt <= slowSince);
+    return this.#isFull || this.#groups.every(({ startedAt }) => startedAt <= slowSince);
   }
 
   /** Starts the groups that may be written now. */
@@ -165,7 +171,7 @@ export class Gather<Item, Result = undefined> {
   #takeGroup(): Entry<Item, Result>[] {
     const { itemsMax, octets } = this.#options;
     const alone = new Set([...this.#alone].flatMap(({ keys }) => keys));
-    const taken = new Set([...this.#groups.keys()].flat().flatMap(({ keys }) => keys));
+    const taken = new Set(this.#groups.flatMap(({ entries }) => entries.flatMap(({ keys }) => keys)));
     const group: Entry<Item, Result>[] = [];
     const later: Entry<Item, Result>[] = [];
     let [next, sum] = [0, 0];
@@ -184,12 +190,13 @@ export class Gather<Item, Result = undefined> {
     return group;
   }
 
-  async #writeGroup(group: Entry<Item, Result>[]): Promise<void> {
-    this.#groups.set(group, performance.now());
+  async #writeGroup(entries: Entry<Item, Result>[]): Promise<void> {
+    const group = { entries, startedAt: performance.now() };
+    this.#groups.push(group);
     const timer = setTimeout(() => this.#start(), SLOW_MS + 1).unref();
-    await this.#write(group, true);
+    await this.#write(entries, true);
     clearTimeout(timer);
-    this.#groups.delete(group);
+    this.#groups = this.#groups.filter((each) => each !== group);
     this.#start();
     this.#noteEnd();
   }
@@ -225,8 +232,11 @@ export class Gather<Item, Result = undefined> {
   }
 
   #end(entry: Entry<Item, Result>, settle: () => void): void {
-    if (this.#open.delete(entry)) settle();
-    if (this.#open.size === 0) this.#options.signal?.removeEventListener('abort', this.#giveUp);
+    if (!entry.isOpen) return;
+    entry.isOpen = false;
+    this.#open -= 1;
+    settle();
+    if (this.#open === 0) this.#options.signal?.removeEventListener('abort', this.#giveUp);
   }
 
   #fail(entries: Iterable<Entry<Item, Result>>, reason: unknown): void {
@@ -234,8 +244,9 @@ export class Gather<Item, Result = undefined> {
   }
 
   readonly #giveUp = (): void => {
+    const open = [...this.#alone, ...this.#groups.flatMap(({ entries }) => entries), ...this.#waiting];
     this.#waiting = [];
-    this.#fail(this.#open, this.#options.signal?.reason);
+    this.#fail(open, this.#options.signal?.reason);
     this.#noteEnd();
   };
 

@@ -122,9 +122,30 @@ async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<Ra
   }
 }
 
-/** Replaces emails to the sandbox by their results. */
-async function* answerSandbox(emails: Emails, sandbox: SandboxPort): AsyncGenerator<EmailToSend> {
-  for await (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
+/**
+ * Creates the function that takes the next email, for all lanes; it answers undefined after the last one. An async
+ * generator would do the same, but it links each request to the next one, so that all emails live until the garbage
+ * collector visits the old generation.
+ */
+function takerOf(emails: Emails): () => Promise<EmailToSend | undefined> {
+  const slices = Symbol.asyncIterator in emails ? emails[Symbol.asyncIterator]() : [emails].values();
+  let slice: Iterator<EmailToSend> = [].values();
+  let loading: Promise<boolean> | undefined;
+  async function loadSlice(): Promise<boolean> {
+    const next = await slices.next();
+    if (next.done) return false;
+    slice = next.value[Symbol.iterator]();
+    loading = undefined;
+    return true;
+  }
+  return async () => {
+    for (;;) {
+      const next = slice.next();
+      if (!next.done) return next.value;
+      loading ??= loadSlice();
+      if (!(await loading)) return undefined;
+    }
+  };
 }
 
 /**
@@ -134,10 +155,10 @@ async function* answerSandbox(emails: Emails, sandbox: SandboxPort): AsyncGenera
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, projectId, signal, retrySeconds, urgency } = options;
+  const { buffer, pool, permit, projectId, sandbox, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await permit.ready();
-  const iterator = answerSandbox(emails, options.sandbox);
+  const take = takerOf(emails);
   let broken: Error | undefined;
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
@@ -180,23 +201,24 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       for (;;) {
         await buffer.ready();
         if (isStopped()) return;
-        const next = await iterator.next();
+        const taken = await take();
         // The next email may have been loaded meanwhile.
         if (isStopped()) return;
-        if (next.done) return;
-        if ('verdict' in next.value) {
-          buffer.add(next.value);
+        if (!taken) return;
+        const email = ('envelope' in taken && sandbox.answer(taken, taken.envelope.to)) || taken;
+        if ('verdict' in email) {
+          buffer.add(email);
           continue;
         }
-        if ('cause' in next.value) {
-          noteUnmade(options, next.value, next.value.cause);
+        if ('cause' in email) {
+          noteUnmade(options, email, email.cause);
           continue;
         }
-        const { envelope, isMarketing = urgency === 'campaign' } = next.value;
+        const { envelope, isMarketing = urgency === 'campaign' } = email;
         const stream = isMarketing ? 'marketing' : 'transactional';
         const answer = await permit.ask({ projectId, recipient: envelope.to, stream, signal });
         if ('until' in answer) {
-          settle(next.value, heldResult(next.value, answer));
+          settle(email, heldResult(email, answer));
           continue;
         }
         if (options.pace) await options.pace();
@@ -204,7 +226,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           permit.abandon(answer);
           return;
         }
-        await send(next.value, answer);
+        await send(email, answer);
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);

@@ -167,8 +167,8 @@ export interface ResultSink<C extends Claim> {
   record: (claim: C, results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
 }
 
-/** Emails that are taken one by one, so that only those about to be sent are prepared. */
-export type Emails = Iterable<EmailToSend> | AsyncIterable<EmailToSend>;
+/** Emails that are taken one by one, so that only those about to be sent are prepared; or slices of them, loaded on demand. */
+export type Emails = Iterable<EmailToSend> | AsyncIterable<Iterable<EmailToSend>>;
 
 /** Emails that are loaded and sent together. */
 export interface EmailBatch {

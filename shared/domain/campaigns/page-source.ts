@@ -43,8 +43,8 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
     );
     return composer.prepareAll(recipients);
   }
-  async function* prepareAll(): AsyncGenerator<EmailToSend> {
-    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield* await prepare(recipients);
+  async function* prepareAll(): AsyncGenerator<Iterable<EmailToSend>> {
+    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield await prepare(recipients);
   }
   return {
     urgency: 'campaign',

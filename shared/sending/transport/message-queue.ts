@@ -24,30 +24,33 @@ const perUrgency = <T>(create: () => T): Record<SmtpUrgency, T> => ({
 /**
  * Messages that wait for a connection: the more urgent first, then in the order in which they came. A message may avoid
  * some servers; a method with the label of a server considers only messages that may go there.
+ *
+ * The lines are arrays. A Set that changes all the time links each of its old tables to the next one, so all messages
+ * would live until the garbage collector visits the old generation.
  */
 export class MessageQueue {
-  readonly #lines = perUrgency(() => new Set<QueuedMessage>());
+  readonly #lines = perUrgency((): QueuedMessage[] => []);
   /** Messages that a broken connection had not reached. They go before new ones of the same urgency. */
-  readonly #returned = perUrgency(() => new Set<QueuedMessage>());
-  readonly #retries = new Set<QueuedMessage>();
+  readonly #returned = perUrgency((): QueuedMessage[] => []);
+  readonly #retries: QueuedMessage[] = [];
   /** Waiting messages that avoid a server, by its label. */
   readonly #avoiding = new Map<string, Record<SmtpUrgency, number>>();
-  /** The messages that wait under a signal, so that one listener per signal is enough. */
-  readonly #bySignal = new WeakMap<AbortSignal, Set<QueuedMessage>>();
+  /** The signals that it listens to. */
+  readonly #signals = new WeakSet<AbortSignal>();
 
   get size(): number {
-    return URGENCIES.reduce((sum, urgency) => sum + this.waiting(urgency), this.#retries.size);
+    return URGENCIES.reduce((sum, urgency) => sum + this.waiting(urgency), this.#retries.length);
   }
 
   /** The number of messages of an urgency, without those that need a fresh connection. */
   waiting(urgency: SmtpUrgency, label?: string): number {
-    const all = this.#lines[urgency].size + this.#returned[urgency].size;
+    const all = this.#lines[urgency].length + this.#returned[urgency].length;
     return label === undefined ? all : all - (this.#avoiding.get(label)?.[urgency] ?? 0);
   }
 
   /** Whether messages wait that are more urgent than campaigns, or that need a fresh connection. */
   get hasUrgent(): boolean {
-    return this.#retries.size > 0 || this.waiting('transactional') > 0 || this.waiting('automation') > 0;
+    return this.#retries.length > 0 || this.waiting('transactional') > 0 || this.waiting('automation') > 0;
   }
 
   /** Whether a message may go to a server; messages that need a fresh connection count. */
@@ -65,7 +68,7 @@ export class MessageQueue {
   }
 
   get retries(): number {
-    return this.#retries.size;
+    return this.#retries.length;
   }
 
   add(message: QueuedMessage): void {
@@ -88,11 +91,10 @@ export class MessageQueue {
 
   /** Moves the messages that need a fresh connection to the others, because none will be opened. */
   demoteRetries(): void {
-    for (const message of this.#retries) {
-      this.#returned[message.urgency].add(message);
+    for (const message of this.#retries.splice(0)) {
+      this.#returned[message.urgency].push(message);
       this.#count(message, 1);
     }
-    this.#retries.clear();
   }
 
   peek(urgency: SmtpUrgency, label: string): QueuedMessage | undefined {
@@ -117,7 +119,7 @@ export class MessageQueue {
   refuseAvoiding(labels: readonly string[], createError: () => Error): void {
     if (labels.some((label) => !this.#avoiding.has(label))) return;
     for (const line of this.#allLines()) {
-      for (const message of line) {
+      for (const message of [...line]) {
         if (!labels.every((label) => message.avoid?.has(label))) continue;
         this.#leave(message, line);
         message.reject(createError());
@@ -125,20 +127,19 @@ export class MessageQueue {
     }
   }
 
-  #allLines(): Set<QueuedMessage>[] {
+  #allLines(): QueuedMessage[][] {
     return [this.#retries, ...Object.values(this.#returned), ...Object.values(this.#lines)];
   }
 
-  #takeFrom(line: Set<QueuedMessage>, label?: string): QueuedMessage | undefined {
+  #takeFrom(line: QueuedMessage[], label?: string): QueuedMessage | undefined {
     const message = first(line, label);
     if (message) this.#leave(message, line);
     return message;
   }
 
-  #leave(message: QueuedMessage, line: Set<QueuedMessage>): void {
-    if (!line.delete(message)) return;
+  #leave(message: QueuedMessage, line: QueuedMessage[]): void {
+    line.splice(line.indexOf(message), 1);
     if (line !== this.#retries) this.#count(message, -1);
-    if (message.signal) this.#bySignal.get(message.signal)?.delete(message);
   }
 
   #count({ avoid, urgency }: QueuedMessage, by: number): void {
@@ -150,33 +151,26 @@ export class MessageQueue {
     }
   }
 
-  #enter(message: QueuedMessage, line: Set<QueuedMessage>): void {
+  #enter(message: QueuedMessage, line: QueuedMessage[]): void {
     const { signal } = message;
     if (signal?.aborted) {
       message.reject(reasonOf(signal));
       return;
     }
-    line.add(message);
+    line.push(message);
     if (line !== this.#retries) this.#count(message, 1);
-    if (signal) this.#messagesUnder(signal).add(message);
+    if (!signal || this.#signals.has(signal)) return;
+    this.#signals.add(signal);
+    signal.addEventListener('abort', () => this.#refuseUnder(signal), { once: true });
   }
 
-  #messagesUnder(signal: AbortSignal): Set<QueuedMessage> {
-    const known = this.#bySignal.get(signal);
-    if (known) return known;
-    const messages = new Set<QueuedMessage>();
-    this.#bySignal.set(signal, messages);
-    const leave = (): void => {
-      for (const message of messages) {
-        for (const line of [this.#lines[message.urgency], this.#returned[message.urgency], this.#retries]) {
-          this.#leave(message, line);
-        }
+  #refuseUnder(signal: AbortSignal): void {
+    for (const line of this.#allLines()) {
+      for (const message of line.filter((each) => each.signal === signal)) {
+        this.#leave(message, line);
         message.reject(reasonOf(signal));
       }
-      messages.clear();
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    return messages;
+    }
   }
 }
 
