@@ -15,7 +15,7 @@ import { addToOutbox } from '../../durable/outbox/outbox.ts';
 export async function assertScheduledLimit(em: Em, projectId: string): Promise<void> {
   await assertBelowLimit(em, {
     rows: sql`
-      from email where project_id = ${projectId} and scheduled_at is not null and status = ${emailStatus.PENDING}`,
+      from email where project_id = ${projectId} and scheduled_at > now() and status = ${emailStatus.PENDING}`,
     limit: LIMITS.scheduledEmailsPerProject,
     field: 'scheduledAt',
     what: 'scheduled emails in a project',

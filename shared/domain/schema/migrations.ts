@@ -11,6 +11,7 @@ import { ConsoleMigration } from './migrations/20261127000003-console.ts';
 import { SourcesMigration } from './migrations/20261127000004-sources.ts';
 import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
+import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261127000004-sources', class: SourcesMigration },
   { name: '20261127000005-tls-reports', class: TlsReportsMigration },
   { name: '20261128000006-brand', class: BrandMigration },
+  { name: '20261128000009-email-updates', class: EmailUpdatesMigration },
 ];
