@@ -384,6 +384,7 @@ END,
 );
 CREATE INDEX email_by_creation ON email USING btree (project_id, created_at, id);
 CREATE INDEX email_by_hard_bounce ON email USING btree (project_id, bounced_at, id) WHERE ((bounced_at IS NOT NULL) AND ((refusal ->> 'kind'::text) = 'hard'::text) AND ((refusal ->> 'undoneAt'::text) IS NULL));
+CREATE INDEX email_by_schedule ON email USING btree (project_id, scheduled_at) WHERE (scheduled_at IS NOT NULL);
 CREATE INDEX email_by_trouble ON email USING btree (project_id, trouble, created_at, id) WHERE (trouble IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_contact ON email USING btree (campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_seq ON email USING btree (campaign_id, campaign_seq) WHERE (campaign_id IS NOT NULL);
@@ -392,7 +393,6 @@ CREATE INDEX email_of_automation ON email USING btree (automation_id, created_at
 CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
 CREATE INDEX email_of_delivery ON email USING btree (delivery_id) WHERE ((delivery_id IS NOT NULL) AND (delivery_due_at IS NOT NULL));
 CREATE INDEX email_of_template ON email USING btree (template_id, created_at, id) WHERE (template_id IS NOT NULL);
-CREATE INDEX email_scheduled ON email USING btree (project_id, scheduled_at) WHERE ((scheduled_at IS NOT NULL) AND (status = 'PENDING'::text));
 CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
 CREATE INDEX email_without_contact ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at, id) WHERE ((contact_id IS NULL) AND (to_address IS NOT NULL));
 
