@@ -63,11 +63,11 @@ function createSender() {
  * Mounts the docs at `GET /docs`, and `/llms.txt`. They are made from the Markdown files of `docs/` and from the OpenAPI
  * document, and need no key.
  */
-export function mountDocs(app: Express, document: Node, apiUrl: string): void {
+export function mountDocs(app: Express, readDocument: () => Node, apiUrl: string): void {
   const assets = readAssets();
   const send = createSender();
   let site: Promise<Site> | undefined;
-  const readSite = (): Promise<Site> => (site ??= createSite(document, readApiExamples(), assets));
+  const readSite = (): Promise<Site> => (site ??= createSite(readDocument(), readApiExamples(), assets));
 
   app.get('/docs/assets/:version/:name', async (req, res, next) => {
     const file = assets.files.get(req.params.name);

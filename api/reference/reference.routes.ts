@@ -5,12 +5,18 @@ import type { Node } from './document-node.ts';
 import { readApiExamples } from './examples.ts';
 import { createOpenApiDocument } from './openapi.ts';
 
-/** Mounts `GET /openapi.json`, which is made from the endpoints. @returns the document */
-export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): Node {
-  const document = createOpenApiDocument(endpoints, publicUrl, readApiExamples());
-  const body = Buffer.from(JSON.stringify(document));
+/**
+ * Mounts `GET /openapi.json`, which is made from the endpoints.
+ * @returns a function that gives the document. Only the first call makes it, because that takes longer than the rest of
+ *   the start.
+ */
+export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): () => Node {
+  let document: Node | undefined;
+  const read = (): Node =>
+    (document ??= createOpenApiDocument(endpoints, publicUrl, readApiExamples()) as unknown as Node);
+  let body: Buffer | undefined;
   app.get('/openapi.json', (_req, res) => {
-    sendJson(res, [body]);
+    sendJson(res, [(body ??= Buffer.from(JSON.stringify(read())))]);
   });
-  return document as unknown as Node;
+  return read;
 }
