@@ -16,6 +16,7 @@ import { wakeEndpoints } from '../../shared/domain/webhooks/delivery-state.ts';
 import { createDispatcher } from '../../shared/durable/outbox/dispatcher.ts';
 import { testEnvironment } from './environment.ts';
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
+import { withoutThreads } from './quiet-temporal.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
 import type { TaskQueueName } from '../../shared/pure/task-queues.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
@@ -101,22 +102,24 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const pool = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
     smtp = pool;
     const links = linkSignerOf(config);
-    const workers = await createWorkers({
-      connection: temporal.connection,
-      namespace: temporal.namespace,
-      dataConverter,
-      logger,
-      activities: createActivities({
-        ...{ config, orm: api.database.orm, logger, smtp: pool, links },
-        temporal: temporal.client,
-        metrics: delivery,
-        heartbeatMs: 500,
-        openDeliveries,
+    const workers = await withoutThreads(() =>
+      createWorkers({
+        connection: temporal.connection,
+        namespace: temporal.namespace,
+        dataConverter,
+        logger,
+        activities: createActivities({
+          ...{ config, orm: api.database.orm, logger, smtp: pool, links },
+          temporal: temporal.client,
+          metrics: delivery,
+          heartbeatMs: 500,
+          openDeliveries,
+        }),
+        // The bundle that all tests share does not encode failures.
+        workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
+        ...(taskQueues && { taskQueues }),
       }),
-      // The bundle that all tests share does not encode failures.
-      workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
-      ...(taskQueues && { taskQueues }),
-    });
+    );
     const running = Promise.all(workers.map((worker) => worker.run()));
     stopRunning = async () => {
       openDeliveries.closeAll();

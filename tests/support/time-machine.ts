@@ -7,6 +7,7 @@ import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
 import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
 import type { Em } from '../../shared/database/em.ts';
 import { sql } from '../../shared/database/sql.ts';
+import { withoutThreads } from './quiet-temporal.ts';
 import { query } from './rows.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -98,14 +99,16 @@ export async function startTimeMachine({ replace, ...options }: TimeMachineOptio
     heartbeatMs: 500,
     openDeliveries: createOpenDeliveries(),
   });
-  const workers = await createWorkers({
-    connection: environment.nativeConnection,
-    namespace: environment.client.options.namespace,
-    logger,
-    activities: { ...activities, ...replace?.(activities) },
-    workflowBundlePath: testEnvironment().workflowBundlePath,
-    taskQueues: ['orchestration', 'executions', 'jobs', 'webhooks'],
-  });
+  const workers = await withoutThreads(() =>
+    createWorkers({
+      connection: environment.nativeConnection,
+      namespace: environment.client.options.namespace,
+      logger,
+      activities: { ...activities, ...replace?.(activities) },
+      workflowBundlePath: testEnvironment().workflowBundlePath,
+      taskQueues: ['orchestration', 'executions', 'jobs', 'webhooks'],
+    }),
+  );
   const running = Promise.all(workers.map((worker) => worker.run()));
 
   const client = new Client({

@@ -5,6 +5,7 @@ import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { testEnvironment } from './environment.ts';
+import { withoutThreads } from './quiet-temporal.ts';
 
 export interface WorkflowServer {
   connection: NativeConnection;
@@ -35,14 +36,16 @@ export async function startWorkflowWorkers({ connection, namespace }: WorkflowSe
   };
   const { orchestration, executions, ...others } = TASK_QUEUES;
   const workflowBundle = { codePath: testEnvironment().workflowBundlePath };
-  const workers = await Promise.all([
-    ...[orchestration, executions].map((taskQueue) =>
-      Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }),
-    ),
-    ...Object.values(others).map((taskQueue) =>
-      Worker.create({ connection, namespace, taskQueue, activities, maxHeartbeatThrottleInterval: '100ms' }),
-    ),
-  ]);
+  const workers = await withoutThreads(() =>
+    Promise.all([
+      ...[orchestration, executions].map((taskQueue) =>
+        Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }),
+      ),
+      ...Object.values(others).map((taskQueue) =>
+        Worker.create({ connection, namespace, taskQueue, activities, maxHeartbeatThrottleInterval: '100ms' }),
+      ),
+    ]),
+  );
   const running = Promise.all(workers.map((worker) => worker.run()));
   return {
     async withActivities(own, run) {
