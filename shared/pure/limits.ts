@@ -36,6 +36,8 @@ export const LIMITS = {
   /** Tags of an email, and the length of each. */
   emailTags: 10,
   emailTagLength: 100,
+  /** Days that one answer about deliverability covers. */
+  deliverabilityDays: 90,
   /** How far ahead an email may be scheduled, and how many emails of a project wait for their moment. */
   scheduledDays: 180,
   scheduledEmailsPerProject: 10_000,

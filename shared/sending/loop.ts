@@ -1,5 +1,5 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import type { Grant, Permit } from './permit/permit.ts';
+import type { Grant, Permit, Question } from './permit/permit.ts';
 import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
@@ -122,6 +122,17 @@ async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<Ra
   }
 }
 
+/** What the permit is asked about an email. */
+function questionOf(
+  { envelope, queuedAt, heldAt, answered, isMarketing }: PreparedEmail,
+  { projectId, signal, urgency }: LoopOptions,
+): Question {
+  const stream = (isMarketing ?? urgency === 'campaign') ? 'marketing' : 'transactional';
+  // Emails of a campaign wait for each other; they are due when they are first taken.
+  const due = queuedAt?.getTime() ?? answered?.firstMs ?? heldAt?.getTime();
+  return { projectId, recipient: envelope.to, stream, signal, email: { dueMs: due ?? Date.now(), answered } };
+}
+
 /**
  * Creates the function that takes the next email, for all lanes; it answers undefined after the last one. An async
  * generator would do the same, but it links each request to the next one, so that all emails live until the garbage
@@ -155,7 +166,7 @@ function takerOf(emails: Emails): () => Promise<EmailToSend | undefined> {
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, projectId, sandbox, signal, retrySeconds, urgency } = options;
+  const { buffer, pool, permit, sandbox, signal, retrySeconds, urgency } = options;
   const settle = settlerOf(options);
   await permit.ready();
   const take = takerOf(emails);
@@ -184,7 +195,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       if (isServerAtFault(outcome, grant.provider)) {
         broken ??= new SmtpUnavailableError(`connections broke under ${INTERRUPTIONS_MAX} messages in a row`);
       }
-      settle(email, resultOf(email, outcome, retrySeconds, assessment));
+      settle(email, { ...resultOf(email, outcome, retrySeconds, assessment), ...assessment.kept });
     } catch (error) {
       if (error instanceof NoOtherServerError) settle(email, heldResult(email, permit.unreachable(grant)));
       else if (error instanceof UnsendableAddressError) {
@@ -214,9 +225,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           noteUnmade(options, email, email.cause);
           continue;
         }
-        const { envelope, isMarketing = urgency === 'campaign' } = email;
-        const stream = isMarketing ? 'marketing' : 'transactional';
-        const answer = await permit.ask({ projectId, recipient: envelope.to, stream, signal });
+        const answer = await permit.ask(questionOf(email, options));
         if ('until' in answer) {
           settle(email, heldResult(email, answer));
           continue;

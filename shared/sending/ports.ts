@@ -2,6 +2,7 @@ import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
 import type { Hold } from '../pure/emails/hold.ts';
 import type { ProjectShaping } from '../pure/traffic-rules.ts';
 import type { AllowanceRequest, Lease } from './permit/allowance.ts';
+import type { Answers, CountedAnswers } from './permit/answers.ts';
 import type { ProviderHealth, ProviderReport } from './permit/health.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import type { SpanParent } from './send-span.ts';
@@ -18,6 +19,8 @@ export interface AttemptLedger {
   uncertainAttempts: number;
   /** The time since which its provider has held it up; null when it has not. */
   heldAt: Date | null;
+  /** What was counted of its earlier attempts; null before a server has put it off. */
+  answered: CountedAnswers | null;
 }
 
 /** Why an email was refused, as it is kept with the email. */
@@ -43,6 +46,10 @@ export interface DeliveryResult {
   server?: string | undefined;
   /** Set for an email that is held. */
   held?: Hold;
+  /** The source that carried it and the provider that took it, as a key of their allowance. */
+  carrier?: string;
+  /** What has been counted of an email that a server did not accept. */
+  answered?: CountedAnswers;
 }
 
 /** Further facts about an outcome. */
@@ -50,6 +57,8 @@ export interface OutcomeAssessment {
   verdict?: RefusalVerdict;
   /** The email waits without a counted attempt: the server limits the speed, or refuses all our emails. */
   hold?: Hold;
+  /** What is kept with the email for the numbers of its source. */
+  kept?: Pick<DeliveryResult, 'carrier' | 'answered'>;
 }
 
 /** The known states of providers and relays, by their keys; those without trouble are left out. */
@@ -76,6 +85,19 @@ export interface SentCount {
   projectId: string;
   provider: string;
   count: number;
+}
+
+/** What a provider made of emails of a source. */
+export interface AnswerCount {
+  source: string;
+  provider: string;
+  answers: Answers;
+}
+
+/** What was counted since the last exchange. A pair of names may occur several times. */
+export interface EmailNumbers {
+  sent: readonly SentCount[];
+  answers: readonly AnswerCount[];
 }
 
 /** Emails of a project that wait together. */
@@ -111,12 +133,11 @@ export interface PermitStore {
    * Applies the reports of a worker to the states of providers, and reads the states that all workers have written.
    * @param relays the relays whose states are read
    * @param reports by `healthKey`
-   * @param sent emails that were handed over since the last call; a project and a provider may occur several times
    */
   exchange: (
     relays: readonly string[],
     reports: ReadonlyMap<string, ProviderReport>,
-    sent: readonly SentCount[],
+    counts: EmailNumbers,
     use: SourceUse,
   ) => Promise<ProviderStates>;
 }

@@ -20,7 +20,7 @@ interface Sending {
 
 function mailTo(emailId: string, more: Partial<EmailToSend> = {}): EmailToSend {
   return {
-    ...{ emailId, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
+    ...{ emailId, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null },
     envelope: { from: 'hello@example.com', to: `${emailId}@mail.test` },
     compose: () => ({}) as never,
     ...more,
@@ -310,7 +310,7 @@ describe('a message that cannot be composed', () => {
       },
     });
   const unprepared: EmailToSend = {
-    ...{ emailId: 'c', subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
+    ...{ emailId: 'c', subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null },
     cause,
   };
   const emails = [mailTo('a'), unmade('b'), unprepared, mailTo('d')];

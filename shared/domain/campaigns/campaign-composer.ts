@@ -99,8 +99,8 @@ export function createCampaignComposers(deps: ComposerDeps) {
   };
 }
 
-function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt }: PendingRecipient) {
-  return { emailId, deferrals, uncertainAttempts, heldAt };
+function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt, answered }: PendingRecipient) {
+  return { emailId, deferrals, uncertainAttempts, heldAt, answered };
 }
 
 /** Why a recipient whom the audience had is skipped now. */

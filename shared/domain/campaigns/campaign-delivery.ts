@@ -86,7 +86,7 @@ const PENDING_RECIPIENT = {
   emailId: tables.email.id,
   /** Null when the contact was erased. */
   toAddress: tables.email.toAddress,
-  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt'),
+  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'answered'),
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: nullable(tables.contact.id),
   subscribed: nullable(tables.contact.subscribed),
@@ -135,7 +135,7 @@ export async function* loadPendingRecipients(
       em(),
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
-          p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
+          p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.answered, p.contact_id as "contactId", p.subscribed,
           p.is_pending as "isPending", p.paused_until as "pausedUntil", p.tracking_allowed as "trackingAllowed",
           p.topic_choice as "topicChoice", p.data, s.reason as suppression, p.campaign_seq as seq, p.loaded
         from (
@@ -143,7 +143,7 @@ export async function* loadPendingRecipients(
             sum(${DATA_BYTES}) over (order by r.campaign_seq rows between unbounded preceding and 1 preceding)
               as bytes_before
           from (
-            select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
+            select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.answered, e.project_id, e.campaign_seq,
               c.id as contact_id, c.subscribed, c.is_pending, c.paused_until, c.tracking_allowed, ${topicChoice(topicId)} as topic_choice, c.data
             from email e left join contact c on c.id = e.contact_id
             where ${isDue(page, firstSeq)} order by e.campaign_seq limit ${limit}

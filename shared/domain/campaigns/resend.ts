@@ -174,6 +174,7 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
       ),
       requeued as (
         update email e set status = ${emailStatus.PENDING}, deferrals = 0, uncertain_attempts = 0, retry_at = null, held_at = null,
+          answered = null,
           error = null, refusal = null, sent_at = null, delivered_at = null, bounced_at = null
         from due d where e.id = d.id
       ),

@@ -1,6 +1,5 @@
-import type { SentCount } from '../../sending/ports.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
 import { number, tables, type RowOf } from '../../database/tables.ts';
 
 /** How often recipients at a provider reported emails of a project as spam, over the last seven UTC days. */
@@ -19,28 +18,6 @@ const WINDOW_DAYS = 7;
 const RATES_MAX = 50;
 const TODAY = sql`(now() at time zone 'UTC')::date`;
 const IN_WINDOW = sql`day > ${TODAY} - ${WINDOW_DAYS}::int`;
-
-function addTo(column: SqlFragment, counts: readonly SentCount[]): SqlFragment {
-  return sql`
-    insert into provider_day as d (project_id, provider, day, ${column})
-    select project_id, provider, ${TODAY}, sum(count)
-    from unnest(
-      ${counts.map((each) => each.projectId)}::uuid[], ${counts.map((each) => each.provider)}::text[],
-      ${counts.map((each) => each.count)}::int[]
-    ) as t (project_id, provider, count)
-    group by project_id, provider order by project_id, provider
-    on conflict (project_id, provider, day) do update set ${column} = d.${column} + excluded.${column}`;
-}
-
-/** Counts emails that were handed over. */
-export async function countSent(em: Em, counts: readonly SentCount[]): Promise<void> {
-  if (counts.length > 0) await query(em, addTo(sql`sent`, counts));
-}
-
-/** Counts a complaint, in the transaction that records it. */
-export async function countComplaint(tx: Em, projectId: string, provider: string): Promise<void> {
-  await query(tx, addTo(sql`complained`, [{ projectId, provider, count: 1 }]));
-}
 
 /** The rates of a project: those with the most complaints first, then those with the most emails. */
 export async function listComplaintRates(em: Em, projectId: string): Promise<ComplaintRate[]> {

@@ -52,8 +52,9 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
       ${rows.map(({ server }) => storableOrNull(server))}::text[],
       ${rows.map(({ held }) => (held ? heldMs(held) : null))}::float8[],
-      ${rows.map(({ held }) => held?.reason ?? null)}::text[]
-    ) as r (email_id, verdict, subject, error, refusal, server, held_ms, held_for)`;
+      ${rows.map(({ held }) => held?.reason ?? null)}::text[], ${rows.map(({ carrier }) => carrier ?? null)}::text[],
+      ${rows.map(({ answered }) => (answered ? json(answered) : null))}::jsonb[]
+    ) as r (email_id, verdict, subject, error, refusal, server, held_ms, held_for, carrier, answered)`;
 }
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */
@@ -100,6 +101,8 @@ export function resultColumns(retrySeconds: readonly number[], pageClaim?: strin
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
   error = case when e.to_address is not null then r.error end,
+  carrier = coalesce(r.carrier, e.carrier),
+  answered = coalesce(r.answered, e.answered),
   refusal = case when e.to_address is not null then coalesce(r.refusal, e.refusal) end,
   attempts = case when e.to_address is null then null when r.server is null then e.attempts
     else coalesce(e.attempts, '[]') || jsonb_strip_nulls(jsonb_build_object('at', ${isoText(sql`now()`)},

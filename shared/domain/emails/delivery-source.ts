@@ -97,8 +97,8 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
     email: StoredEmail,
     attachments: StoredAttachment[],
   ): Promise<EmailToSend> {
-    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = email;
-    const ledger = { emailId, subject: null, deferrals, uncertainAttempts, heldAt };
+    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt, answered } = email;
+    const ledger = { emailId, subject: null, deferrals, uncertainAttempts, heldAt, answered };
     let identity: SendingIdentity;
     try {
       identity = await identities.identityOf(projectId, domainOf(from));

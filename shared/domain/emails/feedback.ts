@@ -18,9 +18,10 @@ import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
-import { countComplaint } from './complaint-rates.ts';
 import type { RecordedRefusal } from '../../sending/ports.ts';
+import { isReputation } from '../../sending/verdict/refusal-signs.ts';
 import { applyHardBounces } from './hard-bounces.ts';
+import { countReport } from './source-days.ts';
 
 /** What the report of a mail server or a mailbox provider changes in an email. */
 interface StatusChange {
@@ -62,6 +63,7 @@ const CHANGED_EMAIL = {
   project_id: tables.email.projectId,
   contact_id: tables.email.contactId,
   to_address: tables.email.toAddress,
+  carrier: tables.email.carrier,
 };
 type ChangedEmail = RowOf<typeof CHANGED_EMAIL>;
 
@@ -115,7 +117,7 @@ async function applyStatusChange(
       sql`select ${emailId}::uuid as id`,
       change,
       data,
-      sql`select project_id, contact_id, to_address from changed`,
+      sql`select project_id, contact_id, to_address, carrier from changed`,
     ),
     CHANGED_EMAIL,
   );
@@ -168,6 +170,7 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
         where id = ${emailId} and to_address is not null`,
     );
     await applyHardBounces(tx, email.project_id, [{ emailId, contactId: email.contact_id }]);
+    if (email.carrier !== null) await countReport(tx, email.carrier, { refusedMailbox: 1 });
   });
 }
 
@@ -186,7 +189,8 @@ export async function recordComplaint(em: Em, emailId: string, { isCounted = tru
       await setSubscribed(tx, email.project_id, [email.contact_id], false, { reason: 'complaint', emailId });
     }
     if (email.to_address === null || !isCounted || (await hasComplainedBefore(tx, emailId, email))) return;
-    await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
+    const complaint = { projectId: email.project_id, provider: recipientProviderOf(email.to_address) };
+    await countReport(tx, email.carrier, { complaints: 1 }, complaint);
   });
 }
 
@@ -246,19 +250,25 @@ export async function recordSoftBounce(
   { diagnostic, rule, server }: ReportedFailure,
   reportId: string,
 ): Promise<void> {
-  await query(
-    em,
-    sql`
-      with ${recordedEmailEvents({
-        emails: sql`email`,
-        id: sql`${derivedId('soft bounce', emailId, reportId)}::uuid`,
-        name: sql`'email.bounce'`,
-        details: sql`${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb`,
-        where: sql`m.id = ${emailId} and ${canBeReported('email.bounce', REPORTS_PER_EMAIL_MAX)}`,
-        onConflict: ONCE,
-      })}
-      select`,
-  );
+  await inTransaction(em, async (tx) => {
+    const first = await queryOne(
+      tx,
+      sql`
+        with ${recordedEmailEvents({
+          emails: sql`email`,
+          id: sql`${derivedId('soft bounce', emailId, reportId)}::uuid`,
+          name: sql`'email.bounce'`,
+          details: sql`${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb`,
+          where: sql`m.id = ${emailId} and ${canBeReported('email.bounce', REPORTS_PER_EMAIL_MAX)}`,
+          onConflict: ONCE,
+        })}
+        update email set answered = coalesce(answered, '{}') || '{"isReported": true}'
+        where id = ${emailId} and carrier is not null and status in ${REPORTABLE} and answered -> 'isReported' is null
+        returning carrier`,
+      { carrier: tables.email.carrier },
+    );
+    if (first) await countReport(tx, first.carrier, { [isReputation(rule) ? 'refusedReputation' : 'refusedOther']: 1 });
+  });
 }
 
 /** A message with which somebody answers an email. */

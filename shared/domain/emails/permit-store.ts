@@ -21,7 +21,7 @@ import {
   type Lease,
 } from '../../sending/permit/allowance.ts';
 import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
-import { countSent } from './complaint-rates.ts';
+import { countEmails } from './source-days.ts';
 import { meetSources } from './sources.ts';
 
 declare module '../../database/column-types.ts' {
@@ -218,11 +218,11 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     policyOf: (projectId) => readPolicy(em(), projectId, ratePerSecond),
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
-    async exchange(relays, reports, sent, { sources, requests }) {
+    async exchange(relays, reports, counts, { sources, requests }) {
       // Emails wait for the leases.
       const [leases, drained] = await Promise.all([lendAll(em(), requests), meetSources(em(), sources)]);
       const states = await exchange(em(), relays, reports);
-      await countSent(em(), sent);
+      await countEmails(em(), counts);
       return { ...states, leases, drained };
     },
   };

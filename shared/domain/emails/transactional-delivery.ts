@@ -17,7 +17,7 @@ const STORED_EMAIL = {
   subject: notNull(tables.email.subject),
   isMarketing: boolean,
   text: tables.emailContent.bodyText,
-  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'createdAt', 'scheduledAt'),
+  ...pick(tables.email, 'deferrals', 'uncertainAttempts', 'heldAt', 'answered', 'createdAt', 'scheduledAt'),
 };
 export type StoredEmail = RowOf<typeof STORED_EMAIL>;
 
@@ -119,7 +119,7 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
       select e.id as "emailId", e.to_address as "toAddress", e.contact_id as "contactId", c.to_name as "toName", c.from_address as "fromAddress",
         c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
         c.attachment_set_id as "attachmentSetId", c.addressed, e.scheduled_at as "scheduledAt", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
-        e.held_at as "heldAt", e.created_at as "createdAt",
+        e.held_at as "heldAt", e.answered, e.created_at as "createdAt",
         exists (select from template t where t.id = e.template_id and t.type = ${emailType.MARKETING}) as "isMarketing"
       from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
     STORED_EMAIL,

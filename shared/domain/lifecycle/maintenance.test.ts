@@ -180,7 +180,8 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   const keys = providers.map((provider) => healthKey('relay:25', provider));
   const store = createPermitStore(em, 0);
   const use = { sources: [], requests: new Map() };
-  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), [], use);
+  const counts = { sent: [], answers: [] };
+  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), counts, use);
   const makeOlder = (provider: string, hours: number) =>
     query(
       em(),
@@ -192,8 +193,19 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   await makeOlder('today.test', 23);
   await makeOlder('gone.test', 25);
   expect(await cleanUp()).toMatchObject({ providerStates: 1 });
-  const { states } = await store.exchange(['relay:25'], new Map(), [], use);
+  const { states } = await store.exchange(['relay:25'], new Map(), counts, use);
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
+});
+
+it('the clean-up deletes results of sources that no answer covers any more', async () => {
+  await query(
+    em(),
+    sql`
+      insert into source_day (source, provider, day, offered)
+      select 'a', 'mail.test', (now() at time zone 'UTC')::date - days, 1 from unnest(array[0, 90, 95, 400]) days`,
+  );
+  expect(await cleanUp()).toMatchObject({ sourceDays: 2 });
+  expect(await query(em(), sql`select from source_day`)).toHaveLength(2);
 });
 
 it('the clean-up forgets replaced secrets of webhook endpoints after their time', async () => {

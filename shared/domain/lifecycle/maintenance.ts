@@ -1,5 +1,6 @@
 import { NIL } from 'uuid';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { replacedConsents, unusedWordings } from '../consent/old-consents.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../../database/em.ts';
@@ -28,6 +29,7 @@ export interface CleanUpReport {
   webhookSecrets: number;
   erasedContacts: number;
   providerDays: number;
+  sourceDays: number;
   providerStates: number;
   allowances: number;
   traceContexts: number;
@@ -41,6 +43,8 @@ export interface CleanUpReport {
 const REFUSAL_DAYS = 30;
 /** Longer than the 7 days of complaint rates. */
 const PROVIDER_DAYS = 9;
+/** Longer than the days of `GET /deliverability`. */
+const SOURCE_DAYS = LIMITS.deliverabilityDays + 2;
 /** Workers report a provider every second while they have email for it, and no pause is nearly as long. */
 const PROVIDER_STATE_DAYS = 1;
 /** Rows of one kind that are removed at a time. */
@@ -258,6 +262,11 @@ function sweepProviderDays(em: Em): Promise<number> {
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
+function sweepSourceDays(em: Em): Promise<number> {
+  const old = sql`select source, provider, day from source_day where day ${olderThan(SOURCE_DAYS)}`;
+  return deleteChunk(em, sql`source_day`, sql`(source, provider, day)`, old);
+}
+
 /** Deletes what is known of the use of rules, once no window of a rule reaches back so far. */
 function sweepAllowances(em: Em): Promise<number> {
   return deleteChunk(
@@ -359,6 +368,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   webhookSecrets: async (em) => ({ removed: await sweepWebhookSecrets(em) }),
   erasedContacts: unlessKept('erasedContacts', fromStart(sweepErasedContacts)),
   providerDays: fromStart(sweepProviderDays),
+  sourceDays: fromStart(sweepSourceDays),
   providerStates: fromStart(sweepProviderStates),
   allowances: fromStart(sweepAllowances),
   traceContexts: fromStart(sweepTraceContexts),

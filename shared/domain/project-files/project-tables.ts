@@ -107,6 +107,7 @@ export const PROJECT_TABLES: Readonly<Record<TableName, TableRows | LeftOut>> = 
   endedExecutionCount: { leftOut: 'it is counted again when the executions are stored' },
   knownNamespace: { leftOut: 'it belongs to the installation' },
   knownSecret: { leftOut: 'it belongs to the installation' },
+  sourceDay: { leftOut: 'it belongs to the installation' },
   mtaStsPolicy: { leftOut: 'it belongs to the installation' },
   outbox: { leftOut: 'reconciliation makes it from what has not ended' },
   projectPermit: { leftOut: 'it holds moments of the last second' },

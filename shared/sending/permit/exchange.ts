@@ -129,10 +129,9 @@ export class Exchange {
     const requests = allowances.takeRequests();
     const askedMs = performance.now();
     try {
-      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, taken.accepted.counts(), {
-        sources,
-        requests,
-      });
+      const counts = { sent: taken.counts.sent(), answers: taken.counts.answers() };
+      const use = { sources, requests };
+      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, use);
       allowances.lent(answer.leases, askedMs);
       this.#shaping.drain(answer.drained);
       this.#exchangedAt = performance.now();

@@ -75,13 +75,13 @@ describe('reports', () => {
       { projectId: 'q', provider: 'mail.test', count: 1 },
     ];
     // More exchanges in a second store nothing.
-    expect(ledger.takeReports(none).accepted.counts()).toEqual([]);
+    expect(ledger.takeReports(none).counts.sent()).toEqual([]);
     nowMs += 1_000;
     const taken = ledger.takeReports(none);
-    expect(taken.accepted.counts()).toEqual(counts);
+    expect(taken.counts.sent()).toEqual(counts);
     ledger.putBack(taken);
     nowMs += 1_000;
-    expect(ledger.takeReports(none).accepted.counts()).toEqual(counts);
+    expect(ledger.takeReports(none).counts.sent()).toEqual(counts);
   });
 
   it('are requested at once at the tenth refusal', () => {

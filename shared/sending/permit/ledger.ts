@@ -1,6 +1,7 @@
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import type { RefusalSigns } from '../verdict/refusal-signs.ts';
-import { AcceptedEmails } from './accepted-emails.ts';
+import type { Answers } from './answers.ts';
+import { EmailCounts } from './email-counts.ts';
 import {
   addNumbers,
   addProjects,
@@ -65,14 +66,14 @@ export class Ledger {
   readonly workerId: string;
   /** Called when so many emails were refused that a report should not wait. */
   onSurge: () => void = () => undefined;
-  #accepted: AcceptedEmails;
+  #counts: EmailCounts;
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
 
   constructor(workerId: string, now: () => number) {
     this.workerId = workerId;
     this.#now = now;
-    this.#accepted = new AcceptedEmails(now());
+    this.#counts = new EmailCounts(now());
   }
 
   accepted(email: DecidedEmail): void {
@@ -86,7 +87,12 @@ export class Ledger {
         entry.acceptedMs = this.#now();
       }
     }
-    this.#accepted.add(relay, projectId, provider);
+    this.#counts.add(relay, projectId, provider);
+  }
+
+  /** Counts what a provider made of an email of a source. */
+  answered(source: string, provider: string, answers: Answers): void {
+    this.#counts.addAnswers(source, provider, answers);
   }
 
   /**
@@ -149,10 +155,10 @@ export class Ledger {
 
   /**
    * Takes the results to report: those of known keys, of keys with a probe that is wanted, and of others after a few
-   * refusals; and the numbers of accepted emails.
+   * refusals; and the numbers of emails.
    */
   takeReports(known: ReadonlySet<string>, probesWanted: ReadonlySet<string> = new Set()) {
-    for (const key of known) if (this.#accepted.at(key) > 0) this.#entry(key);
+    for (const key of known) if (this.#counts.at(key) > 0) this.#entry(key);
     for (const key of probesWanted) this.#entry(key);
     const reports = new Map<string, ProviderReport>();
     for (const [key, entry] of this.#entries) {
@@ -166,15 +172,15 @@ export class Ledger {
       entry.report = this.#emptyReport(key);
       entry.sinceMs = this.#now();
     }
-    const accepted = this.#accepted.isDue(this.#now()) ? this.#accepted : new AcceptedEmails(this.#now());
-    if (accepted === this.#accepted) this.#accepted = new AcceptedEmails(this.#now());
-    return { reports, accepted };
+    const counts = this.#counts.isDue(this.#now()) ? this.#counts : new EmailCounts(this.#now());
+    if (counts === this.#counts) this.#counts = new EmailCounts(this.#now());
+    return { reports, counts };
   }
 
-  /** Puts back what could not be reported: the probes, and the numbers of accepted emails. */
-  putBack({ reports, accepted }: ReturnType<Ledger['takeReports']>): void {
+  /** Puts back what could not be reported: the probes, and the numbers of emails. */
+  putBack({ reports, counts }: ReturnType<Ledger['takeReports']>): void {
     for (const [key, { probe }] of reports) this.#entry(key).report.probe ??= probe;
-    this.#accepted.addAll(accepted);
+    this.#counts.addAll(counts);
   }
 
   #emptyReport(key: string): ProviderReport {
@@ -187,7 +193,7 @@ export class Ledger {
   #entry(key: string): Entry {
     const known = this.#entries.get(key);
     if (known) return known;
-    const accepted = this.#accepted.at(key);
+    const accepted = this.#counts.at(key);
     const report = { ...this.#emptyReport(key), total: accepted, accepted };
     const nowMs = this.#now();
     const entry = { sinceMs: nowMs, report, acceptedMs: accepted > 0 ? nowMs : -Infinity, recent: [] };

@@ -44,7 +44,7 @@ function createStore() {
         if (isUntroubled(after)) states.delete(key);
         else states.set(key, after);
       }
-      sent.push(...counts);
+      sent.push(...counts.sent);
       return { nowMs, states: new Map(states), changes, leases: new Map(), drained: new Set() };
     },
   };

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Hold } from '../../pure/emails/hold.ts';
-import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
+import type { AttemptLedger, OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { MessageLimits } from '../transport/message.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
 import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
+import { answersOf, refusedAs, type AnswerNumber } from './answers.ts';
 import type { Booking } from './booking.ts';
 import type { Shortage } from './allowances.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
@@ -14,7 +15,7 @@ import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
 import { Ledger, type DecidedEmail } from './ledger.ts';
 import type { ShapingFile } from '../../pure/traffic-rules.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import { Shaping, type Candidate, type MailStream } from './shaping.ts';
+import { allowanceKey, Shaping, type Candidate, type MailStream } from './shaping.ts';
 import { ProviderTurns } from './turns.ts';
 
 /** The permission to send one email. End it with `settle` or `abandon`. */
@@ -28,6 +29,14 @@ export interface Grant {
   probes?: readonly string[];
   /** The traffic rules that the email uses, by key, and what they say about connections. */
   rules?: { keys: readonly string[]; limits: MessageLimits };
+  /** What was known of the email when it asked; what becomes of it is counted then. */
+  email?: CountedEmail;
+}
+
+/** An email whose answers are counted. */
+export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
+  /** When it was due, in milliseconds since 1970. */
+  dueMs: number;
 }
 
 export interface Question {
@@ -36,6 +45,7 @@ export interface Question {
   recipient: string;
   stream: MailStream;
   signal: AbortSignal;
+  email?: CountedEmail;
 }
 
 export interface PermitOptions extends ExchangeOptions {
@@ -64,6 +74,12 @@ const OTHER_RELAY = 'The relay refuses our emails; the email goes to another rel
 /** A hold that ends in `ms` milliseconds. */
 export function holdFor(hold: Omit<Hold, 'until'>, ms: number): Hold {
   return { ...hold, until: new Date(Date.now() + ms).toISOString() };
+}
+
+/** A refusal as it was judged. */
+interface Assessed extends Pick<RefusalSigns, 'cause'> {
+  sign: RefusalSigns['kind'];
+  verdict?: RefusalVerdict;
 }
 
 /** A relay, and the keys of the pauses that apply to an email through it. */
@@ -140,8 +156,8 @@ export class Permit {
 
   /** Permits an email, or tells why it must wait. */
   async ask(question: Question): Promise<Grant | Hold> {
-    const { projectId, recipient, stream, signal } = question;
-    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient) };
+    const { projectId, recipient, stream, signal, email } = question;
+    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
     const isQuiet = this.#exchange.isQuiet();
     if (this.#shaping.isPlain(projectId)) return isQuiet ? grant : this.#askRelays(grant, this.#relays, signal);
     const relays = this.#shaping.relaysOf(projectId, stream);
@@ -212,18 +228,39 @@ export class Permit {
     if (outcome.kind === 'accepted') {
       this.#ledger.accepted(email);
       this.#reportProbes(grant, 'accepted');
-      return {};
+      return this.#count(grant, email.relay, 'accepted');
     }
     const keys = [healthKey(email.relay, provider), healthKey(email.relay, ALL)];
-    const { sign, verdict } = this.#assess(email, keys, outcome);
-    this.#reportProbes(grant, sign);
+    const assessed = this.#assess(email, keys, outcome);
+    this.#reportProbes(grant, assessed.sign);
+    const counted = this.#count(grant, email.relay, refusedAs(outcome, assessed.cause));
+    return { ...this.#consequences(email, keys, assessed), ...counted };
+  }
+
+  /** Counts the answer to an email. @returns what is kept with the email */
+  #count({ email, provider, rules }: Grant, relay: string, as: AnswerNumber): Pick<OutcomeAssessment, 'kept'> {
+    if (!email) return {};
+    const source = this.#shaping.sourceOf(relay);
+    const known = rules?.limits.provider ?? provider;
+    const { dueMs, answered: before } = email;
+    const { answers, counted } = answersOf(as, source, { dueMs, before, nowMs: Date.now() });
+    this.#ledger.answered(source, known, answers);
+    return { kept: as === 'accepted' ? { carrier: allowanceKey(source, known) } : { answered: counted } };
+  }
+
+  /** What follows from a refusal for the email. */
+  #consequences(
+    { recipient, projectId, provider, relay }: DecidedEmail,
+    keys: readonly string[],
+    { sign, verdict }: Assessed,
+  ): OutcomeAssessment {
     // What a single recipient gets is a refusal of that email, and counts as any other.
     if (sign === 'too fast' && keys.some((key) => this.#ledger.isSlowing(key, recipient))) {
-      return { hold: this.#providerHold(provider, [email.relay], TOO_FAST, SLOWED_MS) };
+      return { hold: this.#providerHold(provider, [relay], TOO_FAST, SLOWED_MS) };
     }
     const isPausedHere = keys.some((key) => this.#isPausedFor(key, projectId));
     if (sign === 'about us' && isPausedHere && !this.#isProviderPaused(provider, projectId)) {
-      return { hold: this.#providerHold(provider, [email.relay], OTHER_RELAY, OTHER_RELAY_MS) };
+      return { hold: this.#providerHold(provider, [relay], OTHER_RELAY, OTHER_RELAY_MS) };
     }
     // A refusal of one message may currently apply to all of them.
     const isPaused = isPausedHere || this.#pauseOf(contentKey(provider, projectId)) !== undefined;
@@ -331,11 +368,7 @@ export class Permit {
   }
 
   /** Notes and judges a refusal. A hard refusal that too many addresses get does not count as hard. */
-  #assess(
-    email: DecidedEmail,
-    keys: readonly string[],
-    outcome: Exclude<SmtpOutcome, { kind: 'accepted' }>,
-  ): { sign: RefusalSigns['kind']; verdict?: RefusalVerdict } {
+  #assess(email: DecidedEmail, keys: readonly string[], outcome: Exclude<SmtpOutcome, { kind: 'accepted' }>): Assessed {
     const { reply, stage } = outcome;
     const verdict =
       outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
@@ -345,7 +378,7 @@ export class Permit {
     if (signs.kind === 'about the message') {
       this.#ledger.refused(contentKey(email.provider, email.projectId), email, { ...signs, kind: 'about us' }, []);
     }
-    if (!isDoubted) return { sign: signs.kind, ...(verdict && { verdict }) };
-    return { sign: 'about us', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
+    if (!isDoubted) return { sign: signs.kind, cause: signs.cause, ...(verdict && { verdict }) };
+    return { sign: 'about us', cause: 'reputation', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
   }
 }

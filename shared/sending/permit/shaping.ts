@@ -216,7 +216,8 @@ export class Shaping {
     };
   }
 
-  #sourceOf(label: string): string {
+  /** The name of the source of a relay. */
+  sourceOf(label: string): string {
     return this.sources.find((each) => each.label === label)?.name ?? label;
   }
 
@@ -224,7 +225,7 @@ export class Shaping {
   #ruleOf(label: string, provider: string) {
     const limits = this.#limitsOf(label, provider);
     const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
-    return { key: allowanceKey(this.#sourceOf(label), provider), limits, isShared };
+    return { key: allowanceKey(this.sourceOf(label), provider), limits, isShared };
   }
 
   #limitsOf(label: string, provider: string): Limits {

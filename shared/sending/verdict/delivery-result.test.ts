@@ -5,7 +5,7 @@ import { resultOf } from './delivery-result.ts';
 const RETRY_SECONDS = [1, 1, 1, 1];
 
 const attempt = (deferrals: number, uncertainAttempts = 0) => ({
-  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts, heldAt: null },
+  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts, heldAt: null, answered: null },
 });
 const interrupted = (mayHaveBeenAccepted: boolean): SmtpOutcome => ({
   ...{ kind: 'interrupted', stage: 'data', mayHaveBeenAccepted, reply: 'the server closed the connection' },

@@ -46,6 +46,11 @@ export function providerOfServer(name: string): string {
   return known?.[1] ?? organizationOf(server);
 }
 
+/** Whether a provider is one of those known by name, whose number is bounded. */
+export function isNamedProvider(provider: string): boolean {
+  return isProviderGroup(provider) || Object.hasOwn(SERVER_NAMES, provider);
+}
+
 /** Finds the provider of an address: all domains behind one provider's MX hosts are one. */
 export type ProviderFinder = (address: string) => Promise<string>;
 

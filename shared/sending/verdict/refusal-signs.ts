@@ -7,6 +7,8 @@ export interface RefusalSigns {
   words: string;
   /** Code and rule, which name no recipient. */
   reason: string;
+  /** What it counts as in the results of the source: for speed, for reputation or policy, because the mailbox is dead. */
+  cause: 'speed' | 'reputation' | 'mailbox' | 'other';
 }
 
 /** The codes of replies to email that comes too fast. */
@@ -18,9 +20,16 @@ const FOR_NOW =
   /temporar(?:y|ily)|(?:please )?(?:re)?try(?:ing)? again (?:later|in|after|soon)|(?:please )?(?:re)?try (?:\S+ ){0,3}(?:back )?later|later time/g;
 const GREYLISTED_OR_BUSY = /gr[ae]y-?list|too busy|overload|high load|too many (?:\S+ )?(?:connections|sessions)/;
 const ABOUT_US = new Set(['listed', 'listed-language', 'reputation', 'authentication', 'sending-host', 'spam']);
+/** Rules by which a provider refuses for reputation or policy, also for good and of one message. */
+const REPUTATION = new Set([...ABOUT_US, 'spam-content', 'policy', 'policy-status']);
 /** Rules about one recipient's mailbox. */
 const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
 const WORDS_LENGTH_MAX = 120;
+
+/** Whether a rule means that a provider refuses for reputation or policy. */
+export function isReputation(rule: string): boolean {
+  return REPUTATION.has(rule);
+}
 
 /**
  * Judges what a refusal says about the sender's standing at a provider. Without a `verdict` the text alone decides.
@@ -43,21 +52,27 @@ export function signsOf(
     .slice(0, WORDS_LENGTH_MAX);
   const judged = verdict ?? judgeRefusal({ stage, text });
   const reason = `${code} ${judged.rule}`.trim();
-  const signs = { words, reason };
+  const signs = { words, reason, cause: 'other' as RefusalSigns['cause'] };
   // The connection broke, and the server said nothing.
   if (code === '') return { ...signs, kind: 'nothing' };
   if (OF_THE_MAILBOX.test(judged.rule)) return { ...signs, kind: 'nothing' };
-  if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return { ...signs, kind: 'too fast' };
   const cause = judged.rule === 'passing-fault' && !GREYLISTED_OR_BUSY.test(text) ? causeOf(text) : undefined;
-  if (cause) return { words, reason: `${code} ${cause}`, kind: 'about us' };
+  if (isReputation(cause ?? judged.rule)) signs.cause = 'reputation';
+  if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return tooFast(signs);
+  if (cause) return { ...signs, reason: `${code} ${cause}`, kind: 'about us' };
   if (code.startsWith('4')) {
     const isAboutUs = judged.kind === 'sender' && judged.mayPass && judged.rule !== 'no-rule';
     return { ...signs, kind: isAboutUs ? 'about us' : 'nothing' };
   }
-  if (judged.kind === 'hard') return { ...signs, kind: 'dead address' };
+  if (judged.kind === 'hard') return { ...signs, kind: 'dead address', cause: 'mailbox' };
   if (judged.kind !== 'sender') return { ...signs, kind: 'nothing' };
   // A permanent refusal of content concerns one project's messages, so other projects must not wait for it.
   return { ...signs, kind: judged.mayPass ? 'about us' : 'about the message' };
+}
+
+/** A provider that names reputation as the cause of its limit is heard. */
+function tooFast(signs: Omit<RefusalSigns, 'kind'>): RefusalSigns {
+  return { ...signs, kind: 'too fast', cause: signs.cause === 'other' ? 'speed' : signs.cause };
 }
 
 /** The rule that names what a temporary refusal has against the sender; undefined when its text names nothing. */

@@ -1,4 +1,6 @@
-import type { SentCount } from '../ports.ts';
+import type { AnswerCount, SentCount } from '../ports.ts';
+import { isNamedProvider } from '../verdict/mx-provider.ts';
+import type { AnswerNumber, Answers } from './answers.ts';
 import { ALL, partsOfKey } from './keys.ts';
 
 /** The most counts that are kept while they cannot be stored. */
@@ -8,9 +10,18 @@ const EVERY_MS = 900;
 const COUNTS_AT_ONCE = 200;
 const GATHERED_MS = 10_000;
 
-/** The numbers of emails that relays accepted, by relay, project and provider. It is cheap to add one. */
-export class AcceptedEmails {
+/** Stands for the providers beyond the number that a source has rows for. */
+export const OTHER = 'other';
+/** The providers that a source has rows for on a day, beside those known by name. */
+export const PROVIDERS_MAX = 200;
+
+/**
+ * The numbers of emails that relays accepted, by relay, project and provider, and what providers made of the emails of
+ * each source. It is cheap to add one.
+ */
+export class EmailCounts {
   readonly #numbers = new Map<string, Map<string, Map<string, number>>>();
+  readonly #answers = new Map<string, Map<string, Answers>>();
   readonly #sinceMs: number;
 
   constructor(nowMs: number) {
@@ -20,7 +31,7 @@ export class AcceptedEmails {
   /** Whether the numbers are to be stored. */
   isDue(nowMs: number): boolean {
     const ageMs = nowMs - this.#sinceMs;
-    return ageMs >= GATHERED_MS || (ageMs >= EVERY_MS && this.counts().length <= COUNTS_AT_ONCE);
+    return ageMs >= GATHERED_MS || (ageMs >= EVERY_MS && this.sent().length <= COUNTS_AT_ONCE);
   }
 
   add(relay: string, projectId: string, provider: string, count = 1): void {
@@ -31,14 +42,28 @@ export class AcceptedEmails {
     providers.set(provider, (providers.get(provider) ?? 0) + count);
   }
 
+  /** Adds what a provider made of an email of a source. */
+  addAnswers(source: string, provider: string, answers: Answers): void {
+    const providers = this.#answers.get(source) ?? new Map<string, Answers>();
+    this.#answers.set(source, providers);
+    const isOwn = providers.has(provider) || providers.size < PROVIDERS_MAX || isNamedProvider(provider);
+    const name = isOwn ? provider : OTHER;
+    const sums = providers.get(name) ?? {};
+    for (const [number, count] of Object.entries(answers) as [AnswerNumber, number][]) {
+      sums[number] = (sums[number] ?? 0) + count;
+    }
+    providers.set(name, sums);
+  }
+
   /** Adds as many numbers as memory allows. */
-  addAll(others: AcceptedEmails): void {
-    let left = COUNTS_MAX - this.counts().length;
+  addAll(others: EmailCounts): void {
+    let left = COUNTS_MAX - this.sent().length;
     for (const [relay, projects] of others.#numbers) {
       for (const [projectId, providers] of projects) {
         for (const [provider, count] of providers) if (left-- > 0) this.add(relay, projectId, provider, count);
       }
     }
+    for (const { source, provider, answers } of others.answers()) this.addAnswers(source, provider, answers);
   }
 
   /** The number for a key of a relay. */
@@ -50,10 +75,16 @@ export class AcceptedEmails {
   }
 
   /** The numbers by project and provider. Each may occur once for each relay. */
-  counts(): SentCount[] {
+  sent(): SentCount[] {
     const projects = [...this.#numbers.values()].flatMap((each) => [...each]);
     return projects.flatMap(([projectId, providers]) =>
       [...providers].map(([provider, count]) => ({ projectId, provider, count })),
+    );
+  }
+
+  answers(): AnswerCount[] {
+    return [...this.#answers].flatMap(([source, providers]) =>
+      [...providers].map(([provider, answers]) => ({ source, provider, answers })),
     );
   }
 }
