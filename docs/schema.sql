@@ -379,6 +379,8 @@ END,
   key_id uuid,
   tags jsonb,
   scheduled_at timestamp(3) with time zone,
+  carrier text,
+  answered jsonb,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
@@ -756,6 +758,24 @@ create table source (
   seen_at timestamp(3) with time zone not null default now(),
   constraint source_pkey PRIMARY KEY (name)
 );
+
+create table source_day (
+  source text not null,
+  provider text not null,
+  day date not null,
+  offered integer not null default 0,
+  accepted integer not null default 0,
+  deferred_speed integer not null default 0,
+  deferred_reputation integer not null default 0,
+  deferred_other integer not null default 0,
+  refused_mailbox integer not null default 0,
+  refused_reputation integer not null default 0,
+  refused_other integer not null default 0,
+  complaints integer not null default 0,
+  delivery_ms bigint not null default 0,
+  constraint source_day_pkey PRIMARY KEY (source, provider, day)
+);
+CREATE INDEX source_day_day ON source_day USING btree (day, source);
 
 create table step_execution (
   id uuid not null,
