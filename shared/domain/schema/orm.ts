@@ -2,6 +2,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { releaseLostConnections } from '../../database/lost-connections.ts';
+import { renewPlans } from '../../database/fresh-plans.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from '../../database/session-limits.ts';
 import { textLiteral } from '../../database/text-literal.ts';
 import { entities } from './entities.ts';
@@ -59,6 +60,7 @@ function ormOptions(options: OrmOptions, onPool: (pool: pg.Pool) => void): Optio
       types: valueTypes(),
       onPoolCreated(pool: pg.Pool) {
         releaseLostConnections(pool);
+        renewPlans(pool);
         onPool(pool);
       },
     },
