@@ -51,9 +51,10 @@ const STATEMENT_TIMEOUT_SECONDS = 2;
 /** Keys whose requests share one statement. */
 const KEYS_MAX = 1_000;
 
-/** Connects to PostgreSQL for the authentication of requests. */
+/** Connects to PostgreSQL for the authentication of requests. What they write, counts of requests, may be lost. */
 export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
-  return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_TIMEOUT_SECONDS) });
+  const limits = { ...requestLimits(STATEMENT_TIMEOUT_SECONDS), mayLoseCommits: true };
+  return createOrm({ ...options, poolSize: CONNECTIONS, limits });
 }
 
 /** @throws AppError RATE_LIMIT_EXCEEDED */

@@ -12,6 +12,8 @@ export interface SessionLimits {
   transactionMs: number;
   /** Parallel workers of one query; as many as the server allows when left out. */
   parallelWorkers?: number;
+  /** Whether what it commits may be lost when the server fails, so that no commit waits for the disk. */
+  mayLoseCommits?: boolean;
 }
 
 /**
@@ -60,7 +62,8 @@ export async function limitSession(client: ClientBase, limits: SessionLimits): P
         case when current_setting('server_version_num')::int >= 170000
           then set_config('transaction_timeout', $4, false) end,
         case when version() like '%linux%' then set_config('client_connection_check_interval', $5, false) end,
-        case when $6::text is not null then set_config('max_parallel_workers_per_gather', $6, false) end`,
+        case when $6::text is not null then set_config('max_parallel_workers_per_gather', $6, false) end,
+        case when $7::boolean then set_config('synchronous_commit', 'off', false) end`,
     values: [
       String(limits.statementMs),
       String(limits.lockMs),
@@ -68,6 +71,7 @@ export async function limitSession(client: ClientBase, limits: SessionLimits): P
       String(limits.transactionMs),
       String(CLIENT_CHECK_MS),
       limits.parallelWorkers === undefined ? null : String(limits.parallelWorkers),
+      limits.mayLoseCommits ?? false,
     ],
     query_timeout: ANSWER_MARGIN_MS,
   };
