@@ -184,13 +184,15 @@ export async function upsertContactRows(
   const patches = [...new Set(sorted.map((row) => row.patch))];
   const fieldTypes = fieldTypesInsert(projectId, mergedFields(patches));
   const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
+  const mayConsent = rows.some(({ subscribed, subscribedDefault }) => subscribed ?? subscribedDefault);
+  const consents = mayConsent ? sql`consents as (${newConsents(projectId, sorted)}),` : sql``;
   const upserted = await queryPrepared(
     em,
     sql`
       with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
       upserted as (${upsertStatement(projectId, sorted, patches)}),
       ${rowEvents(projectId, sorted)},
-      consents as (${newConsents(projectId, sorted)}),
+      ${consents}
       ${noted}
       returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})
       select u.*, r.id as "eventId", r.created_at as "eventAt"

@@ -16,7 +16,7 @@ import {
 } from '../idempotency/idempotency.ts';
 import { withReplyAddress, type ReplyAddressUse } from './reply-addresses.ts';
 import { assertScheduledLimit } from './scheduled-emails.ts';
-import { storeEmails, storeFiles, type SentEmail, type StoredFile } from './stored-email.ts';
+import { storeEmails, storeLargeFiles, type SentEmail, type StoredFile } from './stored-email.ts';
 
 /** A request or a message that brings emails. */
 export interface QueueInput {
@@ -182,15 +182,15 @@ export async function storeTogether(tx: Em, inputs: Ready[], options: StoreOptio
   if (inputs.some(({ isScheduled }) => isScheduled)) await assertScheduledLimit(tx, projectId);
   const reused = await claimKeys(tx, inputs, options.lockMs);
   const free = inputs.filter((each) => !reused.has(each));
-  await storeFiles(
+  const files = await storeLargeFiles(
     tx,
-    free.flatMap(({ files }) => files),
+    free.flatMap((each) => each.files),
   );
   const queued = new Map<Ready, QueuedEmail[]>(free.map((each) => [each, []]));
   const left = free.map((ready) => ({ ready, parts: ready.parts() }));
   for (let next = 0; left.some(({ parts }) => parts.length > next); next++) {
     const parts = left.flatMap(({ ready, parts }) => parts.slice(next, next + 1).map((part) => ({ ready, part })));
-    await storeParts(tx, projectId, parts, queued, options);
+    await storeParts(tx, parts, queued, { ...options, projectId, files });
   }
   await settleIdempotencyKeys(
     tx,
@@ -235,13 +235,12 @@ function inOrder({ order }: Ready, emails: QueuedEmail[]): QueuedEmail[] {
   return sorted;
 }
 
-/** Writes the contacts, renders the emails and stores them, adding them to `queued`. */
+/** Writes the contacts, renders the emails and stores them, the first ones with the files, adding them to `queued`. */
 async function storeParts(
   tx: Em,
-  projectId: string,
   parts: { ready: Ready; part: Part }[],
   queued: ReadonlyMap<Ready, QueuedEmail[]>,
-  { lockMs, refused }: StoreOptions,
+  { projectId, files, lockMs, refused }: StoreOptions & { projectId: string; files: StoredFile[] },
 ): Promise<void> {
   const rows = parts.flatMap(({ part }) => part.contacts);
   const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
@@ -250,7 +249,7 @@ async function storeParts(
   let rendered: SizedEmail[] = [];
   let bytes = 0;
   async function storeRendered(): Promise<void> {
-    if (rendered.length > 0) await storeEmails(tx, projectId, rendered);
+    if (rendered.length > 0) await storeEmails(tx, projectId, rendered, { files: files.splice(0) });
     rendered = [];
     bytes = 0;
   }

@@ -65,20 +65,20 @@ export interface StoredFile extends EmailAttachment {
   submission?: ColumnTypes['attachment.submission'];
 }
 
-/** Stores files. Many octets share no statement, because the driver writes octets in arrays as hexadecimal text. */
-export async function storeFiles(em: Em, files: StoredFile[]): Promise<void> {
-  const octets = files.reduce((sum, { content }) => sum + content.length, 0);
-  const groups = octets > OCTETS_MAX ? files.map((file) => [file]) : [files];
-  for (const group of groups) {
-    if (group.length > 0) {
-      await queryPrepared(
-        em,
-        sql`
-          insert into attachment (set_id, position, filename, content_type, content_id, disposition, content, submission)
-          ${fileRows(group)}`,
-      );
-    }
-  }
+/**
+ * Stores files of many octets, each alone, because the driver writes octets in arrays as hexadecimal text.
+ * @returns those that can go into the statement of their emails
+ */
+export async function storeLargeFiles(em: Em, files: StoredFile[]): Promise<StoredFile[]> {
+  if (files.reduce((sum, { content }) => sum + content.length, 0) <= OCTETS_MAX) return files;
+  for (const file of files) await queryPrepared(em, filesInsert([file]));
+  return [];
+}
+
+function filesInsert(files: StoredFile[]): SqlFragment {
+  return sql`
+    insert into attachment (set_id, position, filename, content_type, content_id, disposition, content, submission)
+    ${fileRows(files)}`;
 }
 
 /** A select of files. One file goes without arrays, as one email does. */
@@ -144,15 +144,15 @@ async function emailRows(tx: Em, emails: SentEmail[]): Promise<SqlFragment> {
 export async function queueEmails(em: Em, sender: EmailOrigin, emails: RenderedEmail[]): Promise<void> {
   const { projectId, execution } = sender;
   const sent = emails.map((email) => ({ ...email, sender }));
-  await storeEmails(em, projectId, sent, execution);
+  await storeEmails(em, projectId, sent, { execution });
 }
 
-/** As `queueEmails`, for emails that each have a sender of their own. */
+/** As `queueEmails`, for emails that each have a sender of their own, and with files. */
 export async function storeEmails(
   em: Em,
   projectId: string,
   emails: SentEmail[],
-  execution?: EmailOrigin['execution'],
+  { execution, files = [] }: { execution?: EmailOrigin['execution']; files?: StoredFile[] },
 ): Promise<void> {
   const idsOf = (isScheduled: boolean) =>
     emails.filter(({ sender }) => (sender.scheduledAt !== undefined) === isScheduled).map(({ emailId }) => emailId);
@@ -163,6 +163,7 @@ export async function storeEmails(
     : outboxInsert('email', projectId, ids);
   const scheduled =
     scheduledIds.length === 0 ? sql`` : sql`scheduled as (${outboxInsert('scheduledEmail', projectId, scheduledIds)}),`;
+  const stored = files.length === 0 ? sql`` : sql`stored as (${filesInsert(files)}),`;
   const rows = await emailRows(em, emails);
   await queryPrepared(
     em,
@@ -178,6 +179,7 @@ export async function storeEmails(
         from rendered
       ),
       ${scheduled}
+      ${stored}
       queued as (${queued})
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, created_at)

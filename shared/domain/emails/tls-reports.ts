@@ -18,7 +18,7 @@ import {
   type TlsReportInput,
 } from '../../sending/reports/tls-report.ts';
 import { isWireAddress } from '../../sending/transport/wire-address.ts';
-import { queueEmails, storeFiles } from './stored-email.ts';
+import { storeEmails } from './stored-email.ts';
 import './mx-ports.ts';
 
 export interface TlsReportsDeps {
@@ -92,15 +92,11 @@ async function storeReport(
   const content = Buffer.concat([frame, tlsReportMessage(report, input, to)]);
   const submission = { isTracked: false, isEightBit: false, ignoresTls: true };
   const file = { filename: 'message.eml', contentType: 'message/rfc822', disposition: 'attachment' } as const;
-  await storeFiles(tx, [{ ...file, setId, position: 0, content, submission }]);
   const subject = `Report Domain: ${input.domain} Submitter: ${input.submitter} Report-ID: <${report.id}>`;
   const headers: [string, string][] = [['Auto-Submitted', 'auto-generated']];
-  const email = { emailId, contactId: null, to: { address: to }, subject, html: '', text: '', headers };
-  await queueEmails(
-    tx,
-    { projectId, templateId: null, topic: null, from: { address: input.contact }, attachmentSetId: setId },
-    [email],
-  );
+  const sender = { templateId: null, topic: null, from: { address: input.contact }, attachmentSetId: setId };
+  const email = { emailId, contactId: null, to: { address: to }, subject, html: '', text: '', headers, sender };
+  await storeEmails(tx, projectId, [email], { files: [{ ...file, setId, position: 0, content, submission }] });
 }
 
 /** Sends one report, leaves it for the next run, or drops one that nobody wants. */
