@@ -74,8 +74,6 @@ function lineOf(columns: readonly ExportColumn[], format: ExportFormat): SqlFrag
   return format === 'csv' ? line : sql`'{' || ${line} || '}'`;
 }
 
-const LINE = { line: text, found: number };
-
 /** Where an export reads its rows. */
 export interface ExportSource<Position extends Shape> {
   columns: readonly ExportColumn[];
@@ -91,10 +89,20 @@ export interface ExportSource<Position extends Shape> {
   searchedUpTo?: (after: RowOf<Position> | undefined) => Promise<RowOf<Position> | undefined>;
 }
 
+/** What a page holds beside the position of its last row: its text, how many rows are in it, and how many there were. */
+const PIECE = { lines: text, read: number, found: number };
+
+/** The text of a page, and where the next one begins. */
+interface ReadPiece<Row> {
+  lines: string;
+  next: { after: Row; limit: number } | undefined;
+}
+
 /**
  * The text of an export, a piece for each page of rows. PostgreSQL writes the lines, which takes a fraction of the time
  * of making objects of them. Each page is a statement of its own and begins after the last row of the page before. So no
- * row that exists all the time is lost or comes twice, and a slow reader holds neither a connection nor a snapshot.
+ * row that exists all the time is lost or comes twice, and a slow reader holds neither a connection nor a snapshot. While
+ * the reader has a piece, the next one is read.
  * @param fork creates the unit of work of a page
  */
 export async function* exportPieces<Position extends Shape>(
@@ -103,33 +111,42 @@ export async function* exportPieces<Position extends Shape>(
   format: ExportFormat,
 ): AsyncGenerator<string> {
   const lineEnd = format === 'csv' ? '\r\n' : '\n';
+  const shape = { ...position, ...PIECE };
+  const names = Object.keys(position).map((name) => new SqlFragment(`"${name}"`));
+
+  async function read(after: RowOf<Position> | undefined, limit: number): Promise<ReadPiece<RowOf<Position>>> {
+    const rows = await page(sql`${lineOf(columns, format)} as line`, after, limit);
+    const [piece] = await query(
+      fork(),
+      sql`
+        with piece as materialized (
+          select * from (
+            select *, count(*) over () as found,
+              sum(octet_length(line)) over (rows unbounded preceding) - octet_length(line) as before
+            from (select *, row_number() over () as read from (${rows}) r) r
+          ) r where before < ${PIECE_BYTES}::int
+        )
+        select *, (select string_agg(line, ${lineEnd}) from piece) as lines
+        from (select ${joinSql(names, ', ')}, found, read from piece order by read desc limit 1) last`,
+      shape,
+    );
+    const { lines = '', read: count = 0, found = 0 } = piece ?? {};
+    const last = found >= limit || found > count ? piece : await searchedUpTo?.(after);
+    return {
+      lines: lines && lines + lineEnd,
+      next: last && { after: last, limit: Math.min(ROWS_MAX, 2 * (found > count ? count : limit)) },
+    };
+  }
+
   if (format === 'csv') {
     yield columns.map(({ name, header = name }) => `"${header.replaceAll('"', '""')}"`).join(',') + lineEnd;
   }
-  const shape = { ...position, ...LINE };
-  const names = new SqlFragment(
-    Object.keys(shape)
-      .map((name) => `"${name}"`)
-      .join(', '),
-  );
-  let limit = ROWS_FIRST;
-  for (let after: RowOf<Position> | undefined; ;) {
-    const rows = await page(sql`${lineOf(columns, format)} as line`, after, limit);
-    const read: RowOf<typeof shape>[] = await query(
-      fork(),
-      sql`
-        select ${names} from (
-          select *, count(*) over () as found, sum(octet_length(line)) over (order by n) - octet_length(line) as before
-          from (select *, row_number() over () as n from (${rows}) r) r
-        ) r where before < ${PIECE_BYTES}::int order by n`,
-      shape,
-    );
-    yield read.map((row) => row.line + lineEnd).join('');
-    const last = read.at(-1);
-    const found = last?.found ?? 0;
-    if (found >= limit || found > read.length) after = last;
-    else after = await searchedUpTo?.(after);
-    if (!after) return;
-    limit = Math.min(ROWS_MAX, 2 * (found > read.length ? read.length : limit));
+  let reading: Promise<ReadPiece<RowOf<Position>>> | undefined = read(undefined, ROWS_FIRST);
+  while (reading) {
+    const { lines, next }: ReadPiece<RowOf<Position>> = await reading;
+    reading = next && read(next.after, next.limit);
+    // Its fault is that of the next piece, which a reader that has left does not ask for.
+    reading?.catch(() => undefined);
+    yield lines;
   }
 }
