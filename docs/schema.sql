@@ -1435,12 +1435,18 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION everpost_parts(project_id uuid, value text)
  RETURNS text[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO 'pg_catalog'
 AS $function$
-        select coalesce(array_agg(distinct left(project_id::text, 8) || substr(value, n, 3)), '{}')
-        from generate_series(1, length(value) - 2) n
+      declare
+        project text := left(project_id::text, 8);
+        parts text[] := '{}';
+      begin
+        for n in 1 .. length(value) - 2 loop
+          parts[n] := project || substr(value, n, 3);
+        end loop;
+        return parts;
+      end
       $function$;
 
 CREATE OR REPLACE FUNCTION everpost_recover_outbox(p_kind text, p_rows integer, p_lease interval)

@@ -11,9 +11,9 @@ import { ConsoleMigration } from './migrations/20261127000003-console.ts';
 import { SourcesMigration } from './migrations/20261127000004-sources.ts';
 import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
 import { SourceDaysMigration } from './migrations/20261128000001-source-days.ts';
+import { FasterPartsMigration } from './migrations/20261128000004-submission.ts';
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
 import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
-import { FasterPartsMigration } from './migrations/20261128000004-submission.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -34,7 +34,7 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261127000004-sources', class: SourcesMigration },
   { name: '20261127000005-tls-reports', class: TlsReportsMigration },
   { name: '20261128000001-source-days', class: SourceDaysMigration },
+  { name: '20261128000004-submission', class: FasterPartsMigration },
   { name: '20261128000006-brand', class: BrandMigration },
   { name: '20261128000009-email-updates', class: EmailUpdatesMigration },
-  { name: '20261128000004-submission', class: FasterPartsMigration },
 ];
