@@ -143,7 +143,7 @@ export class Gather<Item, Result = undefined> {
       this.#start();
     };
     if (when === 'soon') setImmediate(start);
-    else setTimeout(start, this.#dueAt(first) - performance.now()).unref();
+    else setTimeout(start, Math.max(0, this.#dueAt(first) - performance.now())).unref();
   }
 
   /** Whether another group may be under way. */
