@@ -1,6 +1,9 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import type { Grant, Permit, Question } from './permit/permit.ts';
+import { pause } from '../platform/wait.ts';
+import type { Hold } from '../pure/emails/hold.ts';
+import type { Grant, Permit, Postponement, Question } from './permit/permit.ts';
 import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
+import { Postponed } from './postponed.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
 import type { RawMessage } from './transport/data-content.ts';
@@ -49,7 +52,20 @@ export interface LoopOptions extends LoopParts {
   /** Awaited before each email of a throttled project. */
   pace?: (() => Promise<void>) | undefined;
   traceOf: (emailId: string) => SpanParent | undefined;
+  /** How long the batch may wait at its end for emails that traffic rules keep back. */
+  lingerMs: number;
 }
+
+/** An email that a traffic rule keeps back. */
+interface KeptBack {
+  email: PreparedEmail;
+  hold: Postponement['hold'];
+}
+
+/** The most emails of a batch that wait in memory for a traffic rule. */
+const KEPT_BACK_MAX = 100;
+/** How often a batch without other emails looks whether one may go. */
+const LOOK_MS = 50;
 
 /**
  * How long sending may take without a result, in milliseconds: for a server that is slow at every command, and for
@@ -160,35 +176,66 @@ function takerOf(emails: Emails): () => Promise<EmailToSend | undefined> {
 }
 
 /**
+ * Creates the function that takes the next email: one that was kept back and may go now, or else a new one. At the end it
+ * waits for those that were kept back, then holds the others.
+ */
+function patientTakerOf(
+  options: LoopOptions,
+  emails: Emails,
+  postponed: Postponed<KeptBack>,
+  isStopped: () => boolean,
+) {
+  const { signal, lingerMs } = options;
+  const settle = settlerOf(options);
+  const take = takerOf(emails);
+  let endsMs: number | undefined;
+  return async (): Promise<EmailToSend | undefined> => {
+    for (;;) {
+      const due = postponed.takeDue();
+      if (due) return due.email;
+      if (endsMs === undefined) {
+        const email = await take();
+        if (email) return email;
+        endsMs ??= performance.now() + lingerMs;
+        continue;
+      }
+      if (isStopped() || postponed.size === 0) return undefined;
+      if (performance.now() + postponed.waitMs >= endsMs) {
+        for (let left = postponed.take(); left; left = postponed.take()) {
+          settle(left.email, heldResult(left.email, left.hold()));
+        }
+        return undefined;
+      }
+      await pause(Math.min(postponed.waitMs, LOOK_MS), signal);
+    }
+  };
+}
+
+/**
  * Sends emails through the pool, up to `concurrency` at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
  * @throws SmtpUnavailableError when no server can be connected to, or connections broke under several emails in a row;
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, sandbox, signal, retrySeconds, urgency } = options;
+  const { buffer, pool, permit, sandbox, signal, retrySeconds, urgency, traceOf } = options;
   const settle = settlerOf(options);
   await permit.ready();
-  const take = takerOf(emails);
+  const postponed = new Postponed<KeptBack>();
   let broken: Error | undefined;
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
+  const take = patientTakerOf(options, emails, postponed, isStopped);
 
   async function send(email: PreparedEmail, grant: Grant): Promise<void> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
       if (!message) return;
-      const isAlone = email.deferrals > 0;
-      const outcome = await traceSending(email.emailId, options.traceOf(email.emailId), () =>
-        pool.send(email.envelope, message, {
-          signal,
-          urgency,
-          isAlone,
-          avoid: grant.avoid,
-          limits: grant.rules?.limits,
-        }),
+      const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules?.limits };
+      const outcome = await traceSending(email.emailId, traceOf(email.emailId), () =>
+        pool.send(email.envelope, message, how),
       );
       const assessment = permit.settle(grant, outcome);
       isSettled = true;
@@ -206,6 +253,13 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     }
   }
 
+  /** Lets an email wait that may not go now. */
+  function putOff(email: PreparedEmail, answer: Hold | Postponement): void {
+    if ('until' in answer) settle(email, heldResult(email, answer));
+    else if (postponed.size < KEPT_BACK_MAX) postponed.add(answer, { email, hold: answer.hold });
+    else settle(email, heldResult(email, answer.hold()));
+  }
+
   /** Sends one email after another. One lane runs for each email in flight. */
   async function lane(): Promise<void> {
     try {
@@ -214,8 +268,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         if (isStopped()) return;
         const taken = await take();
         // The next email may have been loaded meanwhile.
-        if (isStopped()) return;
-        if (!taken) return;
+        if (isStopped() || !taken) return;
         const email = ('envelope' in taken && sandbox.answer(taken, taken.envelope.to)) || taken;
         if ('verdict' in email) {
           buffer.add(email);
@@ -226,8 +279,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           continue;
         }
         const answer = await permit.ask(questionOf(email, options));
-        if ('until' in answer) {
-          settle(email, heldResult(email, answer));
+        if ('hold' in answer || 'until' in answer) {
+          putOff(email, answer);
           continue;
         }
         if (options.pace) await options.pace();
@@ -236,6 +289,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           return;
         }
         await send(email, answer);
+        if (answer.rules) postponed.free(answer.rules.keys);
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);

@@ -128,19 +128,30 @@ function bufferFor<C extends Claim>(
   });
 }
 
+/** A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully. */
+const LINGER_MS = { brief: 300, long: 4_000 } as const;
+/** The most attempts that may wait longer. They leave slots of the worker to other mail. */
+const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
+
 /** Creates the sender of a process. */
 export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
   const { spool, sandbox, pool } = options;
   const takeMemory = createLargeMessages();
   /** Attempts at pages. They share the connections: further messages in flight would only wait in memory. */
   let pagesAtWork = 0;
+  const lingering = { transactional: 0, automation: 0, campaign: 0 };
 
-  async function sendBatch(batch: EmailBatch, loop: LoopOptions): Promise<void> {
-    const share = loop.urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
+  async function sendBatch(batch: EmailBatch, loop: Omit<LoopOptions, 'lingerMs'>): Promise<void> {
+    const { urgency } = loop;
+    const share = urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
     const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
+    const mayLinger = lingering[urgency] < LINGERING_MAX[urgency];
+    if (mayLinger) lingering[urgency] += 1;
+    const lingerMs = mayLinger ? LINGER_MS.long : LINGER_MS.brief;
     try {
-      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), loop);
+      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), { ...loop, lingerMs });
     } finally {
+      if (mayLinger) lingering[urgency] -= 1;
       release();
     }
   }
@@ -149,7 +160,11 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
    * Sends all emails, or those of one part at the speed of the project.
    * @returns the error that repeats the attempt for the rest
    */
-  async function sendParts(source: EmailSource<C>, loop: LoopOptions, speed?: Speed): Promise<Error | undefined> {
+  async function sendParts(
+    source: EmailSource<C>,
+    loop: Omit<LoopOptions, 'lingerMs'>,
+    speed?: Speed,
+  ): Promise<Error | undefined> {
     for await (const { paced, left, batches } of source.parts(speed?.size())) {
       const pace = speed && paced > 0 ? await speed.take(paced) : undefined;
       for (const batch of batches) await sendBatch(batch, { ...loop, pace });
@@ -177,7 +192,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
     const { urgency } = source;
     const { projectId } = claim;
     const shouldStop = (): boolean => recorded.isStopped;
-    const loop: LoopOptions = {
+    const loop = {
       ...options,
       unmade,
       urgency,

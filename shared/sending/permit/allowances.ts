@@ -35,8 +35,6 @@ interface Entry {
   /** Messages that ended since then, and how many did in a second before. */
   ended: number;
   endedPerSecond: number;
-  /** Called when a message ends. */
-  waiters: (() => void)[];
   requestedMs: number;
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number } | undefined;
@@ -47,6 +45,8 @@ interface Entry {
 
 /** A second of a rate is this much longer, because messages reach the provider a little after their permit. */
 const SECOND_MS = RATE_MS.perSecond + 50;
+/** A second of a rate has so many parts of its own. */
+const BURSTS = 5;
 /** How soon what is used up is asked for again before the next exchange of all. */
 const HUNGRY_MS = 200;
 /** The longest wait for a connection to be free, which it is when a message has been sent. */
@@ -115,12 +115,6 @@ export class Allowances {
     if (!entry) return;
     entry.inFlight -= 1;
     entry.ended += 1;
-    for (const wake of entry.waiters.splice(0)) wake();
-  }
-
-  /** Resolves when a message of the key has ended. */
-  ended(key: string): Promise<void> {
-    return new Promise((resolve) => this.#entries.get(key)?.waiters.push(resolve));
   }
 
   /** How many messages of a key ended in a second lately. */
@@ -206,7 +200,6 @@ export class Allowances {
         denied: 0,
         ended: 0,
         endedPerSecond: 0,
-        waiters: [],
         requestedMs: this.#now(),
         short: undefined,
         isAnswered: false,
@@ -285,10 +278,11 @@ export class Allowances {
     }
     if (limits.perSecond !== undefined) {
       if (!isShared || perSecond < 1) return { limit: 'perSecond', waitMs: untilNext('perSecond') };
-      const before = sentMs.at(-perSecond);
-      if (sentMs.length >= perSecond && before !== undefined && before > nowMs - SECOND_MS) {
-        return { limit: 'perSecond', waitMs: before + SECOND_MS - nowMs };
-      }
+      // Spread over the second, because those that are late on their way must not arrive with the next ones.
+      const since = (count: number): number => sentMs.at(-count) ?? -Infinity;
+      const burst = Math.min(perSecond, Math.ceil(limits.perSecond / BURSTS));
+      const waitMs = Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
+      if (waitMs > 0) return { limit: 'perSecond', waitMs };
     }
     if (limits.connections !== undefined && (!isShared || inFlight >= connections)) {
       return { limit: 'connections', waitMs: isShared && connections > 0 ? BUSY_MS : untilNext('connections') };

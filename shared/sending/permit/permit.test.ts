@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import type { PermitStore, SentCount } from '../ports.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import type { Source } from '../transport/smtp-url.ts';
@@ -71,7 +72,7 @@ function createPermit(relays: string[] = [A], store = createStore()) {
   async function send(recipient: string, answer: SmtpOutcome | ((relay: string) => SmtpOutcome), projectId = 'p') {
     await permit.ready();
     const grant = await permit.ask({ projectId, recipient, stream: 'transactional', signal });
-    if ('until' in grant) return grant;
+    if ('until' in grant || 'hold' in grant) return grant as Hold;
     const relay = relays.find((each) => !grant.avoid?.has(each)) ?? '';
     const outcome = typeof answer === 'function' ? answer(relay) : answer;
     return { relay, probes: grant.probes, ...permit.settle(grant, via(relay, outcome)) };
@@ -230,7 +231,7 @@ describe('a relay that refuses', () => {
       stream: 'transactional',
       signal,
     });
-    if ('until' in grant) throw new Error('held');
+    if ('until' in grant || 'hold' in grant) throw new Error('held');
     expect(permit.unreachable(grant)).toMatchObject({
       relay: B,
       words: expect.stringContaining(`No connection to ${B}`),

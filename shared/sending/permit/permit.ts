@@ -6,9 +6,10 @@ import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
 import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
+import type { Later } from '../postponed.ts';
 import { answersOf, refusedAs, type AnswerNumber } from './answers.ts';
-import type { Booking } from './booking.ts';
 import type { Shortage } from './allowances.ts';
+import type { Booking } from './booking.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import type { ProviderPause } from './health.ts';
 import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
@@ -39,6 +40,11 @@ export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
   dueMs: number;
 }
 
+/** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
+export interface Postponement extends Later {
+  hold: () => Hold;
+}
+
 export interface Question {
   projectId: string;
   /** The address of the recipient. */
@@ -64,8 +70,6 @@ const UNREACHABLE_MS = 5_000;
  * already on the wire.
  */
 const OTHER_RELAY_MS = 1_000;
-/** How often an email asks for what a rule may have left, beside the exchange of each second. */
-const TRIES_MAX = 3;
 /** How long an email waits for the probe of another email. */
 const PROBE_WAIT_MS = 2_000;
 const TOO_FAST = 'The provider takes fewer emails at a time';
@@ -155,7 +159,7 @@ export class Permit {
   }
 
   /** Permits an email, or tells why it must wait. */
-  async ask(question: Question): Promise<Grant | Hold> {
+  async ask(question: Question): Promise<Grant | Hold | Postponement> {
     const { projectId, recipient, stream, signal, email } = question;
     const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
     const isQuiet = this.#exchange.isQuiet();
@@ -164,15 +168,12 @@ export class Permit {
     if ('until' in relays) return relays;
     const provider = await this.#shaping.providerOf(recipient);
     const free = await this.#candidates(relays, provider, question);
-    if ('until' in free) return free;
-    const answer = await this.#askRelays(
-      grant,
-      free.map(({ label }) => label),
-      signal,
-    );
+    if (!Array.isArray(free)) return free;
+    const labels = free.map(({ label }) => label);
+    const answer = await this.#askRelays(grant, labels, signal);
     if ('until' in answer) return answer;
-    // What the rules leave may have changed during a wait for a turn or a probe.
-    const open = free.map(({ label }) => label).filter((label) => !answer.avoid?.has(label));
+    // Others may have been faster.
+    const open = labels.filter((label) => !answer.avoid?.has(label));
     const left = this.#shaping.candidates(open, provider, question);
     const chosen = this.#shaping.choose(left.free);
     if (chosen) {
@@ -180,22 +181,25 @@ export class Permit {
       return { ...answer, avoid: this.#allBut(...chosen.relays), rules: { keys, limits: { ...limits, provider } } };
     }
     this.abandon(answer);
-    return left.shortage ? this.#shaping.hold(left.shortage) : this.unreachable(answer);
+    return left.shortage ? this.#postponed(left.shortage) : this.unreachable(answer);
   }
 
-  /** The relays whose traffic rules let an email go, now or in a moment; else a hold. */
-  async #candidates(relays: readonly string[], provider: string, question: Question): Promise<Candidate[] | Hold> {
-    for (let tries = 0; ; tries++) {
-      const { free, shortage } = this.#shaping.candidates(relays, provider, question);
-      if (!shortage || free.length > 0) return free;
-      if (tries < TRIES_MAX && this.#shaping.allowances.isHungry(shortage.key)) await this.#exchange.run();
-      else if (!(await this.#waitFor(shortage, question.signal))) return this.#shaping.hold(shortage);
-    }
+  /** The relays whose traffic rules let an email go now. */
+  async #candidates(
+    relays: readonly string[],
+    provider: string,
+    question: Question,
+  ): Promise<Candidate[] | Postponement> {
+    const { free, shortage } = this.#shaping.candidates(relays, provider, question);
+    if (!shortage || free.length > 0) return free;
+    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage);
+    await this.#exchange.run();
+    const now = this.#shaping.candidates(relays, provider, question);
+    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage) : now.free;
   }
 
-  #waitFor({ key, limit, waitMs }: Shortage, signal: AbortSignal): Promise<boolean> {
-    const sooner = limit === 'connections' ? () => this.#shaping.allowances.ended(key) : undefined;
-    return this.#turns.wait(waitMs, signal, sooner);
+  #postponed(shortage: Shortage): Postponement {
+    return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage) };
   }
 
   /** Permits an email at some relays, by their health and that of its provider. */

@@ -49,7 +49,9 @@ const LIMITS_MAX = 50_000;
 const NO_SOURCE_MS = 30_000;
 /** Held emails return at least so many a second, because a rule may have been free for a while when they do. */
 const RETURNS_PER_SECOND = 50;
-const HELD_MS_MIN = 2_000;
+/** More return than may go, because those that come together wait for each other. */
+const RETURNS_FACTOR = 2;
+const HELD_MS_MIN = 500;
 const LIMIT_WORDS: Record<LimitName, string> = {
   perSecond: 'a second',
   perMinute: 'a minute',
@@ -200,7 +202,7 @@ export class Shaping {
       : this.#projectLimits(subject.slice(projectSubject('').length), [provider])?.limits[limit];
     const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
-    const stepMs = 1_000 / Math.max(perSecond, RETURNS_PER_SECOND);
+    const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
     const nowMs = this.#now();
     const line = `${key} ${limit}`;
     const returnsMs = Math.max(this.#returns.get(line) ?? 0, nowMs + Math.max(waitMs, HELD_MS_MIN));

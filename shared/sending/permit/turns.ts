@@ -1,4 +1,3 @@
-import { withTimeLimit } from '../../platform/time-limit.ts';
 import { pause } from '../../platform/wait.ts';
 
 /** Turns at a speed that may change. Those that were missed within `bankMs` are made up for. */
@@ -61,21 +60,12 @@ export class ProviderTurns {
       return heldUntilMs - nowMs;
     }
     turns.now.take(turnMs, stepMs);
-    if (waitMs > 0) await this.wait(waitMs, signal);
+    if (waitMs > 0) {
+      this.#waiting += 1;
+      await pause(waitMs, signal);
+      this.#waiting -= 1;
+    }
     return undefined;
-  }
-
-  /**
-   * Waits, if the wait is short and few others wait.
-   * @param sooner ends the wait
-   * @returns whether it did
-   */
-  async wait(ms: number, signal: AbortSignal, sooner?: () => Promise<void>): Promise<boolean> {
-    if (!this.#mayWait(ms)) return false;
-    this.#waiting += 1;
-    await (sooner ? withTimeLimit(sooner(), ms, () => undefined) : pause(ms, signal));
-    this.#waiting -= 1;
-    return true;
   }
 
   #mayWait(ms: number): boolean {
