@@ -22,7 +22,6 @@ const BATCH_SIZE = 200;
 /** Checks at the same time. A check mostly waits for name servers; a silent one takes a few seconds. */
 const PARALLEL_CHECKS = 20;
 
-/** Activities of the domain checks. */
 export function createDomainActivities(deps: ActivityDeps) {
   const checks: DomainCheckDeps = {
     resolver: createDnsResolver({ servers: deps.config.DNS_SERVERS }),

@@ -85,8 +85,7 @@ const stats = endpoint({
   async handle({ em, project, query }) {
     const { from, until } = readRange(query, Date.now());
     const series = await countActivity(em, project.id, from, until);
-    const rates = await listComplaintRates(em, project.id);
-    return ok(activityStatsView(totalOf(series), series, rates));
+    return ok(activityStatsView(totalOf(series), series, await listComplaintRates(em, project.id)));
   },
 });
 
@@ -104,10 +103,7 @@ const queue = endpoint({
   description:
     'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.',
   replies: { 200: { description: 'What waits', schema: queueSchema } },
-  async handle({ em, project }) {
-    return ok(queueView(await listWaiting(em, project.id, QUEUE_TIMEOUT_MS)));
-  },
+  handle: async ({ em, project }) => ok(queueView(await listWaiting(em, project.id, QUEUE_TIMEOUT_MS))),
 });
 
-/** The activity endpoints. */
 export const activityEndpoints: Endpoint[] = [list, stats, queue];

@@ -140,14 +140,8 @@ export const queueSchema = z
               ],
             }),
             count: z.int(),
-            oldestSeconds: z
-              .number()
-              .nullable()
-              .meta({ examples: [42.5] }),
-            reason: z
-              .string()
-              .nullable()
-              .meta({ examples: ['a campaign is paused'] }),
+            oldestSeconds: z.nullable(z.number()).meta({ examples: [42.5] }),
+            reason: z.nullable(z.string()).meta({ examples: ['a campaign is paused'] }),
           })
           .meta({ id: 'WaitingItems', description: 'The waiting items of one kind' }),
       )

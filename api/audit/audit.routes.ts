@@ -11,9 +11,7 @@ const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(tex
 const auditQuery = z.object({
   ...cursorPageQuery({ limitDefault: 50, limitMax: 500 }),
   operation: z
-    .string()
-    .max(OPERATION_LENGTH_MAX)
-    .optional()
+    .optional(z.string().max(OPERATION_LENGTH_MAX))
     .meta({ description: 'An operation of this document, or a command', examples: ['sendCampaign'] }),
   actor: z
     .enum(ACTORS)
@@ -33,10 +31,7 @@ export const auditEntrySchema = z
     id: z.uuid(),
     actor: z.enum(ACTORS).meta({ description: 'A request with a key, the console with a key, or an operator command' }),
     keyId: z.uuid().nullable().meta({ description: 'The key; null for an operator command' }),
-    keyName: z
-      .string()
-      .nullable()
-      .meta({ description: 'The name that the key had', examples: ['Shop server'] }),
+    keyName: z.nullable(z.string()).meta({ description: 'The name that the key had', examples: ['Shop server'] }),
     operation: z
       .string()
       .meta({ description: 'The operation of this document, or the command', examples: ['createKey'] }),
@@ -81,5 +76,4 @@ const list = endpoint({
   },
 });
 
-/** The endpoint of the record of who did what. */
 export const auditEndpoints: Endpoint[] = [list];

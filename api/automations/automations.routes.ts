@@ -59,9 +59,7 @@ const fields = endpoint({
   description:
     'Fields of the contact, which are those of a segment filter, and the keys seen in recent events as `event.<key>`.',
   replies: { 200: { description: 'The fields with their types', schema: workflowFieldsSchema } },
-  async handle({ em, project }) {
-    return ok({ fields: await listConditionFields(em, project.id) });
-  },
+  handle: async ({ em, project }) => ok({ fields: await listConditionFields(em, project.id) }),
 });
 
 const create = endpoint({
@@ -118,9 +116,8 @@ const patch = endpoint({
   body: patchWorkflowBody,
   replies: { 200: { description: 'The workflow after the change', schema: workflowSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, body }) {
-    return ok(workflowView(await updateAutomation(em, project.id, params.id, patchOf(body))));
-  },
+  handle: async ({ em, project, params, body }) =>
+    ok(workflowView(await updateAutomation(em, project.id, params.id, patchOf(body)))),
 });
 
 const remove = endpoint({
@@ -138,5 +135,4 @@ const remove = endpoint({
   },
 });
 
-/** The endpoints of workflows themselves, in the order of the interface document. */
 export const automationEndpoints: Endpoint[] = [list, fields, create, get, patch, remove];

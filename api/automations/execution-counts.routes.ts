@@ -20,7 +20,6 @@ export const executionCountsSchema = z
   })
   .meta({ id: 'ExecutionCounts', description: 'Where the executions of a workflow are' });
 
-/** The endpoint that says where the executions of a workflow are. */
 export const executionCountEndpoints: Endpoint[] = [
   endpoint({
     tag: 'Workflows',

@@ -66,7 +66,6 @@ export const listedExecutionSchema = z
   })
   .meta({ id: 'ListedExecution', description: 'An execution in a list' });
 
-/** An execution in a list. */
 export function listedExecutionView(execution: Execution): z.infer<typeof listedExecutionSchema> {
   return { ...executionView(execution), contact: contactRef(execution), currentStep: execution.currentStep };
 }

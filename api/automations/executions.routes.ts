@@ -97,10 +97,8 @@ const cancel = endpoint({
   summary: 'Cancel an execution that is running or waiting',
   replies: { 200: { description: 'The execution, CANCELLED', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params }) {
-    const execution = await cancelExecution(em, project.id, params.id, params.executionId);
-    return ok(executionView(execution));
-  },
+  handle: async ({ em, project, params }) =>
+    ok(executionView(await cancelExecution(em, project.id, params.id, params.executionId))),
 });
 
 const cancelAll = endpoint({
@@ -112,10 +110,7 @@ const cancelAll = endpoint({
   summary: 'Cancel every active execution of a workflow',
   replies: { 200: { description: 'How many were active', schema: z.object({ cancelled: z.int() }) } },
   errors: ['WORKFLOW_NOT_FOUND'],
-  async handle({ em, project, params }) {
-    const cancelled = await cancelAllExecutions(em, project.id, params.id);
-    return ok({ cancelled });
-  },
+  handle: async ({ em, project, params }) => ok({ cancelled: await cancelAllExecutions(em, project.id, params.id) }),
 });
 
 const retry = endpoint({
@@ -131,10 +126,8 @@ const retry = endpoint({
     'deleted, or while the contact is in the workflow with another execution.',
   replies: { 200: { description: 'The execution, RUNNING', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params }) {
-    const execution = await retryExecution(em, project.id, params.id, params.executionId);
-    return ok(executionView(execution));
-  },
+  handle: async ({ em, project, params }) =>
+    ok(executionView(await retryExecution(em, project.id, params.id, params.executionId))),
 });
 
 const retryFailed = endpoint({
@@ -162,5 +155,4 @@ const retryFailed = endpoint({
   },
 });
 
-/** The endpoints of executions, in the order of the interface document. */
 export const executionEndpoints: Endpoint[] = [start, list, get, retry, retryFailed, cancel, cancelAll];

@@ -125,9 +125,8 @@ const connect = endpoint({
   body: createTransitionBody,
   replies: { 201: { description: 'The transition', schema: transitionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, body }) {
-    return created(transitionView(await addTransition(em, project.id, params.id, body)));
-  },
+  handle: async ({ em, project, params, body }) =>
+    created(transitionView(await addTransition(em, project.id, params.id, body))),
 });
 
 const disconnect = endpoint({
@@ -146,5 +145,4 @@ const disconnect = endpoint({
   },
 });
 
-/** The endpoints of steps and transitions, in the order of the interface document. */
 export const stepEndpoints: Endpoint[] = [add, patch, remove, connect, disconnect];

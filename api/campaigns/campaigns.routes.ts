@@ -115,9 +115,7 @@ const get = endpoint({
   path: '/campaigns/:id',
   summary: 'Get a campaign',
   replies: { 200: { description: 'The campaign', schema: campaignSchema } },
-  async handle({ em, project, params }) {
-    return ok(campaignView(await findCampaign(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(campaignView(await findCampaign(em, project.id, params.id))),
 });
 
 const replace = endpoint({
@@ -161,9 +159,7 @@ const duplicate = endpoint({
   path: '/campaigns/:id/duplicate',
   summary: 'Copy content and audience into a new draft',
   replies: { 201: { description: 'The copy', schema: campaignSchema } },
-  async handle({ em, project, params }) {
-    return created(campaignView(await duplicateCampaign(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => created(campaignView(await duplicateCampaign(em, project.id, params.id))),
 });
 
 const send = endpoint({
@@ -197,10 +193,7 @@ const cancel = endpoint({
   summary: 'Stop a campaign that is scheduled or going out, for good',
   replies: { 200: { description: 'The campaign, CANCELLED', schema: campaignSchema } },
   subjects: (_campaign, { id }) => [id],
-  async handle({ em, project, params }) {
-    const campaign = await cancelCampaign(em, project.id, params.id);
-    return ok(campaignView(campaign));
-  },
+  handle: async ({ em, project, params }) => ok(campaignView(await cancelCampaign(em, project.id, params.id))),
 });
 
 const continueHeld = endpoint({
@@ -214,10 +207,7 @@ const continueHeld = endpoint({
     'A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.',
   replies: { 200: { description: 'The campaign, which goes on at once', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params }) {
-    const campaign = await continueCampaign(em, project.id, params.id);
-    return ok(campaignView(campaign));
-  },
+  handle: async ({ em, project, params }) => ok(campaignView(await continueCampaign(em, project.id, params.id))),
 });
 
 function testSend(config: Config): Endpoint {
@@ -234,8 +224,7 @@ function testSend(config: Config): Endpoint {
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
     subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
     async handle({ em, project, params, body }) {
-      const emailId = await queueTestEmail(em, project, params.id, body.email, links);
-      return ok({ email: emailId, to: body.email });
+      return ok({ email: await queueTestEmail(em, project, params.id, body.email, links), to: body.email });
     },
   });
 }
@@ -248,9 +237,7 @@ const stats = endpoint({
   path: '/campaigns/:id/stats',
   summary: 'Counters and rates of a campaign, as of now',
   replies: { 200: { description: 'The figures', schema: campaignStatsSchema } },
-  async handle({ em, project, params }) {
-    return ok(campaignStatsView(await findCampaign(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(campaignStatsView(await findCampaign(em, project.id, params.id))),
 });
 
 /** The campaign endpoints, in the order of the interface document. */

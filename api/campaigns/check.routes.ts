@@ -23,8 +23,7 @@ export function createCheckEndpoint(config: Config): Endpoint {
     replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'TOPIC_NOT_FOUND'],
     async handle({ em, project, params }) {
-      const check = await checkCampaign(em, project, params.id, { links, publicUrl, ratePerSecond });
-      return ok(campaignCheckView(check));
+      return ok(campaignCheckView(await checkCampaign(em, project, params.id, { links, publicUrl, ratePerSecond })));
     },
   });
 }

@@ -78,10 +78,8 @@ const resend = endpoint({
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   subjects: (_campaign, { id }) => [id],
-  async handle({ em, project, params, body }) {
-    const campaign = await resendCampaign(em, project.id, params.id, body.states);
-    return ok(campaignView(campaign));
-  },
+  handle: async ({ em, project, params, body }) =>
+    ok(campaignView(await resendCampaign(em, project.id, params.id, body.states))),
 });
 
 const resendCheck = endpoint({
@@ -106,9 +104,7 @@ const resendCheck = endpoint({
     },
   },
   errors: ['CAMPAIGN_NOT_FOUND'],
-  async handle({ em, project, params, body }) {
-    return ok(await countResendable(em, project.id, params.id, body.states));
-  },
+  handle: async ({ em, project, params, body }) => ok(await countResendable(em, project.id, params.id, body.states)),
 });
 
 const history = endpoint({
@@ -127,5 +123,4 @@ const history = endpoint({
   },
 });
 
-/** The endpoints that control a campaign while it is sent or after it was sent, and say who did. */
 export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend, resendCheck, publish, unpublish, history];

@@ -76,13 +76,10 @@ const list = endpoint({
   malformedIdCode: 'VALIDATION_ERROR',
   query: z.strictObject({
     ...cursorPageQuery({ limitDefault: 50 }),
-    state: z
-      .enum([...EMAIL_STATUSES, UNREACHED])
-      .optional()
-      .meta({
-        description: '`UNREACHED` stands for all states of recipients who did not get it',
-        examples: ['BOUNCED'],
-      }),
+    state: z.optional(z.enum([...EMAIL_STATUSES, UNREACHED])).meta({
+      description: '`UNREACHED` stands for all states of recipients who did not get it',
+      examples: ['BOUNCED'],
+    }),
     ...formatQuery,
   }),
   replies: {
@@ -176,5 +173,4 @@ const links = endpoint({
   },
 });
 
-/** The endpoints of a campaign's recipients. */
 export const recipientEndpoints: Endpoint[] = [list, unreached, links];

@@ -40,7 +40,6 @@ function packageFiles(): [name: string, body: Buffer][] {
   ];
 }
 
-/** A module with the paths of each icon. */
 function iconModule(): Buffer {
   const folder = path.join(path.dirname(resolver.resolve('heroicons/package.json')), '24', 'outline');
   const pathsOf = (name: string) => {

@@ -15,10 +15,7 @@ export const consentSchema = z
     topic: z
       .object({
         id: z.uuid(),
-        key: z
-          .string()
-          .nullable()
-          .meta({ description: 'its key', examples: ['news'] }),
+        key: z.nullable(z.string()).meta({ description: 'its key', examples: ['news'] }),
       })
       .meta({ id: 'ConsentTopic', description: 'A topic, which may be deleted since' })
       .nullable()
@@ -31,10 +28,7 @@ export const consentSchema = z
         key: z.enum(['public', 'secret']).optional().describe('the kind of key of the request'),
         jobId: z.uuid().optional(),
         workflowId: z.uuid().optional(),
-        executionId: z
-          .uuid()
-          .optional()
-          .meta({ examples: ['01a214c7-4844-779a-8282-47d2aa49762f'] }),
+        executionId: z.optional(z.uuid()).meta({ examples: ['01a214c7-4844-779a-8282-47d2aa49762f'] }),
         emailId: z.uuid().optional(),
         campaignId: z.uuid().optional(),
       })

@@ -48,5 +48,4 @@ const list = endpoint({
   },
 });
 
-/** The endpoints about the record of consent. */
 export const consentEndpoints: Endpoint[] = [list];

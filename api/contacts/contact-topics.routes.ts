@@ -75,5 +75,4 @@ const put = endpoint({
   },
 });
 
-/** The topics of one contact. */
 export const contactTopicEndpoints: Endpoint[] = [get, put];

@@ -12,27 +12,18 @@ export const contactSchema = z
       .literal(true)
       .optional()
       .meta({ description: 'While a subscription of the contact waits for its confirmation; left out otherwise' }),
-    topics: z
-      .record(z.string(), z.boolean())
-      .optional()
-      .meta({
-        description: 'Which topics the contact has, by their keys; left out in a project without topics',
-        examples: [{ news: true }],
-      }),
-    trackingAllowed: z
-      .boolean()
-      .optional()
-      .meta({
-        description: 'Whether the contact agreed to tracking; left out for one who was not asked',
-        examples: [true],
-      }),
-    pausedUntil: z.iso
-      .datetime()
-      .optional()
-      .meta({
-        description: 'Until when the contact gets no marketing email; left out while it has not paused',
-        examples: ['2026-03-01T08:00:00.000Z'],
-      }),
+    topics: z.optional(z.record(z.string(), z.boolean())).meta({
+      description: 'Which topics the contact has, by their keys; left out in a project without topics',
+      examples: [{ news: true }],
+    }),
+    trackingAllowed: z.optional(z.boolean()).meta({
+      description: 'Whether the contact agreed to tracking; left out for one who was not asked',
+      examples: [true],
+    }),
+    pausedUntil: z.optional(z.iso.datetime()).meta({
+      description: 'Until when the contact gets no marketing email; left out while it has not paused',
+      examples: ['2026-03-01T08:00:00.000Z'],
+    }),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

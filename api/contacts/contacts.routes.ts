@@ -100,9 +100,8 @@ const get = endpoint({
   params: idParams,
   malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The contact', schema: contactSchema } },
-  async handle({ em, project, params }) {
-    return ok(await oneContactView(em, project.id, await findContact(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) =>
+    ok(await oneContactView(em, project.id, await findContact(em, project.id, params.id))),
 });
 
 const patch = endpoint({
@@ -156,5 +155,4 @@ const remove = endpoint({
   },
 });
 
-/** The contact endpoints, in the order of the interface document. */
 export const contactEndpoints: Endpoint[] = [list, search, upsert, get, patch, remove];

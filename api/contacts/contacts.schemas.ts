@@ -34,13 +34,10 @@ export const contactSearchBody = contactListQuery.extend({
     .max(500)
     .meta({ examples: ['ada@example.com'] }),
   subscribed: z.boolean().optional(),
-  pending: z
-    .boolean()
-    .optional()
-    .meta({
-      description: 'Only contacts who have not confirmed their subscription, or only the others',
-      examples: [true],
-    }),
+  pending: z.optional(z.boolean()).meta({
+    description: 'Only contacts who have not confirmed their subscription, or only the others',
+    examples: [true],
+  }),
   paused: z
     .boolean()
     .optional()
@@ -98,13 +95,10 @@ export const bulkContactsSchema = z.object({
           outcome: z
             .enum(['created', 'updated', 'unchanged', 'error'])
             .meta({ description: 'What became of it; nothing was stored of an error' }),
-          id: z
-            .uuid()
-            .nullable()
-            .meta({
-              description: 'The id of the contact; null for an error',
-              examples: ['0198c0de-0000-7000-8000-000000000001'],
-            }),
+          id: z.nullable(z.uuid()).meta({
+            description: 'The id of the contact; null for an error',
+            examples: ['0198c0de-0000-7000-8000-000000000001'],
+          }),
           errors: z
             .array(
               z

@@ -56,9 +56,7 @@ const list = endpoint({
       schema: z.object({ fields: z.array(fieldSchema) }).meta({ id: 'ContactFields', description: 'The fields' }),
     },
   },
-  async handle({ em, project }) {
-    return ok({ fields: await listFields(em, project.id) });
-  },
+  handle: async ({ em, project }) => ok({ fields: await listFields(em, project.id) }),
 });
 
 const values = endpoint({
@@ -96,9 +94,8 @@ const usage = endpoint({
   summary: 'Which segments, campaigns and workflows refer to a field',
   replies: { 200: { description: 'What uses it', schema: usageSchema } },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params }) {
-    return ok(await findFieldUsage(em, project.id, await findField(em, project.id, params.field)));
-  },
+  handle: async ({ em, project, params }) =>
+    ok(await findFieldUsage(em, project.id, await findField(em, project.id, params.field))),
 });
 
 const deletionSchema = z
@@ -128,5 +125,4 @@ const remove = endpoint({
   },
 });
 
-/** The endpoints of the fields of contacts. */
 export const fieldEndpoints: Endpoint[] = [list, values, usage, remove];

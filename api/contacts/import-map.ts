@@ -17,14 +17,11 @@ const text = z.string().max(MAPPING_LENGTH_MAX);
 
 /** The query of an endpoint that takes a file with columns. */
 export const importQuery = z.object({
-  map: z
-    .union([text, z.array(text).max(500)])
-    .optional()
-    .meta({
-      override: { type: 'array', items: { type: 'string' } },
-      description: DESCRIPTION,
-      examples: [EXAMPLES],
-    }),
+  map: z.optional(z.union([text, z.array(text).max(500)])).meta({
+    override: { type: 'array', items: { type: 'string' } },
+    description: DESCRIPTION,
+    examples: [EXAMPLES],
+  }),
 });
 
 /** The form of such an endpoint. */

@@ -45,10 +45,7 @@ const poll = endpoint({
   params: jobIdParams,
   malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: importJobSchema } },
-  async handle({ em, project, params }) {
-    return ok(jobView(await findJob(em, project.id, params.jobId, ['IMPORT'])));
-  },
+  handle: async ({ em, project, params }) => ok(jobView(await findJob(em, project.id, params.jobId, ['IMPORT']))),
 });
 
-/** The import endpoints, in the order of the interface document. */
 export const importEndpoints: Endpoint[] = [upload, poll];

@@ -19,9 +19,7 @@ const lookup = endpoint({
       schema: z.object({ found: z.array(z.string()), notFound: z.array(z.string()) }),
     },
   },
-  async handle({ em, project, body }) {
-    return ok(await lookUpAddresses(em, project.id, body.emails));
-  },
+  handle: async ({ em, project, body }) => ok(await lookUpAddresses(em, project.id, body.emails)),
 });
 
 export const lookupEndpoints: Endpoint[] = [lookup];

@@ -56,9 +56,8 @@ const read = endpoint({
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The email', schema: emailStorySchema } },
-  async handle({ em, project, key, params }) {
-    return ok(emailStoryView(await readEmailStory(em, project.id, params.id, ownKeyIdOf(key))));
-  },
+  handle: async ({ em, project, key, params }) =>
+    ok(emailStoryView(await readEmailStory(em, project.id, params.id, ownKeyIdOf(key)))),
 });
 
 const scheduled = {
@@ -96,5 +95,4 @@ const cancel = endpoint({
   },
 });
 
-/** The email endpoints. */
 export const emailEndpoints: Endpoint[] = [list, search, read, reschedule, cancel];

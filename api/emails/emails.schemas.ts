@@ -10,10 +10,7 @@ export const emailListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),
   address: textQuery(320).meta({ description: 'The address of its recipient', examples: ['ada@example.com'] }),
   contactId: z.uuid().optional(),
-  campaignId: z
-    .uuid()
-    .optional()
-    .meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+  campaignId: z.optional(z.uuid()).meta({ examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
   templateId: z
     .uuid()
     .optional()
@@ -29,9 +26,7 @@ export const emailListQuery = z.strictObject({
 /** The filters of the list, for an address that no URL shall have. */
 export const emailSearchBody = emailListQuery.extend({
   tag: z
-    .string()
-    .max(LIMITS.emailTagLength)
-    .optional()
+    .optional(z.string().max(LIMITS.emailTagLength))
     .meta({ description: 'One of its tags', examples: ['receipt'] }),
   address: z
     .string()

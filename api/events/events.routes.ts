@@ -87,9 +87,7 @@ const stats = endpoint({
   summary: 'Count events by name',
   query: eventStatsQuery,
   replies: { 200: { description: 'Names and counts, the most frequent first', schema: eventStatsSchema } },
-  async handle({ em, project, query }) {
-    return ok(await countEvents(em, project.id, periodOf(query)));
-  },
+  handle: async ({ em, project, query }) => ok(await countEvents(em, project.id, periodOf(query))),
 });
 
 const ofContact = endpoint({
@@ -125,9 +123,7 @@ const names = endpoint({
       schema: z.object({ eventNames: z.array(z.string()) }),
     },
   },
-  async handle({ em, project }) {
-    return ok({ eventNames: await listEventNames(em, project.id) });
-  },
+  handle: async ({ em, project }) => ok({ eventNames: await listEventNames(em, project.id) }),
 });
 
 const usage = endpoint({
@@ -156,9 +152,7 @@ const remove = endpoint({
   summary: 'Delete every event of a name',
   params: eventNameParams,
   replies: { 200: { description: 'How many were deleted', schema: z.object({ deletedCount: z.int() }) } },
-  async handle({ em, project, params }) {
-    return ok({ deletedCount: await deleteEvents(em, project.id, params.eventName) });
-  },
+  handle: async ({ em, project, params }) => ok({ deletedCount: await deleteEvents(em, project.id, params.eventName) }),
 });
 
 /** The event endpoints. `usage` goes before `ofContact`: /events/contact/usage is about the event "contact". */

@@ -136,5 +136,4 @@ const events = endpoint({
   },
 });
 
-/** The endpoints that answer files of many records. */
 export const exportEndpoints: Endpoint[] = [contacts, contactsByBody, emails, events];

@@ -57,10 +57,7 @@ export const contactExportQuery = contactListQuery.omit(ORDER).extend({ ...form,
 export const contactExportBody = contactSearchBody.omit(ORDER).extend({
   ...form,
   columns: z
-    .array(z.string().min(1))
-    .min(1)
-    .max(600)
-    .optional()
+    .optional(z.array(z.string().min(1)).min(1).max(600))
     .meta({ description: 'Names of columns; all when left out' }),
   search: contactSearchBody.shape.search.optional(),
   segmentId,
@@ -84,10 +81,7 @@ export const exportedContactSchema = contactSchema
   .extend({
     pending: z.boolean().meta({ description: 'Whether a subscription waits for its confirmation' }),
     unsubscribedAt: moment.meta({ description: 'When the contact left; null for one who was never subscribed' }),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the contact is not subscribed', examples: ['link'] }),
+    reason: z.nullable(z.string()).meta({ description: 'Why the contact is not subscribed', examples: ['link'] }),
     pausedUntil: moment.meta({ description: 'Until when the contact gets no marketing email' }),
     trackingAllowed: z
       .boolean()

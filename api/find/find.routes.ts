@@ -18,17 +18,13 @@ const foundSchema = z
             .nullable()
             .meta({ description: 'of an execution: its workflow', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
           title: z.string().meta({ description: 'its name, or its address', examples: ['ada@example.com'] }),
-          hint: z
-            .string()
-            .nullable()
-            .meta({ description: 'what else tells it from others', examples: ['waiting'] }),
+          hint: z.nullable(z.string()).meta({ description: 'what else tells it from others', examples: ['waiting'] }),
         })
         .meta({ id: 'FoundRecord', description: 'A record that was found' }),
     ),
   })
   .meta({ id: 'FoundRecords', description: 'What was found' });
 
-/** The endpoint that finds records of any kind. */
 export const findEndpoints: Endpoint[] = [
   endpoint({
     operationId: 'findRecords',

@@ -17,7 +17,6 @@ interface Connection {
   isProved: boolean;
   /** Whether it waits for the refusal of a request. */
   isRefused: boolean;
-  /** All connections. */
   all: RankedConnections;
   /** The connections of its client that have shown no valid key; undefined for a proxy, which has many clients. */
   ofGuest: RankedConnections | undefined;

@@ -55,7 +55,6 @@ export interface RequestProject {
   publicKeyRules: PublicKeyRules | null;
 }
 
-/** The key of a request. */
 export interface RequestKey {
   id: string;
   name: string;

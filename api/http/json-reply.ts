@@ -70,7 +70,6 @@ export function lengthOf(parts: Buffer[]): number {
   return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Sends the JSON of a reply. */
 export function sendJson(res: Response, parts: Buffer[]): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', lengthOf(parts));

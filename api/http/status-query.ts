@@ -6,10 +6,7 @@ import { badRequest } from '../../shared/pure/app-error.ts';
  * an unknown status is a 400.
  */
 export function statusQuery(statuses: readonly string[]) {
-  return z
-    .string()
-    .optional()
-    .meta({ description: `One of ${statuses.join(', ')}`, enum: [...statuses] });
+  return z.optional(z.string()).meta({ description: `One of ${statuses.join(', ')}`, enum: [...statuses] });
 }
 
 /**

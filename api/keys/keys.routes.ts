@@ -14,9 +14,7 @@ const list = endpoint({
   tag: 'Keys',
   summary: 'List the keys of the project, oldest first',
   replies: { 200: { description: 'All keys, expired ones too', schema: z.array(keySchema) } },
-  async handle({ em, project, key }) {
-    return ok((await listKeys(em, project.id)).map((each) => keyView(each, key.id)));
-  },
+  handle: async ({ em, project, key }) => ok((await listKeys(em, project.id)).map((each) => keyView(each, key.id))),
 });
 
 const create = endpoint({
@@ -44,9 +42,7 @@ const get = endpoint({
   path: '/keys/:id',
   summary: 'Get a key, without the key itself',
   replies: { 200: { description: 'The key', schema: keySchema } },
-  async handle({ em, project, key, params }) {
-    return ok(keyView(await findKey(em, project.id, params.id), key.id));
-  },
+  handle: async ({ em, project, key, params }) => ok(keyView(await findKey(em, project.id, params.id), key.id)),
 });
 
 const update = endpoint({
@@ -60,9 +56,8 @@ const update = endpoint({
   body: updateKeyBody,
   replies: { 200: { description: 'The key after the change', schema: keySchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, key, params, body }) {
-    return ok(keyView(await updateKey(em, project.id, params.id, body), key.id));
-  },
+  handle: async ({ em, project, key, params, body }) =>
+    ok(keyView(await updateKey(em, project.id, params.id, body), key.id)),
 });
 
 const end = endpoint({
@@ -81,5 +76,4 @@ const end = endpoint({
   },
 });
 
-/** The endpoints of keys. */
 export const keyEndpoints: Endpoint[] = [list, create, get, update, end];

@@ -74,9 +74,8 @@ const list = endpoint({
   tag: 'Projects',
   summary: 'The project that the key belongs to, and the key',
   replies: { 200: { description: 'A list of one project', schema: z.array(ownProjectSchema) } },
-  async handle({ em, project, key: { id, name, role } }) {
-    return ok([{ ...projectView(await findProject(em, project.id)), key: { id, name, role } }]);
-  },
+  handle: async ({ em, project, key: { id, name, role } }) =>
+    ok([{ ...projectView(await findProject(em, project.id)), key: { id, name, role } }]),
 });
 
 const patch = endpoint({

@@ -42,10 +42,7 @@ const refusalSchema = z
       .enum(['DOMAIN_NOT_REGISTERED', 'DOMAIN_NOT_VERIFIED'])
       .optional()
       .meta({ description: 'Why the sender domain is refused' }),
-    domain: z
-      .string()
-      .optional()
-      .meta({ description: 'The sender domain', examples: ['mail.example.com'] }),
+    domain: z.optional(z.string()).meta({ description: 'The sender domain', examples: ['mail.example.com'] }),
   })
   .meta({ id: 'SenderRefusal', description: 'Given when a sender domain or the role of a key is refused' });
 
@@ -74,10 +71,7 @@ function createErrorSchema(status: number): z.ZodType {
     requestId: z.string().meta({ description: 'The same as in the header X-Request-ID' }),
     errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faulty fields' }),
     details: (status === 403 ? refusalSchema : anyDetails).optional(),
-    suggestion: z
-      .string()
-      .optional()
-      .meta({ description: 'What to do about it', examples: ['Check the key'] }),
+    suggestion: z.optional(z.string()).meta({ description: 'What to do about it', examples: ['Check the key'] }),
   });
   return z
     .object({

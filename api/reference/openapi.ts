@@ -27,10 +27,7 @@ function named(schema: z.ZodType, id: string, description: string): z.ZodType {
 
 /** The schema of an answer in its envelope. */
 function envelopeSchema(data: z.ZodType, { hasWarnings }: Endpoint, id: string, description: string): z.ZodType {
-  const message = z
-    .string()
-    .optional()
-    .meta({ examples: ['Campaign is being sent'] });
+  const message = z.optional(z.string()).meta({ examples: ['Campaign is being sent'] });
   const warnings = z.array(ignoredFieldSchema).optional().describe('the fields of the request that were ignored');
   return z
     .object({ success: z.literal(true), data, message, ...(hasWarnings && { warnings }) })
@@ -63,16 +60,10 @@ function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
 }
 
 const idempotencyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({
-      description:
-        'A text of your own. A request with a key that was used before is refused with 409, and not repeated',
-      examples: ['order-1042-confirmation'],
-    }),
+  'Idempotency-Key': z.optional(z.string().min(1).max(255)).meta({
+    description: 'A text of your own. A request with a key that was used before is refused with 409, and not repeated',
+    examples: ['order-1042-confirmation'],
+  }),
 });
 
 function requestBodyOf(definition: Endpoint) {

@@ -43,9 +43,7 @@ const list = endpoint({
   path: '/segments',
   summary: 'List all segments, newest first',
   replies: { 200: { description: 'The segments', schema: z.array(segmentSchema) } },
-  async handle({ em, project }) {
-    return ok((await listSegments(em, project.id)).map(segmentView));
-  },
+  handle: async ({ em, project }) => ok((await listSegments(em, project.id)).map(segmentView)),
 });
 
 const create = endpoint({
@@ -61,9 +59,7 @@ const create = endpoint({
     { message: 'Condition is required and must be an object for DYNAMIC segments', isMet: hasCondition },
   ],
   replies: { 201: { description: 'The segment', schema: segmentSchema } },
-  async handle({ em, project, body }) {
-    return created(segmentView(await createSegment(em, project.id, body)));
-  },
+  handle: async ({ em, project, body }) => created(segmentView(await createSegment(em, project.id, body))),
 });
 
 const get = endpoint({
@@ -74,9 +70,7 @@ const get = endpoint({
   path: '/segments/:id',
   summary: 'Get a segment with its cached member count',
   replies: { 200: { description: 'The segment', schema: segmentSchema } },
-  async handle({ em, project, params }) {
-    return ok(segmentView(await findSegment(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(segmentView(await findSegment(em, project.id, params.id))),
 });
 
 const patch = endpoint({
@@ -88,9 +82,8 @@ const patch = endpoint({
   summary: 'Change the given fields of a segment',
   body: patchSegmentBody,
   replies: { 200: { description: 'The segment after the change', schema: segmentSchema } },
-  async handle({ em, project, params, body }) {
-    return ok(segmentView(await updateSegment(em, project.id, params.id, body)));
-  },
+  handle: async ({ em, project, params, body }) =>
+    ok(segmentView(await updateSegment(em, project.id, params.id, body))),
 });
 
 const remove = endpoint({
@@ -134,10 +127,7 @@ const addToSegment = endpoint({
   summary: 'Add contacts to a static segment by address',
   body: addMembersBody,
   replies: { 200: { description: 'How many joined, and addresses without a contact', schema: addedMembersSchema } },
-  async handle({ em, project, params, body }) {
-    const added = await addMembers(em, project.id, params.id, body);
-    return ok(added);
-  },
+  handle: async ({ em, project, params, body }) => ok(await addMembers(em, project.id, params.id, body)),
 });
 
 const removeFromSegment = endpoint({
@@ -149,10 +139,8 @@ const removeFromSegment = endpoint({
   summary: 'Remove contacts from a static segment by address',
   body: removeMembersBody,
   replies: { 200: { description: 'How many left', schema: removedMembersSchema } },
-  async handle({ em, project, params, body }) {
-    const removed = await removeMembers(em, project.id, params.id, body.emails);
-    return ok({ removed });
-  },
+  handle: async ({ em, project, params, body }) =>
+    ok({ removed: await removeMembers(em, project.id, params.id, body.emails) }),
 });
 
 const compute = endpoint({
@@ -166,10 +154,7 @@ const compute = endpoint({
   description: 'Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.',
   replies: { 200: { description: 'What has changed', schema: computedMembershipSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    const computed = await computeMembershipNow(em, project.id, params.id);
-    return ok(computed);
-  },
+  handle: async ({ em, project, params }) => ok(await computeMembershipNow(em, project.id, params.id)),
 });
 
 const refresh = endpoint({
@@ -181,12 +166,9 @@ const refresh = endpoint({
   path: '/segments/:id/refresh',
   summary: 'Count the contacts of a segment now; no members and no events change',
   replies: { 200: { description: 'The count', schema: refreshedSegmentSchema } },
-  async handle({ em, project, params }) {
-    return ok({ memberCount: await refreshMemberCount(em, project.id, params.id) });
-  },
+  handle: async ({ em, project, params }) => ok({ memberCount: await refreshMemberCount(em, project.id, params.id) }),
 });
 
-/** The segment endpoints, in the order of the interface document. */
 export const segmentEndpoints: Endpoint[] = [
   list,
   create,

@@ -60,7 +60,6 @@ export function renderSnippet(form: SubscribeForm): string {
   return `<p>${escapeHtml(wordsOf(form))}</p>\n${renderForm(form)}`;
 }
 
-/** The page with the form. */
 export function formPageOf(form: SubscribeForm): SubscriptionPage {
   const { language, brand } = form;
   const { optIn, page } = textsOf(language);

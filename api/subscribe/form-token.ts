@@ -4,7 +4,6 @@ import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
 
 const SIGNATURE_BYTES = 16;
 
-/** Says when a form was shown. */
 export interface FormTokens {
   /** The token of a form that is shown now. */
   sign: (projectId: string) => string;

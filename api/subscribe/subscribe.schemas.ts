@@ -40,37 +40,22 @@ export const subscribeBody = z.object({
       description: 'The language of the person, such as de or de-AT',
       examples: ['de'],
     }),
-  wording: z
-    .string()
-    .trim()
-    .min(1)
-    .max(LIMITS.wordingLength)
-    .optional()
-    .meta({
-      description: 'The words beside the button of the form, for the record of consent',
-      examples: ['Send me the newsletter'],
-    }),
+  wording: z.optional(z.string().trim().min(1).max(LIMITS.wordingLength)).meta({
+    description: 'The words beside the button of the form, for the record of consent',
+    examples: ['Send me the newsletter'],
+  }),
   comment: z
     .string()
     .optional()
     .meta({ description: 'A field that people do not see. A request that fills it has no effect', examples: [''] }),
-  redirectUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(URL_LENGTH_MAX)
-    .optional()
-    .meta({
-      description:
-        'Where a plain HTML form leads: to a verified sender domain, below one, or to one of `redirectHosts`',
-      examples: ['https://www.example.com/thanks'],
-    }),
-  formToken: z
-    .string()
-    .max(FORM_TOKEN_LENGTH_MAX)
-    .optional()
-    .meta({
-      description: 'From the hosted form: when it was shown. A form that is sent within two seconds has no effect',
-      examples: ['1795647600000.p0dVbWkxR3JtT2VzR2hFZA'],
-    }),
+  redirectUrl: z.optional(z.url({ protocol: /^https?$/ }).max(URL_LENGTH_MAX)).meta({
+    description: 'Where a plain HTML form leads: to a verified sender domain, below one, or to one of `redirectHosts`',
+    examples: ['https://www.example.com/thanks'],
+  }),
+  formToken: z.optional(z.string().max(FORM_TOKEN_LENGTH_MAX)).meta({
+    description: 'From the hosted form: when it was shown. A form that is sent within two seconds has no effect',
+    examples: ['1795647600000.p0dVbWkxR3JtT2VzR2hFZA'],
+  }),
 });
 export type SubscribeBody = z.output<typeof subscribeBody>;
 

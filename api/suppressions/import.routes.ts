@@ -48,5 +48,4 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   },
 });
 
-/** The endpoint that imports suppressions. */
 export const suppressionImportEndpoints: Endpoint[] = [upload];

@@ -137,5 +137,4 @@ const removeByBody = endpoint({
   handle: ({ em, project, body }) => allowAgain(em, project.id, body.address),
 });
 
-/** The suppression endpoints. */
 export const suppressionEndpoints: Endpoint[] = [list, search, add, remove, removeByBody];

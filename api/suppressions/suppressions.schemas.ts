@@ -51,11 +51,7 @@ export const addSuppressionsBody = z.object({
     .max(LIMITS.suppressionsPerRequest)
     .meta({ examples: [['ada@example.com']] }),
   words: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
-    .optional()
+    .optional(z.string().trim().min(1).max(500))
     .meta({ description: 'Why, for people', examples: ['asked by telephone'] }),
 });
 

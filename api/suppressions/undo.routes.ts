@@ -33,10 +33,8 @@ const undo = endpoint({
   async handle({ em, project, body }) {
     const { dryRun, ...selection } = body;
     if (dryRun) return ok({ dryRun, ...(await previewBounceUndo(em, project.id, selection)) });
-    const undone = await undoBounces(em, project.id, selection);
-    return ok({ dryRun, ...undone });
+    return ok({ dryRun, ...(await undoBounces(em, project.id, selection)) });
   },
 });
 
-/** The endpoint that undoes mistaken hard bounces. */
 export const bounceUndoEndpoints: Endpoint[] = [undo];

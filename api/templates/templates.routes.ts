@@ -30,9 +30,8 @@ const list = endpoint({
   summary: 'List templates by page',
   query: templateListQuery,
   replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
-  async handle({ em, project, query }) {
-    return recordPageReply(await listTemplates(em, project.id, query), templateView, query);
-  },
+  handle: async ({ em, project, query }) =>
+    recordPageReply(await listTemplates(em, project.id, query), templateView, query),
 });
 
 const create = endpoint({
@@ -53,8 +52,7 @@ const create = endpoint({
   errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, body, deps }) {
     const use = replyToUse(deps.config, project.id, body.replyTo);
-    const template = await withReplyAddress(em, use, (tx) => createTemplate(tx, project.id, body));
-    return created(templateView(template));
+    return created(templateView(await withReplyAddress(em, use, (tx) => createTemplate(tx, project.id, body))));
   },
 });
 
@@ -68,9 +66,7 @@ const get = endpoint({
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'The template', schema: templateSchema } },
-  async handle({ em, project, params }) {
-    return ok(templateView(await findTemplate(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(templateView(await findTemplate(em, project.id, params.id))),
 });
 
 const patch = endpoint({
@@ -87,8 +83,7 @@ const patch = endpoint({
   errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, params, body, deps }) {
     const use = replyToUse(deps.config, project.id, body.replyTo);
-    const template = await withReplyAddress(em, use, (tx) => updateTemplate(tx, project.id, params.id, body));
-    return ok(templateView(template));
+    return ok(templateView(await withReplyAddress(em, use, (tx) => updateTemplate(tx, project.id, params.id, body))));
   },
 });
 
@@ -118,9 +113,7 @@ const duplicate = endpoint({
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 201: { description: 'The copy, named "<name> (Copy)"', schema: templateSchema } },
-  async handle({ em, project, params }) {
-    return created(templateView(await duplicateTemplate(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => created(templateView(await duplicateTemplate(em, project.id, params.id))),
 });
 
 const usage = endpoint({
@@ -137,10 +130,8 @@ const usage = endpoint({
   replies: { 200: { description: 'What uses it, and how many emails were sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);
-    const workflowSteps = await findStepsUsingTemplate(em, project.id, params.id);
-    return ok({ campaigns: [], workflowSteps, emailsSent });
+    return ok({ campaigns: [], workflowSteps: await findStepsUsingTemplate(em, project.id, params.id), emailsSent });
   },
 });
 
-/** The template endpoints, in the order of the interface document. */
 export const templateEndpoints: Endpoint[] = [list, create, get, patch, remove, duplicate, usage];

@@ -41,9 +41,7 @@ const create = endpoint({
   body: createTopicBody,
   replies: { 201: { description: 'The topic', schema: topicSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, body }) {
-    return created(topicView(await createTopic(em, project.id, body)));
-  },
+  handle: async ({ em, project, body }) => created(topicView(await createTopic(em, project.id, body))),
 });
 
 const get = endpoint({
@@ -54,9 +52,7 @@ const get = endpoint({
   path: '/topics/:id',
   summary: 'Get a topic',
   replies: { 200: { description: 'The topic', schema: topicSchema } },
-  async handle({ em, project, params }) {
-    return ok(topicView(await findTopic(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(topicView(await findTopic(em, project.id, params.id))),
 });
 
 const patch = endpoint({
@@ -69,9 +65,7 @@ const patch = endpoint({
   description: '`key` and `defaultSubscription` never change; they may be sent as they are.',
   body: patchTopicBody,
   replies: { 200: { description: 'The topic after the change', schema: topicSchema } },
-  async handle({ em, project, params, body }) {
-    return ok(topicView(await updateTopic(em, project.id, params.id, body)));
-  },
+  handle: async ({ em, project, params, body }) => ok(topicView(await updateTopic(em, project.id, params.id, body))),
 });
 
 const remove = endpoint({
@@ -107,5 +101,4 @@ const usage = endpoint({
   },
 });
 
-/** The endpoints of topics. */
 export const topicEndpoints: Endpoint[] = [list, create, get, patch, remove, usage];

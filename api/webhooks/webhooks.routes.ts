@@ -63,9 +63,7 @@ const list = endpoint({
   path: '/webhooks',
   summary: 'List all webhook endpoints, newest first',
   replies: { 200: { description: 'The endpoints', schema: z.array(webhookSchema) } },
-  async handle({ em, project }) {
-    return ok((await listEndpoints(em, project.id)).map(webhookView));
-  },
+  handle: async ({ em, project }) => ok((await listEndpoints(em, project.id)).map(webhookView)),
 });
 
 const get = endpoint({
@@ -76,9 +74,7 @@ const get = endpoint({
   path: '/webhooks/:id',
   summary: 'Get a webhook endpoint',
   replies: { 200: { description: 'The endpoint', schema: webhookSchema } },
-  async handle({ em, project, params }) {
-    return ok(webhookView(await findEndpoint(em, project.id, params.id)));
-  },
+  handle: async ({ em, project, params }) => ok(webhookView(await findEndpoint(em, project.id, params.id))),
 });
 
 const remove = endpoint({
@@ -104,10 +100,10 @@ const test = endpoint({
   summary: 'Send a test event (`webhook.test`) to an endpoint, whatever events it takes',
   replies: { 202: { description: 'It is on its way', schema: testSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    const deliveryId = await sendTestEvent(em, project.id, params.id);
-    return { status: 202, data: { deliveryId } };
-  },
+  handle: async ({ em, project, params }) => ({
+    status: 202,
+    data: { deliveryId: await sendTestEvent(em, project.id, params.id) },
+  }),
 });
 
 const deliveries = endpoint({
@@ -185,8 +181,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     async handle({ em, project, params, body }) {
       const { url } = await findEndpoint(em, project.id, params.id);
       if (body.url !== url) await assertCallable(body.url);
-      const updated = await updateEndpoint(em, project.id, params.id, body);
-      return ok(webhookView(updated));
+      return ok(webhookView(await updateEndpoint(em, project.id, params.id, body)));
     },
   });
 

@@ -42,7 +42,6 @@ interface RestartContext {
   stopping: AbortSignal;
 }
 
-/** A part that has ended. */
 interface EndedPart {
   name: string;
   start: StartPart<{ child: ManagedChild }>;

@@ -12,7 +12,6 @@ const SIZES = {
 
 /** A page of records that may have megabytes each. */
 export interface RecordPage<Item> {
-  /** The number of records in all pages. */
   total: number;
   /** Whether all records of the page together stay within `LIMITS.pageBytes`. */
   isSmall: boolean;

@@ -1,4 +1,3 @@
-/** A key of the payload codec. */
 export interface CodecKey {
   /** Stored in each payload, so that the right key opens it. */
   id: string;

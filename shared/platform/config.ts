@@ -87,9 +87,7 @@ const environmentSchema = z.object({
     .string({ error: 'is required: at least 32 random characters, it signs links' })
     .min(32, 'needs at least 32 characters'),
   KEY_MARK: z
-    .string()
-    .regex(/^[a-z0-9]{1,8}$/, 'takes 1 to 8 lower-case letters and digits')
-    .optional()
+    .optional(z.string().regex(/^[a-z0-9]{1,8}$/, 'takes 1 to 8 lower-case letters and digits'))
     .describe('mark in new keys, sk_<mark>_…, by which a router finds the installation of a request'),
   APP_SECRETS_PREVIOUS: z
     .string()
@@ -227,14 +225,10 @@ const environmentSchema = z.object({
     .describe('address that metrics, and the health of the worker, listen on'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
   WORKER_DEPLOYMENT: z
-    .string()
-    .regex(DEPLOYMENT_NAME, 'takes letters, digits, - and _')
-    .optional()
+    .optional(z.string().regex(DEPLOYMENT_NAME, 'takes letters, digits, - and _'))
     .describe('name of the worker deployment in Temporal; without it workers have no versions'),
   WORKER_BUILD_ID: z
-    .string()
-    .regex(BUILD_ID, 'takes letters, digits, dots, + - and _, 128 characters at most')
-    .optional()
+    .optional(z.string().regex(BUILD_ID, 'takes letters, digits, dots, + - and _, 128 characters at most'))
     .describe('version of the workflow code of this worker, within WORKER_DEPLOYMENT'),
   TEMPORAL_ADOPT: z
     .stringbool()
@@ -244,9 +238,7 @@ const environmentSchema = z.object({
     .default([])
     .describe('keys that encrypt what Temporal stores, id:base64 comma-separated; the first one encrypts'),
   TEMPORAL_CODEC_TOKEN: z
-    .string()
-    .min(32, 'needs at least 32 characters')
-    .optional()
+    .optional(z.string().min(32, 'needs at least 32 characters'))
     .describe('token of the endpoints /codec/decode and /codec/encode; without it they do not exist'),
   TEMPORAL_UI_ORIGIN: list.default([]).describe('origins of the Temporal UI that may call them, comma-separated'),
   TEMPORAL_UI_URL: z

@@ -74,9 +74,7 @@ export const brandSettingsSchema = z.object({
     .optional()
     .meta({ description: 'The colour of buttons and links on the pages; texts stay readable', examples: ['#0f766e'] }),
   language: z
-    .enum(LANGUAGES)
-    .nullable()
-    .optional()
+    .optional(z.enum(LANGUAGES).nullable())
     .meta({ description: 'The language of recipients whose own is not known', examples: ['de'] }),
 });
 

@@ -31,7 +31,6 @@ function namesIn(markdown: string): string {
   return Array.from(own.matchAll(/^\| `([\w.[\]-]+)`/gm), ([, name]) => name).join(' ');
 }
 
-/** The sections of a page. */
 export function sectionsOf(address: string, title: string, markdown: string, operation?: Operation): Section[] {
   const isError = /^\/docs\/errors\//.test(address);
   if (operation || isError) {

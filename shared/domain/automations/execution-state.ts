@@ -5,7 +5,6 @@ import type { Em } from '../../database/em.ts';
 import { columnsOf, json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
 import { number, pick, tables, type RowOf } from '../../database/tables.ts';
 
-/** An execution as its row has it. */
 const ROW = {
   executionId: tables.automationExecution.id,
   /** The number of steps reached; 0 before the first. The current step is under way if it has a record. */

@@ -22,7 +22,6 @@ export interface SpoolDeps {
   logger: Logger;
 }
 
-/** Creates the sink that records the results of emails. */
 export function createResultSink(em: () => Em, retrySeconds: readonly number[]): ResultSink<EmailClaim> {
   return {
     async record({ claimToken, projectId, page }, results) {

@@ -21,7 +21,6 @@ export interface Evidence {
   wordingId?: string | null;
 }
 
-/** A change of what a contact consents to. */
 export interface ConsentChange {
   contactId: string;
   /** The topic; null or left out for all marketing. */

@@ -20,7 +20,6 @@ export interface DataColumn {
   prefix: string;
 }
 
-/** A column that says who has a topic. */
 export interface TopicColumn {
   index: number;
   key: string;

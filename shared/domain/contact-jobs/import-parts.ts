@@ -28,7 +28,6 @@ interface PartInput extends Record<string, unknown> {
   keepsLeft: boolean;
 }
 
-/** The file of a part. */
 export function partContent(part: ImportFile): Buffer {
   return Buffer.from(JSON.stringify(part));
 }

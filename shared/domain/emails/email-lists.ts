@@ -56,7 +56,6 @@ const OF_EMAIL = {
   ...pick(tables.email, 'unsubscribedAt', 'opens', 'clicks', 'humanOpenedAt', 'humanClickedAt'),
 };
 
-/** An email as lists show it. */
 export const LISTED_EMAIL = {
   ...OF_EMAIL,
   type: tables.template.type,

@@ -122,7 +122,6 @@ interface CountedResult {
   detail: TlsDetail;
 }
 
-/** Adds to the numbers of sessions. */
 export async function countSessions(em: Em, results: readonly CountedResult[]): Promise<void> {
   const counted = new Map<string, CountedResult & { digest: string; sessions: number }>();
   for (const result of results) {

@@ -55,7 +55,6 @@ export interface ResolvedContent extends Omit<EmailSource, 'isTracked'> {
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;
-  /** The key of the request. */
   keyId: string;
   tags?: string[] | undefined;
   scheduledAt?: Date | undefined;

@@ -18,10 +18,7 @@ export const bounceSelectionSchema = z.object({
   until: momentSchema.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
   provider: domainNameSchema.optional().meta({ description: 'The domain of the recipients', examples: ['gmail.com'] }),
   words: z
-    .string()
-    .min(1)
-    .max(WORDS_LENGTH_MAX)
-    .optional()
+    .optional(z.string().min(1).max(WORDS_LENGTH_MAX))
     .meta({ description: "A part of the server's words, in any case", examples: ['Relaying denied'] }),
 });
 export type BounceSelection = z.output<typeof bounceSelectionSchema>;

@@ -15,7 +15,6 @@ export interface EventListQuery {
 }
 
 export interface ListedEvent extends Event {
-  /** Null when the event has no contact. */
   contactEmail: string | null;
 }
 

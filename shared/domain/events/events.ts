@@ -42,7 +42,6 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** A subscription that has changed. */
 export interface SubscriptionChange {
   contactId: string;
   cause: SubscriptionCause;

@@ -66,7 +66,6 @@ function columnNamed(name: string, known: readonly ExportColumn[], format: Expor
   throw unknownColumn(name, [...COLUMNS.map((column) => column.name), 'topics', 'topic.<key>', 'data.<key>']);
 }
 
-/** Which contacts, and what of them, an export has. */
 export interface ContactExport extends ContactFilters {
   format: ExportFormat;
   /** Names of columns; all when left out. */

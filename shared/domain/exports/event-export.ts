@@ -3,7 +3,6 @@ import { joinSql, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 
-/** Which events an export has. */
 export interface EventFilters {
   name?: string | undefined;
   contactId?: string | undefined;

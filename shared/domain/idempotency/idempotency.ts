@@ -12,7 +12,6 @@ export interface OriginalRequest {
   statusCode: number | null;
 }
 
-/** An Idempotency-Key of a project. */
 export interface IdempotencyKey {
   projectId: string;
   key: string;

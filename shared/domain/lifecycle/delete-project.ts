@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectSubject } from '../../sending/permit/shaping.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 import { date, number } from '../../database/tables.ts';
 import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -15,129 +15,85 @@ const EMAIL_CHUNK = 500;
 const SETTLE_MS_MAX = 60_000;
 const SETTLE_POLL_MS = 200;
 
-type Deletion = (projectId: string) => SqlFragment;
+/** Rows that are deleted with a project. */
+interface Deletion {
+  table: string;
+  /** What selects them after `from <table> r`; missing for those with the id of the project. */
+  rows?: (projectId: string) => SqlFragment;
+  /** Deletes what has no column for the project together with the rows `gone`. */
+  also?: SqlFragment;
+  /** The column that `also` knows as `gone.id`. */
+  id?: string;
+  chunk?: number;
+}
 
-/** Deletes a chunk of the rows of a table that `rows` selects. */
-function chunkOf(table: SqlFragment, rows: SqlFragment): SqlFragment {
+/** A statement that deletes a chunk of rows and counts them. */
+function statementOf({ table, rows, also, id = 'id', chunk = CHUNK }: Deletion, projectId: string): SqlFragment {
+  const from = new SqlFragment(table);
   return sql`
     with gone as (
-      delete from ${table} where ctid = any(array(select r.ctid ${rows} limit ${CHUNK})) returning 1
-    ) select count(*)::int as count from gone`;
+      delete from ${from} where ctid = any(array(
+        select r.ctid from ${from} r ${rows?.(projectId) ?? sql`where r.project_id = ${projectId}`} limit ${chunk}
+      ))
+      returning ${new SqlFragment(also ? id : '1')} as id
+    )${also ? sql`, ${also}` : sql``}
+    select count(*)::int as count from gone`;
 }
 
 /** What belongs to traces of requests has no column for the project, so it is deleted with what the requests made. */
 const TRACES = sql`traces as (delete from trace_context t using gone g where t.subject_id = g.id)`;
-
-const ofProject =
-  (table: SqlFragment): Deletion =>
-  (projectId) =>
-    chunkOf(table, sql`from ${table} r where r.project_id = ${projectId}`);
-
-const tracedOfProject =
-  (table: SqlFragment): Deletion =>
-  (projectId) => sql`
-    with gone as (
-      delete from ${table}
-      where ctid = any(array(select ctid from ${table} where project_id = ${projectId} limit ${CHUNK})) returning id
-    ),
-    ${TRACES}
-    select count(*)::int as count from gone`;
-
-/** Attachments have no column for the project, so they are deleted with their emails. */
-const deleteEmails: Deletion = (projectId) => sql`
-  with gone as (
-    delete from email
-    where ctid = any(array(select ctid from email where project_id = ${projectId} limit ${EMAIL_CHUNK})) returning id
-  ),
+/** The record of consent has no index for the project, so it is deleted with the contacts. */
+const CONSENTS = sql`
+  consents as (delete from consent_record r using gone g where r.contact_id = g.id),
+  opt_ins as (delete from opt_in o using gone g where o.contact_id = g.id)`;
+/** Attachments and step executions have no column for the project. */
+const ATTACHMENTS = sql`
   sets as (
     select distinct c.attachment_set_id as id from email_content c join gone g on g.id = c.email_id
     where c.attachment_set_id is not null
   ),
-  files as (delete from attachment a using sets s where a.set_id = s.id),
-  ${TRACES}
-  select count(*)::int as count from gone`;
+  files as (delete from attachment a using sets s where a.set_id = s.id)`;
+const STEPS = sql`steps as (delete from step_execution s using gone g where s.execution_id = g.id)`;
 
-/** The record of consent has no index for the project, so it is deleted with the contacts. */
-const contactsOf =
-  (table: SqlFragment, id: SqlFragment): Deletion =>
-  (projectId) => sql`
-    with gone as (
-      delete from ${table} where ctid = any(array(select ctid from ${table} where project_id = ${projectId} limit ${CHUNK}))
-      returning ${id} as id
-    ),
-    consents as (delete from consent_record r using gone g where r.contact_id = g.id),
-    opt_ins as (delete from opt_in o using gone g where o.contact_id = g.id)
-    select count(*)::int as count from gone`;
-
-/** Step executions have no column for the project, so they are deleted with their executions. */
-const deleteExecutions: Deletion = (projectId) => sql`
-  with gone as (
-    delete from automation_execution
-    where ctid = any(array(select ctid from automation_execution where project_id = ${projectId} limit ${CHUNK}))
-    returning id
-  ),
-  steps as (delete from step_execution s using gone g where s.execution_id = g.id),
-  ${TRACES}
-  select count(*)::int as count from gone`;
+const ofProject = (...names: string[]): Deletion[] => names.map((table) => ({ table }));
+/** The rows of a table that belong to a record `o` of the project. */
+const through =
+  (owner: string, key: string): Deletion['rows'] =>
+  (projectId) =>
+    sql`join ${new SqlFragment(owner)} o on o.id = ${new SqlFragment(key)} where o.project_id = ${projectId}`;
 
 /**
  * The deletions of all rows of a project but its own. The outbox comes first, so that nothing new is started. Tables
  * with many rows come before the tables whose deletion would cascade to them.
  */
 const DELETIONS: readonly Deletion[] = [
-  ofProject(sql`outbox`),
-  ofProject(sql`event_wait`),
-  deleteExecutions,
-  ofProject(sql`automation_refusal`),
-  (projectId) =>
-    chunkOf(
-      sql`webhook_delivery`,
-      sql`from webhook_delivery r join webhook_endpoint e on e.id = r.endpoint_id where e.project_id = ${projectId}`,
-    ),
-  ofProject(sql`webhook_endpoint`),
-  ofProject(sql`webhook_feed`),
-  (projectId) =>
-    chunkOf(
-      sql`segment_member`,
-      sql`from segment_member r join segment s on s.id = r.segment_id where s.project_id = ${projectId}`,
-    ),
-  ofProject(sql`segment`),
-  (projectId) =>
-    chunkOf(
-      sql`topic_subscription`,
-      sql`from topic_subscription r join topic t on t.id = r.topic_id where t.project_id = ${projectId}`,
-    ),
-  ofProject(sql`topic`),
-  deleteEmails,
-  tracedOfProject(sql`event`),
-  ofProject(sql`event_name`),
-  tracedOfProject(sql`campaign`),
-  ofProject(sql`automation`),
+  ...ofProject('outbox', 'event_wait'),
+  { table: 'automation_execution', also: sql`${STEPS}, ${TRACES}` },
+  ...ofProject('automation_refusal'),
+  { table: 'webhook_delivery', rows: through('webhook_endpoint', 'r.endpoint_id') },
+  ...ofProject('webhook_endpoint', 'webhook_feed'),
+  { table: 'segment_member', rows: through('segment', 'r.segment_id') },
+  ...ofProject('segment'),
+  { table: 'topic_subscription', rows: through('topic', 'r.topic_id') },
+  ...ofProject('topic'),
+  { table: 'email', also: sql`${ATTACHMENTS}, ${TRACES}`, chunk: EMAIL_CHUNK },
+  { table: 'event', also: TRACES },
+  ...ofProject('event_name'),
+  { table: 'campaign', also: TRACES },
+  ...ofProject('automation'),
   // The deletion of executions leaves counts for automations that are gone.
-  () =>
-    chunkOf(
-      sql`ended_execution_count`,
-      sql`from ended_execution_count r where not exists (select from automation a where a.id = r.automation_id)`,
-    ),
-  ofProject(sql`template`),
-  contactsOf(sql`contact`, sql`id`),
-  ofProject(sql`imported_consent`),
-  ofProject(sql`opt_in`),
-  ofProject(sql`confirmation_mail`),
-  ofProject(sql`former_address`),
-  ofProject(sql`contact_field`),
-  contactsOf(sql`erased_contact`, sql`contact_id`),
-  ofProject(sql`suppression`),
-  ofProject(sql`reply_address`),
-  ofProject(sql`sender_domain`),
-  tracedOfProject(sql`job`),
-  ofProject(sql`idempotency_claim`),
-  ofProject(sql`audit_entry`),
-  ofProject(sql`api_key`),
-  ofProject(sql`provider_day`),
-  ofProject(sql`rate_window`),
-  ofProject(sql`project_permit`),
-  (projectId) => chunkOf(sql`allowance`, sql`from allowance r where r.subject = ${projectSubject(projectId)}`),
+  {
+    table: 'ended_execution_count',
+    rows: () => sql`where not exists (select from automation a where a.id = r.automation_id)`,
+  },
+  ...ofProject('template'),
+  { table: 'contact', also: CONSENTS },
+  ...ofProject('imported_consent', 'opt_in', 'confirmation_mail', 'former_address', 'contact_field'),
+  { table: 'erased_contact', also: CONSENTS, id: 'contact_id' },
+  ...ofProject('suppression', 'reply_address', 'sender_domain'),
+  { table: 'job', also: TRACES },
+  ...ofProject('idempotency_claim', 'audit_entry', 'api_key', 'provider_day', 'rate_window', 'project_permit'),
+  { table: 'allowance', rows: (projectId) => sql`where r.subject = ${projectSubject(projectId)}` },
 ];
 
 /**
@@ -156,7 +112,7 @@ async function deleteRows(em: Em, projectId: string): Promise<number> {
   let total = 0;
   for (const deletion of DELETIONS) {
     for (;;) {
-      const count = await deleteChunk(em, deletion(projectId));
+      const count = await deleteChunk(em, statementOf(deletion, projectId));
       if (count === 0) break;
       total += count;
     }
@@ -200,15 +156,14 @@ export async function restProject(em: Em, projectId: string, endWorkflows: () =>
 
 /**
  * Deletes a project and everything that belongs to it, for good. Requests are refused from the beginning, and the links
- * in its email stay blocked. Each chunk is
- * a transaction of its own: after an interruption, another call deletes the rest. The second round finds rows that were
- * written by transactions that were open during the first one.
+ * in its email stay blocked. Each chunk is a transaction of its own: after an interruption, another call deletes the
+ * rest. The second round finds rows that were written by transactions that were open during the first one.
  * @param endWorkflows ends the running workflows of the project
  * @returns how many rows were deleted, without those that were deleted with others, such as attachments and steps
  */
 export async function deleteProject(em: Em, projectId: string, endWorkflows: () => Promise<unknown>): Promise<number> {
   await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);
-  await query(em, ofProject(sql`outbox`)(projectId));
+  await query(em, statementOf({ table: 'outbox' }, projectId));
   await endWorkflows();
   let rows = await deleteRows(em, projectId);
   await query(

@@ -3,7 +3,6 @@ import { likePattern, query, sql, type SqlFragment } from '../../database/sql.ts
 import { nullable, text } from '../../database/tables.ts';
 import { hasPart } from '../contacts/contact-list.ts';
 
-/** The kinds of records that are found. */
 export const FOUND_KINDS = [
   ...(['contact', 'email', 'campaign', 'automation', 'execution', 'template', 'segment', 'webhook'] as const),
 ];

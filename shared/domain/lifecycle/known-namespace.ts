@@ -5,7 +5,6 @@ import { number, tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { restartAllWork, type RestartedWork } from './reconciliation.ts';
 
-/** A Temporal namespace. */
 const KNOWN_NAMESPACE = {
   /** Temporal gives each namespace an id of its own, also when it is made again with the same name. */
   id: tables.knownNamespace.namespaceId,

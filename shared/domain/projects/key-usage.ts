@@ -12,7 +12,6 @@ const OWNER_COLUMNS = sql`
   p.id, p.name, p.disabled, p.tracking, p.client_addresses as "clientAddresses",
   p.track_accepts_secret_key, p.public_key_rules, ${BRAND} as brand`;
 
-/** A key and its project. */
 const KEY_OWNER = {
   /** The hash of the key. */
   lookup: text,

@@ -7,7 +7,6 @@ import { pick, tables, type RowOf } from '../../database/tables.ts';
 const AUTOMATION = pick(tables.automation, 'id', 'name');
 export type AutomationRef = RowOf<typeof AUTOMATION>;
 
-/** A step, with the trigger of its automation. */
 const USED_STEP = { ...pick(tables.automationStep, 'type', 'config'), triggerEvent: tables.automation.triggerEvent };
 export type UsedStep = RowOf<typeof USED_STEP>;
 

@@ -65,7 +65,6 @@ const COUNTS = { subscribed: number, joined: number, left: number };
 /** How many contacts have a topic, by choice or by default, and how many have chosen it or left it. */
 export type TopicCounts = RowOf<typeof COUNTS>;
 
-/** Counts the contacts of a topic. */
 export async function countTopicContacts(em: Em, projectId: string, topic: Topic): Promise<TopicCounts> {
   const counts = await queryOne(
     em,

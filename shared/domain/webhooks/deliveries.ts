@@ -117,7 +117,6 @@ export interface ReplayRequest {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The error for a field of a replay request. */
 function replayFault(field: string, message: string): AppError {
   return validationError([{ field, message, code: 'invalid_value' }]);
 }

@@ -25,7 +25,6 @@ export interface ConnectionGuardOptions {
 }
 
 export interface ConnectionGuard {
-  /** Notes that a recipient of a session was accepted. */
   recipientAccepted: (sessionId: string) => void;
   /** Notes that a message has been read to its end. */
   messageEnded: (sessionId: string) => void;

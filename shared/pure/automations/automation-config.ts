@@ -25,13 +25,10 @@ export const eventNameSchema = z
   .max(LIMITS.eventNameLength)
   .meta({ examples: ['signed_up', 'email.open', 'segment.vip.entry'] });
 
-const humanOnlySchema = z
-  .boolean()
-  .optional()
-  .meta({
-    description: 'Whether events of machines are left out: opens and clicks with `isMachine`',
-    examples: [true],
-  });
+const humanOnlySchema = z.optional(z.boolean()).meta({
+  description: 'Whether events of machines are left out: opens and clicks with `isMachine`',
+  examples: [true],
+});
 
 export const triggerConfigSchema = z.object({ eventName: eventNameSchema, humanOnly: humanOnlySchema });
 

@@ -24,7 +24,6 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 /** An execution in these statuses has not ended. The others are final, except that a FAILED one can be retried. */
 export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
 
-/** Whether an execution in this status has ended. */
 export function hasEnded(status: ExecutionStatus): boolean {
   return !(ACTIVE_EXECUTION_STATUSES as readonly string[]).includes(status);
 }

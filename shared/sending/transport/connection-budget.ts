@@ -73,7 +73,6 @@ export class ConnectionBudget {
     if (idle && !idle.endIdle()) this.#idle.delete(idle);
   }
 
-  /** Notes that a pool has an idle connection. */
   noteIdle(member: BudgetMember): void {
     this.#idle.add(member);
   }

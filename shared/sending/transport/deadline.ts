@@ -19,7 +19,6 @@ export class Deadline {
     if (this.#timer === undefined || this.#firesAt > this.#at) this.#arm(now);
   }
 
-  /** Clears the deadline. */
   clear(): void {
     this.#at = Infinity;
   }

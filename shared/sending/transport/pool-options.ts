@@ -26,7 +26,6 @@ export interface SmtpPoolOptions {
   logger: SmtpPoolLogger;
 }
 
-/** The options of the pool of some servers. */
 export interface PoolOptions extends Omit<SmtpPoolOptions, 'urls'> {
   servers: readonly SmtpServerOptions[];
   /** Opens a connection; by default `openSmtpConnection`. */

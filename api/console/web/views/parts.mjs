@@ -86,7 +86,6 @@ function Numbers() {
     /><//>`;
 }
 
-/** Parts that list. */
 function Lists() {
   const row = (/** @type {string} */ key, /** @type {string} */ name, /** @type {string} */ state) => ({
     key,

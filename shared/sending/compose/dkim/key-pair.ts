@@ -12,7 +12,6 @@ export interface DkimKeyPair {
   selector: string;
   /** SubjectPublicKeyInfo in base64: the `p` tag of the DNS record. */
   publicKey: string;
-  /** The sealed private key. */
   sealedPrivateKey: Buffer;
 }
 
