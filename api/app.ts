@@ -85,9 +85,7 @@ export function createApp(
   mountFeedback(app, deps, load);
   mountStartPage(app, deps.config);
   if (deps.config.DOCS || deps.config.CONSOLE) mountLook(app);
-  if (deps.config.DOCS) {
-    mountDocs(app, mountReference(app, endpoints, deps.config.apiUrl), deps.config.apiUrl);
-  }
+  if (deps.config.DOCS) mountDocs(app, mountReference(app, endpoints, deps.config.apiUrl), deps.config.apiUrl);
   if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
   const grouped = createGroupedWork(deps, load);
   mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
+import { listDomainNames, trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import type { Em } from '../shared/database/em.ts';
 import type { Project } from '../shared/domain/projects/project.entity.ts';
 import {
@@ -12,7 +12,6 @@ import {
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
 import { brandOf } from '../shared/domain/projects/brand.ts';
-import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
 import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { endWorkflowsOf } from './temporal/end-workflows.ts';
 import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';

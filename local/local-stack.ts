@@ -3,11 +3,15 @@ import path from 'node:path';
 import { startChild, waitUntilReady } from './processes/child-process.ts';
 import { findFreePort } from './processes/free-port.ts';
 import { waitForHttp } from './processes/http-ready.ts';
-import { startComponents } from './local-components.ts';
-import type { ComponentAddresses } from './local-components.ts';
+import { type ComponentAddresses, startComponents } from './local-components.ts';
 import { prepareFolder, writePrivateFile, writePrivateJson } from './home-files.ts';
-import { ensureAppSecret, ensureLocalProject, localFilePath, readLocalProject } from './local-project.ts';
-import type { LocalFile } from './local-project.ts';
+import {
+  ensureAppSecret,
+  ensureLocalProject,
+  type LocalFile,
+  localFilePath,
+  readLocalProject,
+} from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
 import { readVariable } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';

@@ -52,9 +52,7 @@ export function assertFields({ roles, fields }: Endpoint, { role }: RequestKey, 
 function assertMayCall(caller: Caller, res: Response): void {
   const { project, rate } = caller;
   if (rate) setRateHeaders(res, rate);
-  if (project.disabled) {
-    throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
-  }
+  if (project.disabled) throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
   if (rate?.isExceeded) {
     const retryAfter = rate.resetSeconds;
     throw new AppError('RATE_LIMIT_EXCEEDED', {

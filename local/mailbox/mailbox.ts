@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { startChild, waitUntilReady } from '../processes/child-process.ts';
-import type { ManagedChild } from '../processes/child-process.ts';
+import { type ManagedChild, startChild, waitUntilReady } from '../processes/child-process.ts';
 import { waitForHttp } from '../processes/http-ready.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';

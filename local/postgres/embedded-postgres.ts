@@ -4,12 +4,9 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startChild, waitUntilReady } from '../processes/child-process.ts';
-import type { ManagedChild } from '../processes/child-process.ts';
-import { postgresAccount, wrapCommand } from './postgres-account.ts';
-import type { PostgresAccount } from './postgres-account.ts';
-import { postgresBinaries } from './postgres-binaries.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
+import { type ManagedChild, startChild, waitUntilReady } from '../processes/child-process.ts';
+import { postgresAccount, type PostgresAccount, wrapCommand } from './postgres-account.ts';
+import { postgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
 import { commandLineOf, isRunning, sendSignal, waitUntilGone } from '../processes/running-process.ts';
 

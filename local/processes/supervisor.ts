@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeUnexpectedExit, stopInOrder } from './child-process.ts';
-import type { ManagedChild } from './child-process.ts';
+import { describeUnexpectedExit, type ManagedChild, stopInOrder } from './child-process.ts';
 import type { Progress } from '../progress.ts';
 
 /** A part that ends sooner than this after its start has not recovered. */

@@ -5,8 +5,7 @@ import { withFileLock } from '../processes/file-lock.ts';
 import { runToEnd } from '../processes/helper-process.ts';
 import { cacheDirectory } from '../../shared/platform/paths.ts';
 import { answers, findOnPath, isExecutable } from './program-search.ts';
-import { keepSayingAlive } from '../progress.ts';
-import type { Progress } from '../progress.ts';
+import { keepSayingAlive, type Progress } from '../progress.ts';
 import { downloadThroughSdk } from './sdk-download.ts';
 
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../../shared/platform/search-attributes.ts';
-import { startChild, waitUntilReady } from '../processes/child-process.ts';
-import type { ManagedChild } from '../processes/child-process.ts';
+import { type ManagedChild, startChild, waitUntilReady } from '../processes/child-process.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
 

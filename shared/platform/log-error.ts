@@ -49,9 +49,7 @@ function redactStackLine(line: string): string {
 
 /** Describes an error for a log: its type, codes, message and stack, and those of its causes. Never throws. */
 export function describeError(error: unknown, depth = 0): unknown {
-  if (typeof error !== 'object' || error === null) {
-    return typeof error === 'string' ? redactText(error) : typeof error;
-  }
+  if (typeof error !== 'object' || error === null) return typeof error === 'string' ? redactText(error) : typeof error;
   const code = readField(error, 'code');
   const name = readField(error, 'name');
   const described: Record<string, unknown> = {

@@ -8,9 +8,7 @@ export function utf8Bytes(text: string): number {
  * value that is much too large costs no more than one that just fits. `value` is one that JSON can hold.
  */
 export function jsonBytes(value: unknown, bytesMax: number): number {
-  if (typeof value === 'string') {
-    return value.length > bytesMax ? value.length : utf8Bytes(JSON.stringify(value));
-  }
+  if (typeof value === 'string') return value.length > bytesMax ? value.length : utf8Bytes(JSON.stringify(value));
   if (typeof value !== 'object' || value === null) return String(value).length;
   const isList = Array.isArray(value);
   let bytes = '{}'.length;

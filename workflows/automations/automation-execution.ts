@@ -59,9 +59,7 @@ export async function automationExecution({
         await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
         throw error;
       }
-      if (error instanceof ActivityFailure) {
-        await database.failExecution({ executionId, reason: reasonOf(error) });
-      }
+      if (error instanceof ActivityFailure) await database.failExecution({ executionId, reason: reasonOf(error) });
       if (!(await isRetried(executionId, error))) throw error;
     }
   }

@@ -1,13 +1,12 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, triggerConfigOf } from '../../pure/automations/automation-config.ts';
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
-import { likePattern, literalList } from '../../database/sql.ts';
+import { likePattern, literalList, query, queryOne, sql } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
 import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from '../usage/step-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { executionCount } from './execution-count.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';

@@ -81,9 +81,7 @@ async function assertConfig(
     const { topics = {} } = readContactUpdate(readConfigOf(type, config));
     await findTopicIds(em, projectId, Object.keys(topics), 'config.topics');
   }
-  if (type === 'WEBHOOK') {
-    await assertWebhookTemplates(config);
-  }
+  if (type === 'WEBHOOK') await assertWebhookTemplates(config);
   const fault = await findTargetFault(em, projectId, type, config);
   if (fault !== undefined) throw badRequest(fault);
 }
@@ -291,9 +289,7 @@ export async function addTransition(
     const from = stepOf(definition, transition.fromStepId);
     stepOf(definition, transition.toStepId);
     const fault = findTransitionFault(graphOf(definition), transition);
-    if (fault !== undefined) {
-      throw badRequest(fault, { details: { ...transition, branches: branchesOf(from.type) } });
-    }
+    if (fault !== undefined) throw badRequest(fault, { details: { ...transition, branches: branchesOf(from.type) } });
     return tx.create(AutomationTransitionEntity, { automationId, ...transition });
   });
 }

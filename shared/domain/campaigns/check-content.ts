@@ -63,9 +63,7 @@ async function findBadLinks(html: string, isOwnLink: (url: string) => boolean): 
 
 async function findAllPlaceholders(sources: (string | null | undefined)[]): Promise<Placeholder[]> {
   const found: Placeholder[] = [];
-  for (const source of sources) {
-    found.push(...(await runWithYields(placeholderSteps(source ?? '', PLACEHOLDERS_MAX))));
-  }
+  for (const source of sources) found.push(...(await runWithYields(placeholderSteps(source ?? '', PLACEHOLDERS_MAX))));
   return found;
 }
 

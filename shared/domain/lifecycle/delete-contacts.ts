@@ -40,9 +40,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
         returning contact_id as id`,
       { id: tables.erasedContact.contactId },
     );
-    if (deleted.length > 0) {
-      await query(tx, outboxInsert('erasure', projectId, [projectId], { isBatched: true }));
-    }
+    if (deleted.length > 0) await query(tx, outboxInsert('erasure', projectId, [projectId], { isBatched: true }));
     return deleted.map((contact) => contact.id);
   });
 }

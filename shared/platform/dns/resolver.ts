@@ -45,9 +45,7 @@ const NO_SUCH_RECORD = 'ENODATA';
 
 function answerOf(error: unknown): DnsAnswer<never> {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'UNKNOWN';
-  if (code === NAME_UNKNOWN || code === NO_SUCH_RECORD) {
-    return { kind: 'absent', isNameUnknown: code === NAME_UNKNOWN };
-  }
+  if (code === NAME_UNKNOWN || code === NO_SUCH_RECORD) return { kind: 'absent', isNameUnknown: code === NAME_UNKNOWN };
   return { kind: 'failed', reason: code };
 }
 

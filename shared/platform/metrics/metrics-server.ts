@@ -37,9 +37,7 @@ export async function startMetricsServer(
   try {
     return await listenBeside(server, port, host);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') {
-      throw listenFault(error, 'METRICS_PORT', host, port);
-    }
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw listenFault(error, 'METRICS_PORT', host, port);
     logger.warn({ port }, 'another process answers for metrics on this port');
     return undefined;
   }

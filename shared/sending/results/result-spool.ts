@@ -1,8 +1,7 @@
 import { isDatabaseFault } from '../../database/database-errors.ts';
 import { describeError } from '../../platform/log-error.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Claim, ResultSink } from '../ports.ts';
-import type { DeliveryResult } from '../ports.ts';
+import { type Claim, type DeliveryResult, type ResultSink } from '../ports.ts';
 import { recordApart } from './record-results.ts';
 import { keptFiles, readKept, rejectKept, removeKept, writeKept } from './spool-folder.ts';
 

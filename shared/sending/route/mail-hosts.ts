@@ -82,9 +82,7 @@ async function hostOf(
   if (addresses.length === 0) return 'forbidden';
   // An answer that somebody suppressed proves nothing, so it does not turn the others into unproved ones.
   const isProved = answers.every(({ kind, isAuthentic }) => isAuthentic || kind === 'failed');
-  if (!isValidating || !isSecure || !isProved) {
-    return { name, preference, addresses };
-  }
+  if (!isValidating || !isSecure || !isProved) return { name, preference, addresses };
   const aliased = answers.flatMap((answer) => (answer.kind === 'found' ? [answer.name] : []));
   const dane = await tlsaOf(options, [...aliased, name]);
   if (dane === 'failed') return 'unanswered';

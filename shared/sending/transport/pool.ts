@@ -134,9 +134,7 @@ export class Pool {
 
   /** Rejects messages for which no connection will be opened. */
   #refuseStranded(): void {
-    if (this.#queue.hasAvoiding) {
-      this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
-    }
+    if (this.#queue.hasAvoiding) this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
     if (this.#health.connections === 0) {
       this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
     } else if (this.#queue.retries > 0 && this.#health.openings === 0) {

@@ -32,9 +32,7 @@ export function replyCodeOf(text: string): number | undefined {
  */
 export function parseSmtpReply(text: string): SmtpReply | undefined {
   const match = REPLY.exec(text);
-  if (!match) {
-    return undefined;
-  }
+  if (!match) return undefined;
   const reply = printableReply(text);
   return { replyCode: Number(match[1]), ...(match[2] === undefined ? {} : { enhancedCode: match[2] }), reply };
 }

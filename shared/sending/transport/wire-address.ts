@@ -20,9 +20,7 @@ const DOMAIN = /^(?:[A-Za-z0-9._-]+|\[[A-Za-z0-9.:]+\])$/;
  * @throws UnsendableAddressError for any other address, also one with a non-ASCII local part (it would need RFC 6531)
  */
 export function toWireAddress(address: string): string {
-  if (address.length <= ADDRESS_LENGTH_MAX && PLAIN_ADDRESS.test(address)) {
-    return address;
-  }
+  if (address.length <= ADDRESS_LENGTH_MAX && PLAIN_ADDRESS.test(address)) return address;
   const trimmed = address.trim();
   const at = trimmed.lastIndexOf('@');
   const local = trimmed.slice(0, at);

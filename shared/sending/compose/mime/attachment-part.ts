@@ -35,21 +35,15 @@ function percentEncode(text: string): string {
 
 /** The `filename` parameter, in the form of RFC 2231 with continuations when the name is long or not ASCII. */
 function filenameParameter(filename: string): string {
-  if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) {
-    return `;\r\n filename=${quoted(filename)}`;
-  }
+  if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) return `;\r\n filename=${quoted(filename)}`;
   const encoded = percentEncode(filename);
-  if (encoded.length <= SECTION_LENGTH) {
-    return `;\r\n filename*=UTF-8''${encoded}`;
-  }
+  if (encoded.length <= SECTION_LENGTH) return `;\r\n filename*=UTF-8''${encoded}`;
   const sections: string[] = [];
   let start = 0;
   while (start < encoded.length) {
     let end = Math.min(start + SECTION_LENGTH, encoded.length);
     const percent = encoded.lastIndexOf('%', end - 1);
-    if (end < encoded.length && percent > end - 3) {
-      end = percent;
-    }
+    if (end < encoded.length && percent > end - 3) end = percent;
     sections.push(encoded.slice(start, end));
     start = end;
   }
@@ -62,9 +56,7 @@ function filenameParameter(filename: string): string {
  * The `name` parameter for mail programs without RFC 2231, in the form of RFC 2047 when the name is long or not ASCII.
  */
 function nameParameter(filename: string): string {
-  if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) {
-    return `;\r\n name=${quoted(filename)}`;
-  }
+  if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) return `;\r\n name=${quoted(filename)}`;
   return `;\r\n name="${encodeWords(filename, ' name='.length + 1)}"`;
 }
 
@@ -79,9 +71,7 @@ function contentTypeHeader(contentType: string, filename: string): string {
   if (isSafe) {
     for (const parameter of parameters) {
       const key = PARAMETER.exec(parameter)?.[1]?.toLowerCase();
-      if (key !== undefined && key !== 'name' && key !== 'boundary') {
-        header += `;\r\n ${parameter}`;
-      }
+      if (key !== undefined && key !== 'name' && key !== 'boundary') header += `;\r\n ${parameter}`;
     }
   }
   return `${header}${nameParameter(filename)}\r\n`;

@@ -17,9 +17,7 @@ const HEX = Buffer.from('0123456789ABCDEF', 'latin1');
 
 /** 1 for an octet that quoted-printable never has to encode (RFC 2045 section 6.7). */
 const QP_LITERAL = new Uint8Array(256);
-for (let octet = 0x21; octet <= 0x7e; octet += 1) {
-  QP_LITERAL[octet] = octet === EQUALS ? 0 : 1;
-}
+for (let octet = 0x21; octet <= 0x7e; octet += 1) QP_LITERAL[octet] = octet === EQUALS ? 0 : 1;
 
 /** An encoded text body: every line ends in CRLF, ASCII only, no line longer than 998 octets. */
 export interface EncodedBody {
@@ -115,9 +113,7 @@ export function encodeBase64Lines(content: Uint8Array): Buffer {
   const source = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const encoded = source.toString('base64');
   const lineCount = Math.ceil(encoded.length / BASE64_LINE_LENGTH);
-  if (lineCount <= 1) {
-    return Buffer.from(encoded, 'latin1');
-  }
+  if (lineCount <= 1) return Buffer.from(encoded, 'latin1');
   const output = Buffer.allocUnsafe(encoded.length + (lineCount - 1) * 2);
   // Written to the end first, then moved line by line to the front, so that a large attachment is not copied twice.
   let from = output.length - encoded.length;

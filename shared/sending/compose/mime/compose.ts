@@ -134,9 +134,7 @@ type Pieces = (string | Buffer)[];
 
 function multipart(header: string, boundary: string, parts: readonly Pieces[]): Pieces {
   const pieces: Pieces = [header];
-  for (const [index, part] of parts.entries()) {
-    pieces.push(`${index === 0 ? '' : '\r\n'}--${boundary}\r\n`, ...part);
-  }
+  for (const [index, part] of parts.entries()) pieces.push(`${index === 0 ? '' : '\r\n'}--${boundary}\r\n`, ...part);
   pieces.push(`\r\n--${boundary}--\r\n`);
   return pieces;
 }
@@ -221,9 +219,7 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
   const encodeDate = createDateEncoder();
 
   function customHeaders(headers: readonly HeaderField[] | undefined): string {
-    if (headers === undefined || headers.length === 0) {
-      return frameText;
-    }
+    if (headers === undefined || headers.length === 0) return frameText;
     const own = encodeCustomHeaders(headers);
     let text = '';
     for (const [key, line] of frameHeaders) {

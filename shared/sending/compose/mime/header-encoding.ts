@@ -45,9 +45,7 @@ function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): 
   let at = start;
   while (at < octets.length) {
     let next = at + 1;
-    while (next < octets.length && ((octets[next] ?? 0) & 0xc0) === 0x80) {
-      next += 1;
-    }
+    while (next < octets.length && ((octets[next] ?? 0) & 0xc0) === 0x80) next += 1;
     let piece = '';
     for (let index = at; index < next; index += 1) {
       const octet = octets[index] ?? 0;
@@ -59,9 +57,7 @@ function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): 
         piece += (octet < 16 ? '=0' : '=') + octet.toString(16).toUpperCase();
       }
     }
-    if (encoded.length + piece.length > lengthMax) {
-      break;
-    }
+    if (encoded.length + piece.length > lengthMax) break;
     encoded += piece;
     at = next;
   }
@@ -76,9 +72,7 @@ function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): 
 export function encodeWords(text: string, lineUsed: number): string {
   const octets = Buffer.from(text, 'utf8');
   let quotedLength = 0;
-  for (const octet of octets) {
-    quotedLength += Q_LITERAL[octet] || octet === SPACE ? 1 : 3;
-  }
+  for (const octet of octets) quotedLength += Q_LITERAL[octet] || octet === SPACE ? 1 : 3;
   const isQ = quotedLength <= Math.ceil(octets.length / 3) * 4;
 
   let result = '';
@@ -90,9 +84,7 @@ export function encodeWords(text: string, lineUsed: number): string {
   let start = 0;
   while (start < octets.length) {
     const payloadMax = Math.min(space, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME;
-    if (start > 0) {
-      result += '\r\n ';
-    }
+    if (start > 0) result += '\r\n ';
     if (isQ) {
       const { encoded, end } = quotedPrintableWord(octets, start, payloadMax);
       result += `=?UTF-8?Q?${encoded}?=`;
@@ -119,22 +111,14 @@ function fold(text: string, lineUsed: number): string | undefined {
   while (text.length - lineStart + used > LINE_LENGTH) {
     // A break goes before the last space of a run, so that no line consists of white space only.
     let at = text.lastIndexOf(' ', lineStart + LINE_LENGTH - used);
-    while (at > lineStart && text[at + 1] === ' ') {
-      at = text.lastIndexOf(' ', at - 1);
-    }
+    while (at > lineStart && text[at + 1] === ' ') at = text.lastIndexOf(' ', at - 1);
     if (at <= lineStart) {
       at = text.indexOf(' ', lineStart + 1);
-      while (at >= 0 && text[at + 1] === ' ') {
-        at += 1;
-      }
+      while (at >= 0 && text[at + 1] === ' ') at += 1;
     }
     const lineEnd = at < 0 ? text.length : at;
-    if (lineEnd - lineStart + used > LINE_LENGTH_HARD) {
-      return undefined;
-    }
-    if (at < 0) {
-      break;
-    }
+    if (lineEnd - lineStart + used > LINE_LENGTH_HARD) return undefined;
+    if (at < 0) break;
     result += `${text.slice(lineStart, at)}\r\n`;
     lineStart = at;
     used = 0;
@@ -157,13 +141,9 @@ export function encodeHeader(name: string, value: string): string {
     return encodeNamed(name, listName.replace(/\\(.)/g, '$1'), listId);
   }
   if (PRINTABLE.test(text) && !text.includes('=?')) {
-    if (name.length + 2 + text.length <= LINE_LENGTH) {
-      return `${name}: ${text}\r\n`;
-    }
+    if (name.length + 2 + text.length <= LINE_LENGTH) return `${name}: ${text}\r\n`;
     const folded = fold(text, name.length + 2);
-    if (folded !== undefined) {
-      return `${name}: ${folded}\r\n`;
-    }
+    if (folded !== undefined) return `${name}: ${folded}\r\n`;
   }
   const encoded = encodeWords(text, name.length + 2);
   return encoded.startsWith('\r\n') ? `${name}:${encoded}\r\n` : `${name}: ${encoded}\r\n`;
@@ -192,9 +172,7 @@ export function encodeMailboxesHeader(name: string, mailboxes: readonly Mailbox[
 /** Encodes a header field with a display name (RFC 5322 section 3.4) before what stands in angle brackets. */
 function encodeNamed(name: string, displayName: string, address: string): string {
   const lineUsed = name.length + 2;
-  if (displayName === '') {
-    return `${name}: ${address}\r\n`;
-  }
+  if (displayName === '') return `${name}: ${address}\r\n`;
   let phrase: string;
   if (displayName.length + lineUsed > LINE_LENGTH || !PRINTABLE.test(displayName) || displayName.includes('=?')) {
     phrase = encodeWords(displayName, lineUsed);
