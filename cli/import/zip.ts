@@ -1,64 +1,62 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createInflateRaw } from 'node:zlib';
+import { stat } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { openPromise, type Entry } from 'yauzl';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-/** The end of the list of files, with the longest comment that may follow it. */
-const END = { signature: 0x06054b50, bytes: 22, commentMax: 65_535 } as const;
-const ENTRY = { signature: 0x02014b50, bytes: 46 } as const;
-const LOCAL_BYTES = 30;
-const DEFLATED = 8;
-/** In place of a number that needs the fields of ZIP64. */
-const ZIP64 = 0xffffffff;
+const ENTRIES_MAX = 10_000;
+/** Texts of contacts become 5 to 20 times larger when they are unpacked. Archives that are made to do harm, a thousand times. */
+const UNPACKED = { timesMax: 200, harmlessBytes: 64 * 1024 * 1024 } as const;
+/** What macOS packs beside each file. */
+const COMPANION = /(?:^|\/)(?:__MACOSX\/|\._)/;
 
 export interface ZipEntry {
   name: string;
   read: () => AsyncIterable<Buffer>;
 }
 
-/** The files in a ZIP archive (APPNOTE 6.3), which are read one by one. @throws AppError for what is no such archive */
+/** The files in a ZIP archive, which are read one by one, whenever they are asked for. @throws AppError */
 export async function readZip(path: string): Promise<ZipEntry[]> {
-  const file = await open(path);
+  const { size } = await stat(path);
+  const zip = await openPromise(path, { autoClose: false }).catch((error: unknown) => fail(path, error));
+  const entries: Entry[] = [];
+  let unpacked = 0;
   try {
-    const { size } = await file.stat();
-    const part = async (position: number, length: number): Promise<Buffer> => {
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position });
-      if (bytesRead < length) throw badRequest(`${path} is not a complete ZIP archive`);
-      return buffer;
-    };
-    const tail = await part(Math.max(0, size - END.bytes - END.commentMax), Math.min(size, END.bytes + END.commentMax));
-    const mark = Buffer.alloc(4);
-    mark.writeUInt32LE(END.signature);
-    const at = tail.lastIndexOf(mark);
-    if (at < 0 || at + END.bytes > tail.length) throw badRequest(`${path} is not a ZIP archive`);
-    const [length, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)];
-    if (length === ZIP64 || start === ZIP64)
-      throw badRequest(`${path} is a ZIP64 archive: unpack it, and name the folder`);
-    const list = await part(start, length);
-    const entries: ZipEntry[] = [];
-    for (let offset = 0; offset + ENTRY.bytes <= list.length && list.readUInt32LE(offset) === ENTRY.signature;) {
-      const nameLength = list.readUInt16LE(offset + 28);
-      const name = list.toString('utf8', offset + ENTRY.bytes, offset + ENTRY.bytes + nameLength);
-      const [flags, method] = [list.readUInt16LE(offset + 8), list.readUInt16LE(offset + 10)];
-      const [compressed, local] = [list.readUInt32LE(offset + 20), list.readUInt32LE(offset + 42)];
-      if ((flags & 1) === 1 || ![0, DEFLATED].includes(method) || compressed === ZIP64) {
-        throw badRequest(`${name} in ${path} is packed in a way that is not known: unpack it, and name the folder`);
-      }
-      const header = await part(local, LOCAL_BYTES);
-      const from = local + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
-      entries.push({ name, read: () => contentOf(path, from, compressed, method) });
-      offset += ENTRY.bytes + nameLength + list.readUInt16LE(offset + 30) + list.readUInt16LE(offset + 32);
+    if (zip.entryCount > ENTRIES_MAX) throw badRequest(`it has more than ${ENTRIES_MAX} files`);
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.endsWith('/') || COMPANION.test(entry.fileName)) continue;
+      if (entry.isEncrypted()) throw badRequest(`${entry.fileName} is encrypted`);
+      if (!entry.canDecodeFileData())
+        throw badRequest(`${entry.fileName} is packed by the method ${entry.compressionMethod}, which is not known`);
+      unpacked += entry.uncompressedSize;
+      if (unpacked > Math.max(UNPACKED.harmlessBytes, UNPACKED.timesMax * size))
+        throw badRequest(`its files are more than ${UNPACKED.timesMax} times as large as the archive`);
+      entries.push(entry);
     }
-    return entries.filter(({ name }) => !name.endsWith('/'));
+  } catch (error) {
+    fail(path, error);
   } finally {
-    await file.close();
+    zip.close();
+  }
+  return entries.map((entry) => ({ name: entry.fileName, read: () => contentOf(path, entry) }));
+}
+
+async function* contentOf(path: string, entry: Entry): AsyncGenerator<Buffer> {
+  const zip = await openPromise(path, { autoClose: false });
+  let sum = 0;
+  try {
+    for await (const octets of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
+      sum = crc32(octets, sum);
+      yield octets;
+    }
+    if (sum !== entry.crc32) throw badRequest(`the checksum of ${entry.fileName} does not fit`);
+  } catch (error) {
+    fail(path, error);
+  } finally {
+    zip.close();
   }
 }
 
-async function* contentOf(path: string, from: number, length: number, method: number): AsyncGenerator<Buffer> {
-  if (length === 0) return;
-  const packed = createReadStream(path, { start: from, end: from + length - 1 });
-  const inflate = createInflateRaw();
-  packed.on('error', (error) => inflate.destroy(error));
-  yield* (method === DEFLATED ? packed.pipe(inflate) : packed) as AsyncIterable<Buffer>;
+function fail(path: string, error: unknown): never {
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  throw badRequest(`The ZIP archive ${path} cannot be read: ${reason}. Unpack it, and name the folder`);
 }
