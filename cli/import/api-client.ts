@@ -10,16 +10,22 @@ const PAUSE_MS = { first: 500, longest: 600_000 } as const;
 /** What became of one request; a fault that may pass is tried again. */
 type Tried = { body: unknown } | { fault: string; waitMs: number | null };
 
+/** How long a server asks to wait: by Retry-After, or by the moment of SendGrid's limit. Null when it does not say so. */
+function waitMsOf(headers: Headers): number | null {
+  const resetAt = Number(headers.get('x-ratelimit-reset') ?? NaN) * 1_000;
+  return retryAfterMs(headers.get('retry-after')) ?? (Number.isNaN(resetAt) ? null : Math.max(0, resetAt - Date.now()));
+}
+
 async function attempt(url: string, headers: Record<string, string>): Promise<Tried> {
   try {
     const init = { headers: { accept: 'application/json', ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) };
     // A redirect would show the key to another server.
-    const response = await fetch(url, { ...init, redirect: 'error' });
+    const response = await fetch(url, { ...init, redirect: 'manual' });
     const text = await response.text();
     if (response.ok) return { body: JSON.parse(text) as unknown };
     const isPassing = response.status === 429 || response.status >= 500;
     if (!isPassing) throw badRequest(`${url} answered ${response.status}: ${text.slice(0, 200)}`);
-    return { fault: `the status ${response.status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+    return { fault: `the status ${response.status}`, waitMs: waitMsOf(response.headers) };
   } catch (error) {
     if (!(error instanceof Error) || error.name === 'AppError') throw error;
     const fault = error instanceof SyntaxError ? 'an answer that is not JSON' : error.message;

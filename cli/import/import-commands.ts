@@ -113,7 +113,7 @@ async function* noTemplates(files: readonly SourceFile[]): AsyncGenerator<MovedT
     let body = '';
     const decoder = new TextDecoder();
     for await (const octets of file.read()) body += decoder.decode(octets, { stream: true });
-    yield { name, subject: name, body, isTransactional: false };
+    yield { name, subject: name, body, type: 'MARKETING' };
   }
 }
 

@@ -33,7 +33,7 @@ export async function openFiles(paths: readonly string[]): Promise<SourceFile[]>
     else if ((await stat(each)).isDirectory()) {
       const names = (await readdir(each, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
       files.push(...(await openFiles(names.map(({ name, parentPath }) => path.join(parentPath, name)).sort())));
-    } else if (each.endsWith('.zip')) files.push(...(await readZip(each)));
+    } else if (/\.zip$/i.test(each)) files.push(...(await readZip(each)));
     else files.push({ name: each, read: () => createReadStream(each) });
   }
   return files;

@@ -51,8 +51,7 @@ export async function importTemplates(
     reports.push(report);
     if (outcome !== 'translatable' || from === undefined) continue;
     names.add(name);
-    const type = template.isTransactional ? 'TRANSACTIONAL' : 'MARKETING';
-    const content = { name, subject: subject.text, body: body.text, from, type } as const;
+    const content = { name, subject: subject.text, body: body.text, from, type: template.type };
     await createTemplate(em.fork(), projectId, content).then(
       () => (report.outcome = 'created'),
       (error: unknown) => {

@@ -1,4 +1,5 @@
 import type { LeftElsewhere } from '../events/subscription-reasons.ts';
+import type { EmailType } from '../emails/email-types.ts';
 import type { DefaultSubscription } from '../topics.ts';
 
 /** A contact as it comes from a file or another tool; its parts are not checked. */
@@ -28,7 +29,7 @@ export interface MovedTemplate {
   name: string;
   subject: string;
   body: string;
-  isTransactional: boolean;
+  type: EmailType;
 }
 
 /** Fetches a path of an API, and returns the JSON of the answer. */
@@ -77,7 +78,8 @@ export class SourceRecord {
 
   /** The other fields as custom data. First and last names have one spelling, whatever the tool. */
   data(ignored: RegExp): Record<string, unknown> {
-    const entries = [...this.#names].filter(([name]) => !ignored.test(name) && this.get(name) !== this.email());
+    const email = this.email();
+    const entries = [...this.#names].filter(([name]) => !ignored.test(name) && this.get(name) !== email);
     return Object.fromEntries(
       entries.flatMap(([lowered, name]) => {
         const value = this.#fields[name];
@@ -115,22 +117,31 @@ export function itemsOf(body: unknown, path = ''): Record<string, unknown>[] {
 }
 
 /**
- * The items of a list, page after page.
- * @param next the path of the page after one with these items; undefined at the end
+ * The items of a list, page after page. A server may have smaller pages than it is asked for, so pages that are numbered
+ * end with an empty one.
+ * @param next the path of the page after one with these items, of which `read` have come so far; undefined at the end
+ * @throws Error when a page comes again
  */
 export async function* itemsOfPages(
   get: Get,
   first: string,
   list: string,
-  next: (body: unknown, items: Record<string, unknown>[], page: number) => string | undefined,
+  next: (body: unknown, items: Record<string, unknown>[], page: number, read: number) => string | undefined,
 ): AsyncGenerator<Record<string, unknown>> {
   let path: string | undefined = first;
+  const seen = new Set<string>();
+  let previous = '';
+  let read = 0;
   for (let page = 1; path !== undefined; page++) {
+    if (seen.has(path)) throw new Error(`The API names the page ${path} a second time`);
+    seen.add(path);
     const body: unknown = await get(path);
     const items = itemsOf(body, list);
+    const text = JSON.stringify(items);
+    if (items.length > 0 && text === previous) throw new Error(`The API answers ${path} with the page before it`);
+    previous = text;
     yield* items;
-    const following = next(body, items, page);
-    if (following === path) throw new Error(`The API names the page ${path} as the one after itself`);
-    path = following;
+    read += items.length;
+    path = next(body, items, page, read);
   }
 }

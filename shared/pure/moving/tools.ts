@@ -1,4 +1,5 @@
 import { badRequest } from '../app-error.ts';
+import { EMAIL_TYPES } from '../emails/email-types.ts';
 import type { LeftElsewhere } from '../events/subscription-reasons.ts';
 import {
   itemsOf,
@@ -46,10 +47,11 @@ function readPlunk(record: SourceRecord): Moved {
 
 async function* plunkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
   const path = (page: number): string => `/templates?page=${page}&pageSize=100`;
-  const next = (_body: unknown, items: unknown[], page: number) => (items.length < 100 ? undefined : path(page + 1));
+  const next = (_body: unknown, items: unknown[], page: number) => (items.length === 0 ? undefined : path(page + 1));
   for await (const item of itemsOfPages(get, path(1), 'data', next)) {
     const { name, subject, body, type } = item;
-    yield { name: str(name), subject: str(subject), body: str(body), isTransactional: type === 'TRANSACTIONAL' };
+    const kind = EMAIL_TYPES.find((each) => each === type) ?? 'MARKETING';
+    yield { name: str(name), subject: str(subject), body: str(body), type: kind };
   }
 }
 
@@ -90,14 +92,15 @@ async function* listmonkContacts(get: Get): AsyncGenerator<Moved> {
     itemsOf(await get('/api/lists?per_page=all'), 'data.results').map(({ id, optin }) => [id, optin]),
   );
   const path = (page: number): string => `/api/subscribers?order_by=id&order=asc&per_page=500&page=${page}`;
-  const next = (_body: unknown, items: unknown[], page: number) => (items.length < 500 ? undefined : path(page + 1));
+  const next = (_body: unknown, items: unknown[], page: number) => (items.length === 0 ? undefined : path(page + 1));
   for await (const item of itemsOfPages(get, path(1), 'data.results', next))
     yield readListmonk(new SourceRecord(item), optins);
 }
 
 async function* listmonkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
   for (const { name, subject, body, type } of itemsOf(await get('/api/templates'), 'data')) {
-    yield { name: str(name), subject: str(subject), body: str(body), isTransactional: type === 'tx' };
+    const kind = type === 'tx' ? 'TRANSACTIONAL' : 'MARKETING';
+    yield { name: str(name), subject: str(subject), body: str(body), type: kind };
   }
 }
 
@@ -145,7 +148,18 @@ function afterLast(path: string) {
       : undefined;
 }
 
+/** Why Resend writes to nobody at an address. */
+const RESEND_ORIGINS: Readonly<Record<string, LeftElsewhere['because']>> = {
+  bounce: 'bounced',
+  complaint: 'complained',
+};
+
 async function* resendContacts(get: Get): AsyncGenerator<Moved> {
+  const suppressions = '/suppressions?limit=100';
+  for await (const { email, origin, ...item } of itemsOfPages(get, suppressions, 'data', afterLast(suppressions))) {
+    const because = RESEND_ORIGINS[str(origin)] ?? 'blocked';
+    yield { contact: { email, left: left(because, str(item['created_at'])) } };
+  }
   const defaults = new Map<unknown, unknown>();
   const topics = '/topics?limit=100';
   for await (const topic of itemsOfPages(get, topics, 'data', afterLast(topics))) {
@@ -172,7 +186,7 @@ async function* resendTemplates(get: Get): AsyncGenerator<MovedTemplate> {
   const path = '/templates?limit=100';
   for await (const { id } of itemsOfPages(get, path, 'data', afterLast(path))) {
     const { name, subject, html } = objectOf(await get(`/templates/${str(id)}`)) ?? {};
-    yield { name: str(name), subject: str(subject), body: str(html), isTransactional: true };
+    yield { name: str(name), subject: str(subject), body: str(html), type: 'TRANSACTIONAL' };
   }
 }
 
@@ -209,7 +223,8 @@ async function* sendGridContacts(get: Get): AsyncGenerator<Moved> {
   for (const [, because, path] of SENDGRID_KINDS) {
     if (path === undefined || because === null || because === 'group') continue;
     const page = (offset: number): string => `${path}?limit=500&offset=${offset}`;
-    const next = (_body: unknown, items: unknown[], at: number) => (items.length < 500 ? undefined : page(at * 500));
+    const next = (_body: unknown, items: unknown[], _page: number, read: number) =>
+      items.length === 0 ? undefined : page(read);
     for await (const { email, created } of itemsOfPages(get, page(0), '', next)) {
       yield { contact: { email, left: left(because, new SourceRecord({ created }).text('created')) } };
     }
@@ -236,7 +251,7 @@ async function* sendGridTemplates(get: Get): AsyncGenerator<MovedTemplate> {
         name: str(name),
         subject: str(version['subject']),
         body: str(version['html_content']),
-        isTransactional: true,
+        type: 'TRANSACTIONAL',
       };
   }
 }
