@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/database/sql.ts';
+import { STANDARD_FIELDS } from '../../shared/pure/filters/filter-target.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -30,6 +31,9 @@ const custom = (key: string, type: string, coverage: number) => ({
 const standard = (coverage: number) => [
   { field: 'email', type: 'string', isCustom: false, coverage },
   { field: 'subscribed', type: 'boolean', isCustom: false, coverage },
+  { field: 'pending', type: 'boolean', isCustom: false, coverage },
+  { field: 'pausedUntil', type: 'date', isCustom: false, coverage: 0 },
+  { field: 'trackingAllowed', type: 'boolean', isCustom: false, coverage: 0 },
   { field: 'createdAt', type: 'date', isCustom: false, coverage },
   { field: 'updatedAt', type: 'date', isCustom: false, coverage },
 ];
@@ -57,6 +61,36 @@ describe('GET /contacts/fields', () => {
       custom('since', 'date', 0.25),
       custom('tags', 'string', 0.25),
     ]);
+  });
+
+  it('lists every field that filters know, with the share of contacts that have it', async () => {
+    const owner = await app.createProject();
+    const asked = await owner.api('POST', '/contacts', { body: { email: 'a@x.test', trackingAllowed: false } });
+    for (const email of ['b@x.test', 'c@x.test']) await owner.api('POST', '/contacts', { body: { email } });
+    const pausedUntil = new Date(Date.now() + 86_400_000).toISOString();
+    await owner.api('PATCH', `/contacts/${asked.body.id}`, { body: { pausedUntil } });
+    await query(
+      app.em(),
+      sql`update contact set paused_until = now() - interval '1 day' where email = 'b@x.test' and project_id = ${owner.project.id}`,
+    );
+    const fields = (await fieldsOf(owner)) as { field: string; coverage: number }[];
+    expect(fields.map(({ field }) => field)).toEqual(Object.keys(STANDARD_FIELDS));
+    expect(Object.fromEntries(fields.map(({ field, coverage }) => [field, coverage]))).toMatchObject({
+      ...{ email: 1, pending: 1, pausedUntil: 1 / 3, trackingAllowed: 1 / 3 },
+    });
+    const valuesOf = async (field: string) => (await owner.api('GET', `/contacts/fields/${field}/values`)).body.values;
+    expect(await valuesOf('pausedUntil')).toEqual([pausedUntil]);
+    expect([await valuesOf('trackingAllowed'), await valuesOf('pending')]).toEqual([[false], [false]]);
+    for (const [name, type] of Object.entries(STANDARD_FIELDS)) {
+      const operator = type === 'switch' || type === 'text' ? 'equals' : 'exists';
+      const value = type === 'switch' ? true : type === 'text' ? 'a@x.test' : undefined;
+      const condition = { logic: 'AND', groups: [{ filters: [{ field: name, operator, value }] }] };
+      expect((await owner.api('POST', '/segments', { body: { name, condition } })).status).toBe(201);
+      const usage = (await owner.api('GET', `/contacts/fields/${name}/usage`)).body;
+      expect(usage.usedInSegments.map((segment: { name: string }) => segment.name)).toEqual([name]);
+      expect(usage.contactCount).toBe(['pausedUntil', 'trackingAllowed'].includes(name) ? 1 : 3);
+      expect((await owner.api('DELETE', `/contacts/fields/${name}`)).status).toBe(400);
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { STANDARD_FIELDS } from '../../pure/filters/filter-target.ts';
+import { STANDARD_FIELDS, STANDARD_TYPES } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
@@ -8,9 +8,8 @@ import { oneOf, tables, text, type RowOf } from '../../database/tables.ts';
 const CONDITION_FIELD = { field: text, type: tables.contactField.type, source: oneOf('contact', 'event') };
 export type ConditionField = RowOf<typeof CONDITION_FIELD>;
 
-const TYPES = { text: 'string', switch: 'boolean', past: 'date', future: 'date' } as const;
 const OF_CONTACT = Object.entries(STANDARD_FIELDS).map(([name, type]): ConditionField => {
-  return { field: `contact.${name}`, type: TYPES[type], source: 'contact' };
+  return { field: `contact.${name}`, type: STANDARD_TYPES[type], source: 'contact' };
 });
 /** How many of the newest events are searched for keys, so keys that are no longer sent are no longer offered. */
 const EVENTS_SEEN = 1_000;

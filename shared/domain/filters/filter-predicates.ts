@@ -1,6 +1,11 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
-import { STANDARD_FIELDS, type EmailActivity, type StandardField } from '../../pure/filters/filter-target.ts';
-import { inSql, json, sql, SqlFragment, storableText } from '../../database/sql.ts';
+import {
+  STANDARD_FIELDS,
+  STANDARD_TYPES,
+  type EmailActivity,
+  type StandardField,
+} from '../../pure/filters/filter-target.ts';
+import { inSql, isoText, json, sql, SqlFragment, storableText } from '../../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');
@@ -102,6 +107,15 @@ const STANDARD_COLUMNS: Record<StandardField, string> = {
   updatedAt: 'updated_at',
 };
 const NULLABLE: ReadonlySet<StandardField> = new Set(['pausedUntil', 'trackingAllowed']);
+
+/** The value of a standard field as JSON, over `contact`; null without one. A pause that is over is none. */
+export function standardValue(field: StandardField): SqlFragment {
+  const column = trusted(STANDARD_COLUMNS[field]);
+  if (field === 'pausedUntil') return sql`case when ${column} > now() then to_jsonb(${isoText(column)}) end`;
+  return STANDARD_TYPES[STANDARD_FIELDS[field]] === 'date'
+    ? sql`to_jsonb(${isoText(column)})`
+    : sql`to_jsonb(${column})`;
+}
 
 /** The predicate for a filter on a standard field. It is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {

@@ -25,6 +25,8 @@ export const STANDARD_FIELDS = {
   updatedAt: 'past',
 } as const;
 export type StandardField = keyof typeof STANDARD_FIELDS;
+/** The type that a caller sees of what a standard field holds. */
+export const STANDARD_TYPES = { text: 'string', switch: 'boolean', past: 'date', future: 'date' } as const;
 
 /**
  * System events under `email.` that are filtered by name. An email activity is read from columns of the email instead.
