@@ -7,6 +7,7 @@ import {
   viewArchivedCampaign,
   viewEmail,
   type ArchiveRef,
+  type ViewedEmail,
 } from '../../shared/domain/campaigns/archive.ts';
 import type { Em } from '../../shared/database/em.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
@@ -14,6 +15,7 @@ import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
 import { archiveFeed, archivePage } from './archive-page.ts';
+import { emailPage } from './email-page.ts';
 import { sendHtmlPage, sendNotFound } from './subscription.routes.ts';
 
 /**
@@ -35,10 +37,10 @@ const FOREIGN_HTML_POLICY = [
 /** How long a copy of the archive may be shown. A campaign that is taken out is gone after that. */
 const ARCHIVE_MAX_AGE_SECONDS = 60;
 
-function sendForeignHtml(res: Response, html: string): void {
+function sendEmail(res: Response, email: ViewedEmail): void {
   res.setHeader('Content-Security-Policy', FOREIGN_HTML_POLICY);
   res.setHeader('Referrer-Policy', 'no-referrer');
-  res.type('html').send(html);
+  res.type('html').send(emailPage(email));
 }
 
 /** Mounts the views of emails in a browser: that of a recipient, and the archive of a project with its feed. */
@@ -49,14 +51,14 @@ export function mountEmailViews(app: Express, deps: ApiDeps, links: LinkSigner, 
 
   app.get('/view/:token', async (req, res) => {
     const owner = links.readViewToken(req.params.token);
-    const html = owner && (await inTurn(owner.contactId, (em) => viewEmail(viewDeps, em, owner)));
-    if (html === undefined) {
+    const email = owner && (await inTurn(owner.contactId, (em) => viewEmail(viewDeps, em, owner)));
+    if (email === undefined) {
       sendNotFound(req, res);
       return;
     }
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Robots-Tag', 'noindex');
-    sendForeignHtml(res, html);
+    sendEmail(res, email);
   });
 
   /** Answers what the work makes of an archive; a 404 page when there is none. */
@@ -114,7 +116,7 @@ export function mountEmailViews(app: Express, deps: ApiDeps, links: LinkSigner, 
         if (!isUuid(campaignId)) throw new AppError('RESOURCE_NOT_FOUND');
         return viewArchivedCampaign(viewDeps, em, archive, campaignId);
       },
-      (html) => sendForeignHtml(res, html),
+      (email) => sendEmail(res, email),
     );
   });
 }

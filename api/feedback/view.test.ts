@@ -130,8 +130,54 @@ describe('GET /view/:token', () => {
     await browser.page.goto(url);
     await browser.page.waitForSelector('#end');
     await browser.page.click('#go');
-    expect(await browser.page.title()).toBe('');
+    expect(await browser.page.title()).toBe('News');
     expect(browser.page.url()).toBe(url);
+  });
+});
+
+describe('an email in a browser', () => {
+  const document = (rest: string) =>
+    `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n${rest}`;
+  const whole = document(
+    '<html xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8"><title>Old</title></head>',
+  );
+  it.each([
+    ['of a fragment', '<p>Hello</p><img src="data:," alt="">', 'fr', 'CSS1Compat'],
+    ['of a document', `${whole}<body class="b"><p>Hello</p></body></html>`, 'fr', 'CSS1Compat'],
+    ['of a document that never ends', `${whole}<body><p>Hello`, 'fr', 'CSS1Compat'],
+    ['with a language', '<html lang="ja"><body><main><h1>Hello</h1></main></body></html>', 'ja', 'CSS1Compat'],
+    ['that is empty', '', 'fr', 'CSS1Compat'],
+  ])('%s has a language, the subject as its title, and no fault', async (_what, body, language, mode) => {
+    const { page } = browser;
+    const campaignId = await storeCampaign(app.project.id, { body, subject: 'Hi {{name}}', type: 'HEADLESS' });
+    const { url } = await sentTo(app, campaignId, { locale: 'fr-CA', name: '</title><b>' });
+    await page.goto(url);
+    expect(await page.title()).toBe('Hi </title><b>');
+    expect(await page.$eval('html', ({ lang }) => lang)).toBe(language);
+    // No script runs in the sandbox of the page, nor does that of the check.
+    const { text } = await read(url);
+    await page.goto('about:blank');
+    await page.setContent(text);
+    expect(await page.evaluate('document.compatMode')).toBe(mode);
+    expect(await page.evaluate('document.querySelectorAll("main, h1").length')).toBe(2);
+    if (body.includes('class')) expect(await page.evaluate('document.body.className')).toBe('b');
+    await page.evaluate(axe.source);
+    expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')).toEqual([]);
+  });
+
+  it('without a subject has the name of the project, and its language', async () => {
+    const project = await createTestProject(app.em(), app.url);
+    await project.api('PATCH', `/users/@me/projects/${project.project.id}`, {
+      body: { language: 'de', displayName: 'Shop & Co' },
+    });
+    const campaignId = await storeCampaign(project.project.id, { subject: '{{none}}', isPublic: true });
+    for (const url of [
+      (await sentTo(project, campaignId)).url,
+      `${app.url}/archive/${project.keys.publicKey}/${campaignId}`,
+    ]) {
+      const { text } = await read(url);
+      expect(text).toMatch(/^<!doctype html><html lang="de"><title>Shop &amp; Co<\/title><main>/);
+    }
   });
 });
 

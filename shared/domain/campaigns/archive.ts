@@ -1,12 +1,13 @@
 import { NIL } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
+import { chooseLanguage, type Language } from '../../pure/languages/languages.ts';
 import { isEmailTracked } from '../../pure/project.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import type { Em } from '../../database/em.ts';
 import { columnsOf, query, queryOne, sql } from '../../database/sql.ts';
-import { jsonAs, notNull, pick, tables } from '../../database/tables.ts';
+import { jsonAs, notNull, nullable, pick, tables } from '../../database/tables.ts';
 import type { CompiledEmail, EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { LinkSigner, RecipientRef } from '../../sending/compose/links.ts';
 import { BRAND } from '../projects/brand.ts';
@@ -51,20 +52,43 @@ const SENT = {
   contact: jsonAs<RenderInput['contact']>(),
 };
 
+/** An email as it is shown in a browser. */
+export interface ViewedEmail {
+  html: string;
+  subject: string;
+  language: Language;
+  brand: Brand;
+}
+
+function viewed({ html, subject }: Pick<ViewedEmail, 'html' | 'subject'>, brand: Brand, locale?: unknown): ViewedEmail {
+  return { html, subject, brand, language: chooseLanguage({ locale, projectLanguage: brand.language }) };
+}
+
 /**
- * The HTML of an email as its recipient got it: the stored one, or that of its campaign, rendered again with what is
- * known of the contact today.
+ * An email as its recipient got it: the stored one, or that of its campaign, rendered again with what is known of the
+ * contact today.
  * @returns undefined when the email, or the contact that it was rendered for, is gone
  */
-export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Promise<string | undefined> {
+export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Promise<ViewedEmail | undefined> {
   const { emailId } = owner;
   const stored = await queryOne(
     em,
-    sql`select html, attachment_set_id as "setId" from email_content where email_id = ${emailId}`,
-    { html: tables.emailContent.html, setId: tables.emailContent.attachmentSetId },
+    sql`
+      select x.html, x.attachment_set_id as "setId", e.subject, ${BRAND} as brand,
+        (select c.data -> 'locale' from contact c where c.id = e.contact_id) as locale
+      from email_content x join email e on e.id = x.email_id join project p on p.id = e.project_id
+      where x.email_id = ${emailId}`,
+    {
+      ...{ html: tables.emailContent.html, setId: tables.emailContent.attachmentSetId, subject: tables.email.subject },
+      ...{ brand: jsonAs<Brand>(), locale: nullable(jsonAs()) },
+    },
   );
-  if (stored) return stored.setId === null ? stored.html : withImages(em, stored.html, stored.setId);
-  return (await renderSent(deps, em, owner))?.message?.html;
+  if (stored) {
+    const html = stored.setId === null ? stored.html : await withImages(em, stored.html, stored.setId);
+    return viewed({ html, subject: stored.subject ?? '' }, stored.brand, stored.locale);
+  }
+  const sent = await renderSent(deps, em, owner);
+  return sent?.message && viewed(sent.message, sent.brand, sent.contact.data['locale']);
 }
 
 /**
@@ -214,13 +238,13 @@ export async function readArchive(
   return { brand, campaigns, ...(last && { next: last.id }) };
 }
 
-/** The HTML of a campaign of the archive, rendered without a contact. @throws AppError RESOURCE_NOT_FOUND */
+/** A campaign of the archive, rendered without a contact. @throws AppError RESOURCE_NOT_FOUND */
 export async function viewArchivedCampaign(
   deps: ViewDeps,
   em: Em,
   { publicKey, archiveUrl }: ArchiveRef,
   campaignId: string,
-): Promise<string> {
+): Promise<ViewedEmail> {
   const { id: projectId, brand } = await findArchive(em, publicKey);
   const content = await queryOne(
     em,
@@ -231,5 +255,5 @@ export async function viewArchivedCampaign(
   );
   const message = content && (await renderForEverybody(deps, { ...content, brand }, archiveUrl));
   if (!message) throw new AppError('RESOURCE_NOT_FOUND');
-  return message.html;
+  return viewed(message, brand);
 }
