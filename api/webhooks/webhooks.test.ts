@@ -171,3 +171,50 @@ it('a page of deliveries goes on after its cursor', async () => {
   expect([second.body.deliveries.length, second.body.hasMore, second.body.cursor]).toEqual([1, false, '']);
   expect((await app.api('GET', `/webhooks/${id}/deliveries?cursor=x`)).status).toBe(400);
 });
+
+describe('GET /webhooks/:id/deliveries', () => {
+  it('lists the newest event first, in one status or in all, and each delivery once', async () => {
+    const { id } = await createWebhook();
+    await query(
+      app.em(),
+      sql`
+        insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, attempts, status_code, error, duration_ms)
+        select everpost_uuid_v7(), ${id}, timestamptz '2026-01-01' + make_interval(mins => n / 4), 0, everpost_uuid_v7(), 'e.' || n,
+          (array['FAILED', 'RETRYING', 'DELIVERED'])[n % 3 + 1], n, 503, 'down', n from generate_series(1, 30) n`,
+    );
+    const read = async (search: string) => {
+      const seen: any[] = [];
+      for (let cursor = '', hasMore = true; hasMore;) {
+        const { status, body } = await app.api('GET', `/webhooks/${id}/deliveries?limit=4&cursor=${cursor}${search}`);
+        expect(status).toBe(200);
+        expect(body.deliveries.length).toBeLessThanOrEqual(4);
+        seen.push(...body.deliveries);
+        ({ cursor, hasMore } = body);
+      }
+      return seen;
+    };
+    const all = await read('');
+    expect(new Set(all.map((delivery) => delivery.id)).size).toBe(30);
+    const moments = all.map(({ recordedAt }) => recordedAt);
+    expect(moments).toEqual([...moments].sort().reverse());
+    for (const status of ['FAILED', 'RETRYING', 'DELIVERED']) {
+      const some = await read(`&status=${status}`);
+      expect(some).toEqual(all.filter((delivery) => delivery.status === status));
+      expect(some).toHaveLength(10);
+    }
+  });
+
+  it('is empty at first, knows its statuses, and is not there for others', async () => {
+    const { id } = await createWebhook();
+    const path = `/webhooks/${id}/deliveries`;
+    expect((await app.api('GET', path)).body).toEqual({ deliveries: [], cursor: '', hasMore: false });
+    expect((await app.api('GET', `${path}?status=LOST`)).status).toBe(422);
+    for (const cursor of ['x', 'bm90IGEgY3Vyc29y'])
+      expect((await app.api('GET', `${path}?cursor=${cursor}`)).status).toBe(400);
+    const other = await app.createProject();
+    for (const reply of [await other.api('GET', path), await app.api('GET', `/webhooks/${uuidV7()}/deliveries`)])
+      expect([reply.status, reply.body.error.code]).toEqual([404, 'WEBHOOK_NOT_FOUND']);
+    await app.api('DELETE', `/webhooks/${id}`);
+    expect((await app.api('GET', path)).status).toBe(404);
+  });
+});
