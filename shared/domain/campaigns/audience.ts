@@ -1,7 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Em } from '../../database/em.ts';
-import { hasConsented, purposeOf } from '../consent/consent.ts';
+import { hasConsented, purposeOf, type IdRange } from '../consent/consent.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -41,11 +41,17 @@ const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
 /**
  * The recipients of a campaign, as a predicate over `contact c`: the audience, less the contacts who have not consented
  * to such email and its topic.
+ * @param range among whom they are looked for, where that is known
  * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
-export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
+export async function audiencePredicate(
+  em: Em,
+  campaign: StatedAudience,
+  asOf: Date,
+  range?: IdRange,
+): Promise<SqlFragment> {
   const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
-  return sql`${hasConsented(purposeOf(campaign.type), topic)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
+  return sql`${hasConsented(purposeOf(campaign.type), topic, range)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
 /** As `audiencePredicate`, with the contacts who have not consented, and without those no email can go to. @throws AppError BAD_REQUEST */

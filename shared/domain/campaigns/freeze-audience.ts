@@ -99,7 +99,8 @@ async function takeWindow(
   campaign: AudienceRow,
   windowSize: number,
 ): Promise<FreezeProgress> {
-  const predicate = await audiencePredicate(em, campaign, campaign.asOf);
+  const range = { after: campaign.cursor ?? NIL, last: sql`(select id from candidates order by id desc limit 1)` };
+  const predicate = await audiencePredicate(em, campaign, campaign.asOf, range);
   const statement = sql`
       with candidates as materialized (${nextCandidates(campaign, windowSize)}),
       recipients as (

@@ -1,11 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { MAX, NIL } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
 import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
 import { sql } from '../../database/sql.ts';
 import { query } from '../../../tests/support/rows.ts';
 import { SUPPRESSION_REASONS } from '../suppressions/suppressions.ts';
 import { consentRefusal, hasConsented, mayReceive, PURPOSES, purposeOf, refusalOf, type TopicRef } from './consent.ts';
+
+/** All contacts. */
+const RANGE = { after: NIL, last: sql`${MAX}::uuid` };
 
 describe('consent', () => {
   const { em } = useTestDatabase();
@@ -52,7 +56,7 @@ describe('consent', () => {
                 where choice is not null
               )
               select ${mayReceive(purpose, topic)} as may, ${hasConsented(purpose, topic)} as consents,
-                ${consentRefusal(purpose, topic)} as refusal
+                ${consentRefusal(purpose, topic)} as refusal, ${hasConsented(purpose, topic, RANGE)} as among
               from person c cross join lateral (select c.reason) s order by position`,
           );
           expect(rows.map(({ may }) => may)).toEqual(
@@ -61,6 +65,7 @@ describe('consent', () => {
           expect(rows.map(({ consents }) => consents)).toEqual(
             people.map((person) => refusalOf(purpose, { ...person, suppression: null }, topic) === undefined),
           );
+          expect(rows.map(({ among }) => among)).toEqual(rows.map(({ consents }) => consents));
           expect(rows.map(({ refusal }) => refusal)).toEqual(
             people.map((person) => refusalOf(purpose, { ...person, suppression: null }, topic) ?? null),
           );

@@ -43,7 +43,7 @@ interface Rule {
   /** A suppression is of an address, and may come at any time, so it is decided when the email is handed over. */
   about: 'address' | 'contact' | 'topic';
   /** Over `contact c`, and the suppression `s` of its address (`suppressionJoin`). */
-  sql: (topic: TopicRef) => SqlFragment;
+  sql: (topic: TopicRef, chose: Chose) => SqlFragment;
   applies: (recipient: Recipient, topic: TopicRef) => boolean;
 }
 
@@ -51,6 +51,23 @@ interface Rule {
 export function topicChoice(topicId: string | undefined): SqlFragment {
   if (topicId === undefined) return sql`null::boolean`;
   return sql`(select t.subscribed from topic_subscription t where t.topic_id = ${topicId}::uuid and t.contact_id = c.id)`;
+}
+
+/** Whether the contact `c` has made a choice about the topic of the email, and this one. */
+type Chose = (subscribed: boolean) => SqlFragment;
+
+/** The contacts of a statement that goes through many in the order of their ids. */
+export interface IdRange {
+  after: string;
+  last: SqlFragment;
+}
+
+/** One look-up for each contact, or with a range one for all, which takes a third of the time. */
+function choiceIn({ id }: TopicRef, range: IdRange | undefined): Chose {
+  if (!range) return (subscribed) => sql`coalesce(${topicChoice(id)} = ${subscribed}::boolean, false)`;
+  return (subscribed) => sql`
+    c.id in (select t.contact_id from topic_subscription t where t.topic_id = ${id}::uuid
+      and t.subscribed = ${subscribed}::boolean and t.contact_id > ${range.after}::uuid and t.contact_id <= ${range.last})`;
 }
 
 const MARKETING: readonly Purpose[] = ['marketing', 'requested'];
@@ -96,7 +113,7 @@ const RULES: readonly Rule[] = [
     refusal: 'left topic',
     purposes: MARKETING,
     about: 'topic',
-    sql: ({ id }) => sql`coalesce(not ${topicChoice(id)}, false)`,
+    sql: (_topic, chose) => chose(false),
     applies: (recipient) => recipient.topicChoice === false,
   },
   {
@@ -104,8 +121,7 @@ const RULES: readonly Rule[] = [
     refusal: 'not in topic',
     purposes: ['marketing'],
     about: 'topic',
-    sql: ({ id, defaultSubscription }) =>
-      defaultSubscription === 'opt_in' ? sql`false` : sql`coalesce(not ${topicChoice(id)}, true)`,
+    sql: ({ defaultSubscription }, chose) => (defaultSubscription === 'opt_in' ? sql`false` : sql`not ${chose(true)}`),
     applies: (recipient, { defaultSubscription }) =>
       defaultSubscription === 'opt_out' && Boolean(recipient.id) && recipient.topicChoice !== true,
   },
@@ -131,12 +147,13 @@ function rulesOf(purpose: Purpose, topic: TopicRef | null, about: readonly About
 /** Rules about topics are asked only where there is one. */
 const NO_TOPIC: TopicRef = { id: NIL, defaultSubscription: 'opt_in' };
 
-function noneOf(purpose: Purpose, topic: TopicRef | null, about: readonly About[]): SqlFragment {
+function noneOf(purpose: Purpose, topic: TopicRef | null, about: readonly About[], range?: IdRange): SqlFragment {
   const rules = rulesOf(purpose, topic, about);
   // Who is not in a topic includes who left it, so one look-up for each contact is enough.
   const mustJoin = topic?.defaultSubscription === 'opt_out' && rules.some((rule) => rule.refusal === 'not in topic');
   const asked = mustJoin ? rules.filter((rule) => rule.refusal !== 'left topic') : rules;
-  const refusals = asked.map((rule) => rule.sql(topic ?? NO_TOPIC));
+  const of = topic ?? NO_TOPIC;
+  const refusals = asked.map((rule) => rule.sql(of, choiceIn(of, range)));
   return refusals.length === 0 ? sql`true` : sql`not (${joinSql(refusals, ' or ')})`;
 }
 
@@ -152,15 +169,16 @@ export function mayReceive(purpose: Purpose, topic: TopicRef | null = null): Sql
  * Whether the contact `c` has consented to a purpose and a topic, whatever its address: the part of `mayReceive` about
  * contacts.
  */
-export function hasConsented(purpose: Purpose, topic: TopicRef | null = null): SqlFragment {
-  return noneOf(purpose, topic, ['contact', 'topic']);
+export function hasConsented(purpose: Purpose, topic: TopicRef | null = null, range?: IdRange): SqlFragment {
+  return noneOf(purpose, topic, ['contact', 'topic'], range);
 }
 
 /** As `hasConsented`: why the contact `c` has not consented, as a `Refusal`; null if it has. */
 export function consentRefusal(purpose: Purpose, topic: TopicRef | null): SqlFragment {
   const rules = rulesOf(purpose, topic, ['contact', 'topic']);
   if (rules.length === 0) return sql`null::text`;
-  const cases = rules.map((rule) => sql`when ${rule.sql(topic ?? NO_TOPIC)} then ${rule.refusal}::text`);
+  const of = topic ?? NO_TOPIC;
+  const cases = rules.map((rule) => sql`when ${rule.sql(of, choiceIn(of, undefined))} then ${rule.refusal}::text`);
   return sql`(case ${joinSql(cases, ' ')} end)`;
 }
 
