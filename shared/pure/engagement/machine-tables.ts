@@ -203,7 +203,10 @@ export const MACHINE_AGENTS: readonly MachineAgent[] = [
   },
 ];
 
-/** Networks from which security gateways follow links and load images. No person browses from there. */
+/**
+ * Networks from which security gateways follow links and load images. No person browses from there. These and the networks
+ * of data centres are as copies of their sources had them in November 2026.
+ */
 export const SCANNER_NETWORKS: readonly MachineNetwork[] = [
   {
     name: 'Microsoft Defender and Exchange Online Protection',
