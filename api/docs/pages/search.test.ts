@@ -53,7 +53,11 @@ const QUERIES = [
   ['prometheus metrics', 'operations'],
   ['retry failed execution', 'reference/retryWorkflowExecution'],
   ['django', 'guides/smtp'],
-  ['mailchimp', 'guides/moving-here'],
+  ...(['plunk', 'listmonk', 'mailchimp', 'resend', 'sendgrid'] as const).map(
+    (tool) => [`moving from ${tool}`, `guides/moving-from-${tool}`] as const,
+  ),
+  ['mailchimp', 'guides/moving-from-mailchimp'],
+  ['listmonk', 'guides/moving-from-listmonk'],
   ['attachments', 'reference/sendEmail'],
 ] as const;
 
