@@ -250,4 +250,46 @@ describe('everpost project export and import', () => {
     await succeed(command(database, ['import', zipped, '--json']));
     expect((await command(database, ['import', `${zipped}-not`])).error).toMatch(/ENOENT/);
   });
+
+  it('leave out suppressions that this installation cannot know again, only when that is asked for', async () => {
+    const [database, empty] = [await target(), await target()];
+    const erasing = await app.createProject();
+    const emails = ['gone@example.com', 'no@example.com'];
+    expect((await erasing.api('POST', '/suppressions', { body: { emails } })).status).toBeLessThan(300);
+    await query(
+      app.em(),
+      sql`update suppression set email = null where project_id = ${erasing.project.id} and email = 'gone@example.com'`,
+    );
+    const [without, withKey] = ['without.jsonl', 'with.jsonl'].map((name) => path.join(folder, name));
+    await succeed(command(source, ['export', erasing.project.id, without!, '--json']));
+    await succeed(command(source, ['export', erasing.project.id, withKey!, '--with-address-key', '--json']));
+    // The databases of tests have one key; those of installations have their own.
+    for (const { orm } of [database, empty])
+      await query(
+        orm.em.fork(),
+        sql`update address_hash_key set inner_pad = set_byte(inner_pad, 0, 255 - get_byte(inner_pad, 0))`,
+      );
+    await createProject(database.orm.em.fork(), 'Here already');
+    // Neither file fits an installation that has projects: its key stays.
+    for (const name of [without!, withKey!]) {
+      const refused = await command(database, ['import', name]);
+      expect([refused.exitCode, refused.error]).toEqual([
+        1,
+        expect.stringMatching(/^1 suppressions are of erased people/),
+      ]);
+      expect(await query(database.orm.em.fork(), sql`select name from project`)).toEqual([{ name: 'Here already' }]);
+      await succeed(command(database, ['import', name, '--undo', '--json']));
+    }
+    expect(await succeed(command(database, ['import', without!, '--drop-hashes', '--json']))).toMatchObject({
+      droppedSuppressions: 1,
+    });
+    const suppressed = (where: TestDatabase) =>
+      query(
+        where.orm.em.fork(),
+        sql`select email from suppression where project_id = ${erasing.project.id} order by email`,
+      );
+    expect(await suppressed(database)).toEqual([{ email: 'no@example.com' }]);
+    expect(await succeed(command(empty, ['import', withKey!, '--json']))).toMatchObject({ droppedSuppressions: 0 });
+    expect(await suppressed(empty)).toHaveLength(2);
+  });
 });

@@ -63,7 +63,7 @@ async function fitAddressKey(em: Em, { addressKey: { id, pads }, project }: Mani
     em,
     sql`
       update address_hash_key set inner_pad = decode(${pads[0]}, 'hex'), outer_pad = decode(${pads[1]}, 'hex')
-      where not exists (select from project where id <> ${project.id}::uuid) returning is_only`,
+      where not exists (select from project where id <> ${project.id}::uuid) returning is_only as "isOnly"`,
     { isOnly: tables.addressHashKey.isOnly },
   );
   return changed.length > 0;
