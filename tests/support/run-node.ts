@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { projectRoot } from '../../shared/platform/paths.ts';
 
 export interface Ended {
@@ -24,4 +26,33 @@ export function runNode(args: string[], environment: NodeJS.ProcessEnv = {}): Pr
 /** Runs an operator command as a process of its own, so that it reads `TEMPORAL_*` from its environment. */
 export function runCommand(args: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
   return runNode(['--disable-warning=ExperimentalWarning', 'cli/main.ts', ...args], environment);
+}
+
+/** A command that runs as a process of its own, and can be killed. */
+export interface StartedCommand {
+  kill: () => void;
+  /** Resolves when the process is gone; the exit code is null after a kill. */
+  ended: Promise<{ exitCode: number | null; out: string; error: string }>;
+  /** What it has said to people so far. */
+  notes: () => string;
+}
+
+/** Starts an operator command. @param input what it reads from its standard input */
+export function startCommand(
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  { input = '', nodeArguments = [] }: { input?: string | Buffer; nodeArguments?: string[] } = {},
+): StartedCommand {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const node = ['--disable-warning=ExperimentalWarning', ...nodeArguments, 'cli/main.ts', ...args];
+  const child = spawn(process.execPath, node, { cwd: projectRoot, env: { PATH, NODE_COMPILE_CACHE, ...environment } });
+  let notes = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (notes += piece));
+  child.stdin.on('error', () => {}).end(input);
+  const ended = Promise.all([once(child, 'close'), text(child.stdout)]);
+  return {
+    kill: () => void child.kill('SIGKILL'),
+    ended: ended.then(([[code], out]) => ({ exitCode: code as number | null, out, error: notes })),
+    notes: () => notes,
+  };
 }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { emailStatus } from '../../database/constants.ts';
 import type { Em } from '../../database/em.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
@@ -20,6 +20,20 @@ export async function assertScheduledLimit(em: Em, projectId: string): Promise<v
     field: 'scheduledAt',
     what: 'scheduled emails in a project',
   });
+}
+
+/** Starts the deliveries of the emails that wait for their moment. They have ended if the project was put to rest. */
+export async function restartScheduled(em: Em, projectId: string): Promise<void> {
+  const rows = await query(
+    em,
+    sql`
+      select id from email
+      where project_id = ${projectId} and scheduled_at > now() and status = ${emailStatus.PENDING}`,
+    { id: tables.email.id },
+  );
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await addToOutbox(em, 'scheduledEmail', projectId, ids);
 }
 
 const CHANGED = { status: tables.email.status, scheduledAt: tables.email.scheduledAt };

@@ -1,5 +1,6 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
 import { assertDoubleOptIn } from '../opt-ins/confirmation-mail.ts';
+import { restartScheduled } from '../emails/scheduled-emails.ts';
 import type { Em } from '../../database/em.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
@@ -7,6 +8,7 @@ import type { Project } from '../projects/project.entity.ts';
 
 /**
  * Changes the given settings and leaves the others. Disabling a project cancels its active executions.
+ * Scheduled emails of one that is enabled wait for their moment again.
  * @throws AppError VALIDATION_ERROR for a sender or a template that no confirmation can be sent with
  */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
@@ -18,6 +20,7 @@ export async function updateProject(em: Em, projectId: string, settings: Project
     if (settings.disabled === true) {
       await cancelActiveExecutions(tx, { projectId, automationId: null, reason: 'project disabled' });
     }
+    if (settings.disabled === false) await restartScheduled(tx, projectId);
     return project;
   });
 }
