@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { HTTPRequest } from 'puppeteer-core';
 import { startTestApi, type TestApi } from './support/api.ts';
+import { createAutomation } from './support/automations.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
 import { fillConsole, HOSTILE, pagesOf, type ConsoleWorld } from './support/console-world.ts';
@@ -212,6 +213,31 @@ describe('the console', () => {
     await operator.click('Save');
     await eventually(async () => (await project()).displayName === null);
     expect(await project()).toMatchObject({ ...settings, displayName: null, language: null });
+  });
+
+  it('says where opens and clicks of machines do not count', async () => {
+    const steps = {
+      opened: {
+        ...{ type: 'WAIT_FOR_EVENT', config: { eventName: 'email.open', humanOnly: true } },
+        branches: { event: 'clicked' },
+      },
+      clicked: { type: 'WAIT_FOR_EVENT', config: { eventName: 'email.click' } },
+    };
+    const people = await createAutomation(app, 'email.click', steps, { name: 'Of people', humanOnly: true });
+    const all = await createAutomation(app, 'email.click', {}, { name: 'Of all' });
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go('#/automations');
+    await operator.says('email.click, people only');
+    await operator.go(`#/automations/${people}`);
+    await operator.says('Starts with email.click, people only');
+    const kinds =
+      '[...document.querySelectorAll(".graph text.kind")].map((text) => text.textContent.trim()).filter(Boolean)';
+    expect(await browser.page.evaluate(`${kinds}.sort().join("; ")`)).toBe(
+      'Trigger, people only; Wait for event; Wait for event, people only',
+    );
+    await operator.go(`#/automations/${all}`);
+    await operator.says('Of all');
+    expect(await operator.text()).not.toContain('people only');
   });
 
   it('creates and changes topics', async () => {

@@ -7,6 +7,7 @@ import { List } from '../parts/list.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
+import { peopleOnly } from './automations.mjs';
 import { ExecutionPart } from './execution.mjs';
 import { Graph } from './graph.mjs';
 
@@ -136,7 +137,7 @@ export function AutomationView({ route, settings }) {
           <${PageHead}
             title=${workflow.name}
             pill=${html`<${Pill} state=${workflow.enabled ? 'ENABLED' : 'DISABLED'} />`}
-            facts=${html`Starts with <code>${workflow.triggerConfig.eventName}</code>${workflow.description && html` · <bdi>${workflow.description}</bdi>`}`}
+            facts=${html`Starts with <code>${workflow.triggerConfig.eventName}</code>${peopleOnly(workflow.triggerConfig)}${workflow.description && html` · <bdi>${workflow.description}</bdi>`}`}
             actions=${html`<${Actions} workflow=${workflow} failed=${sumOf(counts, 'FAILED', step)} step=${step} onChange=${() => (reload(), recount())} />`}
           />
           <div class="split even">

@@ -19,6 +19,9 @@ const COLUMNS = [
   { label: 'Created', kind: 'time' },
 ];
 
+/** Whether opens and clicks of machines count, too. @param {Record<string, unknown>} config of a trigger or a step */
+export const peopleOnly = ({ humanOnly }) => (humanOnly ? ', people only' : '');
+
 /** @param {ListedWorkflow} workflow */
 const row = ({ id, name, enabled, triggerConfig, createdAt, _count, failedExecutions }) => ({
   key: id,
@@ -26,7 +29,7 @@ const row = ({ id, name, enabled, triggerConfig, createdAt, _count, failedExecut
   cells: [
     name,
     html`<${Pill} state=${enabled ? 'ENABLED' : 'DISABLED'} />`,
-    triggerConfig.eventName,
+    `${triggerConfig.eventName}${peopleOnly(triggerConfig)}`,
     count(_count.steps),
     count(_count.executions),
     failedExecutions > 0 ? html`<span class="count bad">${count(failedExecutions)}</span>` : '',

@@ -2,6 +2,7 @@ import { html } from '../html.mjs';
 import { count } from '../format.mjs';
 import { wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
+import { peopleOnly } from './automations.mjs';
 import { layOut, NODE } from './graph-layout.mjs';
 
 /** @typedef {import('../api-types.ts').WorkflowDefinition} WorkflowDefinition */
@@ -27,7 +28,7 @@ function Node({ node: { step, x, y }, counts, href, isCurrent }) {
     transform=${`translate(${x} ${y})`}
   >
     <rect width=${NODE.width} height=${NODE.height} rx="10" />
-    <text x="12" y="20" class="kind">${wordOf(step.type)}${' '}</text>
+    <text x="12" y="20" class="kind">${wordOf(step.type)}${peopleOnly(step.config)}${' '}</text>
     <text x="12" y="38">${cut(step.name)}${' '}</text>
     <text x="12" y="56" class="kind tally">${tally}</text>
   </a>`;
