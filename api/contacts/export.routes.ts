@@ -5,8 +5,7 @@ import { listConsents } from '../../shared/domain/consent/consent-list.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import type { Contact } from '../../shared/domain/contacts/contact.entity.ts';
 import { listEmails, type EmailCursor } from '../../shared/domain/emails/email-lists.ts';
-import { listEvents } from '../../shared/domain/events/event-lists.ts';
-import { belongingsOf, executionsOf, storedContentOf } from '../../shared/domain/lifecycle/contact-export.ts';
+import { belongingsOf, eventsOf, executionsOf, storedContentOf } from '../../shared/domain/lifecycle/contact-export.ts';
 import { pageOfSuppressions } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
 import type { Em } from '../../shared/database/em.ts';
@@ -46,14 +45,8 @@ async function* emails(em: Em, { id: contactId, projectId }: Contact): Items {
   } while (after);
 }
 
-async function* events(em: Em, { id: contactId, projectId }: Contact): Items {
-  for (let cursor: { at: string; id: string } | undefined; ;) {
-    const page = await listEvents(em.fork(), projectId, { contactId, limit: PAGE, ...(cursor && { cursor }) });
-    yield page.events.map(eventView);
-    const last = page.events.at(-1);
-    if (!last || !page.hasMore) return;
-    cursor = { at: last.createdAt.toISOString(), id: last.id };
-  }
+async function* events(em: Em, { id }: Contact): Items {
+  for await (const page of eventsOf(em, id)) yield page.map(eventView);
 }
 
 async function* executions(em: Em, { id, projectId }: Contact): Items {

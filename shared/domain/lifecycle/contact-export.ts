@@ -1,6 +1,6 @@
 import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
-import { jsonAs, pick, tables, text } from '../../database/tables.ts';
+import { columnsOf, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { jsonAs, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { Contact } from '../contacts/contact.entity.ts';
 
 /** Rows that one statement reads. */
@@ -31,6 +31,25 @@ export async function* executionsOf(em: Em, contactId: string): AsyncGenerator<{
     if (page.length > 0) yield page;
     after = page.at(-1)?.id ?? null;
     if (page.length < PAGE) return;
+  }
+}
+
+const EVENT = pick(tables.event, 'id', 'projectId', 'contactId', 'emailId', 'name', 'data', 'createdAt');
+
+/** The events of a contact by their names, page by page. By time alone, each page would have to read all of them. */
+export async function* eventsOf(em: Em, contactId: string): AsyncGenerator<RowOf<typeof EVENT>[]> {
+  for (let after: SqlFragment | undefined = sql`true`; after;) {
+    const page: RowOf<typeof EVENT>[] = await query(
+      em.fork(),
+      sql`
+        select ${columnsOf(EVENT, 'e')} from event e where e.contact_id = ${contactId} and ${after}
+        order by e.name, e.created_at, e.id limit ${PAGE}`,
+      EVENT,
+    );
+    if (page.length > 0) yield page;
+    const last = page.at(PAGE - 1);
+    after =
+      last && sql`(e.name, e.created_at, e.id) > (${last.name}, ${last.createdAt}::timestamptz, ${last.id}::uuid)`;
   }
 }
 
