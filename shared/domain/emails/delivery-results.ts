@@ -157,7 +157,7 @@ export async function recordTransactionalResults(
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<void> {
-  await inTransaction(em, async (tx) => {
+  const record = async (tx: Em): Promise<void> => {
     await lockBounced(tx, results);
     const recorded = await queryPrepared(
       tx,
@@ -173,5 +173,7 @@ export async function recordTransactionalResults(
       RECORDED_RESULT,
     );
     await applyHardBounces(tx, projectId, bouncedAmong(recorded));
-  });
+  };
+  // Without a bounce there is one statement, which needs no transaction around it.
+  await (results.some(({ verdict }) => verdict === 'bounced') ? inTransaction(em, record) : record(em));
 }

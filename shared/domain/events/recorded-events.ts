@@ -21,6 +21,6 @@ export function recordedEvents(rows: SqlFragment, onConflict: SqlFragment = sql`
         select 'execution' as kind, * from everpost_start_executions(given.events)
         union all
         select 'executionEvent', * from everpost_end_waits(given.events)
-      ) affected
+      ) affected where cardinality(given.events) > 0
     )`;
 }
