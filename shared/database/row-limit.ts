@@ -1,7 +1,6 @@
 import { tooLarge } from '../pure/app-error.ts';
 import type { Em } from './em.ts';
-import { queryOne, sql, type SqlFragment } from './sql.ts';
-import { number } from './shape.ts';
+import { queryCount, sql, type SqlFragment } from './sql.ts';
 
 /** How many rows of a kind a project may have. */
 export interface RowLimit {
@@ -20,8 +19,6 @@ export interface RowLimit {
  * @throws AppError VALIDATION_ERROR
  */
 export async function assertBelowLimit(em: Em, { rows, limit, field, what }: RowLimit): Promise<void> {
-  const counted = await queryOne(em, sql`select count(*) from (select ${rows} limit ${limit}::int) existing`, {
-    count: number,
-  });
-  if ((counted?.count ?? 0) >= limit) throw tooLarge(field, `There may be at most ${limit} ${what}`);
+  const count = await queryCount(em, sql`select count(*) from (select ${rows} limit ${limit}::int) existing`);
+  if (count >= limit) throw tooLarge(field, `There may be at most ${limit} ${what}`);
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import { answerTimeoutMs } from './session-limits.ts';
-import type { RowOf, Shape } from './shape.ts';
+import { number, type RowOf, type Shape } from './shape.ts';
 import { repeatOnConflict } from './transaction.ts';
 
 /**
@@ -180,6 +180,11 @@ export async function queryOne<S extends Shape>(
 ): Promise<RowOf<S> | undefined> {
   const rows = await query(em, fragment, shape);
   return rows[0];
+}
+
+/** The number in the column `count` of the one row that a statement returns. */
+export async function queryCount(em: SqlEntityManager, fragment: SqlFragment): Promise<number> {
+  return (await queryOne(em, fragment, { count: number }))?.count ?? 0;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
 import { executionStatus, stepStatus } from '../../database/constants.ts';
-import { query, queryOne, sql, literalList } from '../../database/sql.ts';
-import { number, tables } from '../../database/tables.ts';
+import { literalList, query, queryCount, sql } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 /**
  * Cancels those of the executions that are active, in the caller's transaction. No step of them takes effect after it,
@@ -11,7 +11,7 @@ import { number, tables } from '../../database/tables.ts';
  * @returns how many were cancelled
  */
 export async function cancelExecutions(em: Em, executionIds: string[], reason: string): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       with locked as (
@@ -38,9 +38,7 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
         select everpost_uuid_v7(), project_id, 'executionCancel', id from ended
       )
       select count(*) from ended`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, literalList } from '../../database/sql.ts';
-import { date, number, tables } from '../../database/tables.ts';
+import { literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import { date, tables } from '../../database/tables.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
@@ -56,8 +56,7 @@ export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, '
   const cancellation = { ...scope, startedBefore };
   const cancelled = await cancelExecutionChunk(tx, cancellation);
   if (cancelled < EXECUTION_CHUNK) return cancelled;
-  const left = await queryOne(tx, sql`select count(*) ${activeIn(cancellation)}`, { count: number });
-  const total = left?.count ?? 0;
+  const total = await queryCount(tx, sql`select count(*) ${activeIn(cancellation)}`);
   if (total > 0) {
     const { projectId, automationId, reason } = scope;
     const input = { automationId, reason, startedBefore: startedBefore.toISOString() };
@@ -71,7 +70,7 @@ export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, '
  * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
  */
 export async function deleteExecutionChunk(tx: Em, automationId: string): Promise<number> {
-  const deleted = await queryOne(
+  return queryCount(
     tx,
     sql`
       with gone as (
@@ -81,7 +80,5 @@ export async function deleteExecutionChunk(tx: Em, automationId: string): Promis
       ),
       steps as (delete from step_execution where execution_id in (select id from gone))
       select count(*) from gone`,
-    { count: number },
   );
-  return deleted?.count ?? 0;
 }

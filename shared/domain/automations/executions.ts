@@ -7,7 +7,7 @@ import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { columnsOf, joinSql, json, literalList, query, queryOne, sql } from '../../database/sql.ts';
+import { columnsOf, joinSql, json, literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
@@ -176,9 +176,7 @@ export async function listExecutions(
   if (list.stepId !== undefined) filters.push(sql`x.current_step_id = ${list.stepId}`);
   if (list.status && hasEnded(list.status)) filters.push(sql`x.completed_at is not null`);
   const where = joinSql(filters, ' and ');
-  const total = await queryOne(em, sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`, {
-    count: number,
-  });
+  const total = await queryCount(em, sql`select ${executionCount(sql`${automationId}::uuid`, list.status)} as count`);
   const executions = await query(
     em,
     sql`
@@ -186,7 +184,7 @@ export async function listExecutions(
       order by x.created_at desc, x.id desc limit ${list.pageSize} offset ${(list.page - 1) * list.pageSize}`,
     EXECUTION,
   );
-  return [executions, total?.count ?? 0];
+  return [executions, total];
 }
 
 /** Finds an execution of an automation. @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND */

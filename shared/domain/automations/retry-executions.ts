@@ -4,8 +4,8 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import type { Em } from '../../database/em.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { literalList, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { date, number, pick, tables, text } from '../../database/tables.ts';
+import { literalList, query, queryCount, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { date, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { findExecution, type Execution } from './executions.ts';
@@ -273,12 +273,10 @@ export async function retryFailedExecutions(
     const clock = await queryOne(tx, sql`select clock_timestamp()::timestamptz(3) as now`, { now: date });
     // The time is rounded to milliseconds, so an execution that has just failed could have a later one.
     const failedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
-    const failed = await queryOne(
+    const total = await queryCount(
       tx,
       sql`select count(*) ${failedIn({ projectId, automationId, stepId, failedBefore })}`,
-      { count: number },
     );
-    const total = failed?.count ?? 0;
     if (total > 0) {
       const input = { automationId, stepId, failedBefore: failedBefore.toISOString() };
       await createJob(tx, { projectId, kind: 'RETRY_EXECUTIONS', input, total });

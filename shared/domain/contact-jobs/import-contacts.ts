@@ -4,7 +4,7 @@ import { suppressAddresses } from '../suppressions/suppression-lists.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { json, query, queryCount, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
 import { causeData, type LeftElsewhere, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
@@ -339,7 +339,7 @@ const SUPPRESSED_FOR: Partial<Record<LeftElsewhere['because'], SuppressionReason
  * @returns how many were removed
  */
 async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date | null): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       with returned as materialized (
@@ -356,7 +356,5 @@ async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date 
         where x.contact_id = any(r.erased_ids) and not r.is_erased
       )
       select count(*) from removed`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { Em } from '../../database/em.ts';
-import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { number, type RowOf } from '../../database/tables.ts';
+import { joinSql, likePattern, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import type { RowOf } from '../../database/tables.ts';
 import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 
 export interface ContactFilters {
@@ -60,11 +60,8 @@ export function hasPart(projectId: string, text: string): SqlFragment {
     )`;
 }
 
-async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
-  const row = await queryOne(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`, {
-    count: number,
-  });
-  return row?.count ?? 0;
+function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
+  return queryCount(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`);
 }
 
 /** The conditions on a contact of the list. */

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryCount, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { eventNames } from './event-names.ts';
 import type { Event } from './event.ts';
@@ -118,7 +118,7 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
   let total = 0;
   const started = await queryOne(em, sql`select now()::timestamptz(3) as at`, { at: date });
   for (;;) {
-    const chunk = await queryOne(
+    const deleted = await queryCount(
       em,
       sql`
         with chunk as (
@@ -128,10 +128,9 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
         ),
         gone as (delete from event where id in (select id from chunk) returning 1)
         select count(*) from gone`,
-      { count: number },
     );
-    total += chunk?.count ?? 0;
-    if ((chunk?.count ?? 0) < DELETE_CHUNK) break;
+    total += deleted;
+    if (deleted < DELETE_CHUNK) break;
   }
   await query(
     em,

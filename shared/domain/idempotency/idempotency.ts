@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { Em } from '../../database/em.ts';
-import { lockTimeoutSelect, query, queryOne, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
-import { number, tables } from '../../database/tables.ts';
+import { lockTimeoutSelect, query, queryCount, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -175,7 +175,7 @@ export async function releaseIdempotencyKey(em: Em, claim: Omit<IdempotencyClaim
 
 /** Removes up to `limit` claims older than the time to live. @returns how many */
 export async function sweepIdempotencyKeys(em: Em, ttlHours: number, limit: number): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       with old as (
@@ -186,7 +186,5 @@ export async function sweepIdempotencyKeys(em: Em, ttlHours: number, limit: numb
         delete from idempotency_claim c using old where c.project_id = old.project_id and c.key = old.key returning 1
       )
       select count(*) from swept`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectSubject } from '../../sending/permit/shaping.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
-import { date, number } from '../../database/tables.ts';
+import { query, queryCount, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { date } from '../../database/tables.ts';
 import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';
 import { inTransaction } from '../../database/transaction.ts';
 
@@ -103,7 +103,7 @@ const DELETIONS: readonly Deletion[] = [
 async function deleteChunk(em: Em, deletion: SqlFragment): Promise<number> {
   return inTransaction(em, async (tx) => {
     await query(tx, sql`select set_config('enable_seqscan', 'off', true)`);
-    return (await queryOne(tx, deletion, { count: number }))?.count ?? 0;
+    return queryCount(tx, deletion);
   });
 }
 
@@ -125,15 +125,14 @@ async function untilSettled(em: Em): Promise<void> {
   const clock = await queryOne(em, sql`select clock_timestamp() as now`, { now: date });
   const deadline = performance.now() + SETTLE_MS_MAX;
   for (;;) {
-    const row = await queryOne(
+    const open = await queryCount(
       em,
       sql`
         select count(*)::int as count from pg_stat_activity
         where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
           and xact_start <= ${clock?.now ?? new Date()}`,
-      { count: number },
     );
-    if ((row?.count ?? 0) === 0 || performance.now() > deadline) return;
+    if (open === 0 || performance.now() > deadline) return;
     await delay(SETTLE_POLL_MS);
   }
 }

@@ -3,7 +3,7 @@ import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../../database/em.ts';
 import { emailStatus, jobKind, jobState } from '../../database/constants.ts';
-import { query, queryOne, sql, literalList } from '../../database/sql.ts';
+import { literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
 import { boolean, nullable, number, tables, texts, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { hasKeyWithoutContact, wentWithoutContact } from '../emails/by-address.ts';
@@ -244,7 +244,7 @@ async function eraseEmailsToOthers(tx: Em, emailIds: string[]): Promise<void> {
 }
 
 async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
@@ -259,9 +259,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
         ) returning 1
       )
       select count(*) from gone`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }
 
 /**

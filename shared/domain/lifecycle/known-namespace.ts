@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
-import { number, tables, type RowOf } from '../../database/tables.ts';
+import { query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import { tables, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { restartAllWork, type RestartedWork } from './reconciliation.ts';
 
@@ -81,13 +81,11 @@ export async function adoptOtherNamespace(em: Em, found: KnownNamespace): Promis
 
 /** Connections of API and worker processes that are older than the adoption of the namespace. */
 export async function countOlderConnections(em: Em): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       select count(*)::int as count from pg_stat_activity
       where datname = current_database() and backend_start < (select adopted_at from known_namespace)
         and (application_name like 'everpost-api%' or application_name = 'everpost-worker')`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }

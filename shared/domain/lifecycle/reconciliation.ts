@@ -16,8 +16,8 @@ import {
 } from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../../database/em.ts';
 import { executionStatus, jobState, optInState } from '../../database/constants.ts';
-import { query, queryOne, sql, type SqlFragment, literalList } from '../../database/sql.ts';
-import { number, oneOf, text, type RowOf } from '../../database/tables.ts';
+import { literalList, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { oneOf, text, type RowOf } from '../../database/tables.ts';
 
 const ROW_KINDS = ['campaign', 'execution', 'job', 'optIn'] as const;
 type RowKind = (typeof ROW_KINDS)[number];
@@ -145,7 +145,7 @@ export async function requeueErasures(em: Em, quietSeconds: number): Promise<voi
 
 /** Adds active rows of a kind to the outbox, so that their workflows are started again. @returns how many */
 async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<number> {
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       with added as (
@@ -153,9 +153,7 @@ async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<n
         select everpost_uuid_v7(), project_id, ${kind}, id, true from ${ACTIVE_ROWS[kind]} and ${which} returning 1
       )
       select count(*)::int as count from added`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Em } from '../../database/em.ts';
 import { optInState } from '../../database/constants.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { number, pick, tables } from '../../database/tables.ts';
+import { query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { pick, tables } from '../../database/tables.ts';
 import { deleteContacts } from './delete-contacts.ts';
 
 /** How long a person who did not confirm in time can have another confirmation sent. Then the contact is deleted. */
@@ -42,16 +42,14 @@ async function sweepUnconfirmedContacts(em: Em, limit: number): Promise<number> 
 }
 
 async function deleteOld(em: Em, table: SqlFragment, condition: SqlFragment, limit: number): Promise<number> {
-  const deleted = await queryOne(
+  return queryCount(
     em,
     sql`
       with gone as (
         delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit ${limit})) returning 1
       )
       select count(*) from gone`,
-    { count: number },
   );
-  return deleted?.count ?? 0;
 }
 
 /**

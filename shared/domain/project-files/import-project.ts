@@ -4,7 +4,7 @@ import { SealError } from '../../platform/sealed-values.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { deliveryStatus } from '../../database/constants.ts';
 import type { Em } from '../../database/em.ts';
-import { inSql, query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { inSql, query, queryCount, queryOne, sql, SqlFragment } from '../../database/sql.ts';
 import { notNull, number, tables, text } from '../../database/tables.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
@@ -128,14 +128,12 @@ async function rehash(tx: Em, projectId: string): Promise<number> {
     tx,
     sql`update erased_contact set address_hash = ${hashed(sql`address`)} where project_id = ${projectId}::uuid and address is not null`,
   );
-  const dropped = await queryOne(
+  return queryCount(
     tx,
     sql`
       with gone as (delete from suppression where project_id = ${projectId}::uuid and email is null returning 1)
       select count(*) from gone`,
-    { count: number },
   );
-  return dropped?.count ?? 0;
 }
 
 function opens(open: () => unknown): boolean {
@@ -225,16 +223,14 @@ async function settle(tx: Em, projectId: string): Promise<number> {
       where project_id = ${projectId}::uuid`,
   );
   await query(tx, sql`delete from blocked_link where subject = ${projectId}`);
-  const dropped = await queryOne(
+  return queryCount(
     tx,
     sql`
       with given_up as (
         update webhook_delivery d set status = ${deliveryStatus.FAILED}, retry_at = null, no = null from webhook_endpoint w
         where w.id = d.endpoint_id and w.project_id = ${projectId}::uuid and d.status = ${deliveryStatus.RETRYING} returning 1
       ) select count(*) from given_up`,
-    { count: number },
   );
-  return dropped?.count ?? 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Contact } from '../contacts/contact.entity.ts';
 import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { number, pick, tables } from '../../database/tables.ts';
+import { columnsOf, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { pick, tables } from '../../database/tables.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 
@@ -14,7 +14,7 @@ export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date)
       : sql`
         select count(*) from contact c
         where c.project_id = ${segment.projectId} and ${await segmentPredicate(em, segment, asOf)}`;
-  return (await queryOne(em, statement, { count: number }))?.count ?? 0;
+  return queryCount(em, statement);
 }
 
 /**

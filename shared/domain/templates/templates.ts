@@ -7,8 +7,7 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../../database/em.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { likePattern, query, queryOne, sql } from '../../database/sql.ts';
-import { number } from '../../database/tables.ts';
+import { likePattern, query, queryCount, sql } from '../../database/sql.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
@@ -136,14 +135,12 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
 /** The number of sent emails that were made from a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function countTemplateEmails(em: Em, projectId: string, templateId: string): Promise<number> {
   await findTemplate(em, projectId, templateId);
-  const row = await queryOne(
+  return queryCount(
     em,
     sql`
       select count(*) from email
       where template_id = ${templateId} and project_id = ${projectId} and sent_at is not null`,
-    { count: number },
   );
-  return row?.count ?? 0;
 }
 
 /** The names of templates, by their ids. Ids of templates that do not exist are left out. */
