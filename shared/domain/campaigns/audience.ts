@@ -44,12 +44,7 @@ const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
  * @param range among whom they are looked for, where that is known
  * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
-export async function audiencePredicate(
-  em: Em,
-  campaign: StatedAudience,
-  asOf: Date,
-  range?: IdRange,
-): Promise<SqlFragment> {
+export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date, range?: IdRange) {
   const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
   return sql`${hasConsented(purposeOf(campaign.type), topic, range)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }

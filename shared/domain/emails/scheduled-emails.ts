@@ -31,7 +31,6 @@ export async function restartScheduled(em: Em, projectId: string): Promise<void>
       where project_id = ${projectId} and scheduled_at > now() and status = ${emailStatus.PENDING}`,
     { id: tables.email.id },
   );
-  if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   await addToOutbox(em, 'scheduledEmail', projectId, ids);
 }

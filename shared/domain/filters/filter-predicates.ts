@@ -108,14 +108,14 @@ const STANDARD_COLUMNS: Record<StandardField, string> = {
 };
 const NULLABLE: ReadonlySet<StandardField> = new Set(['pausedUntil', 'trackingAllowed']);
 
-/** The value of a standard field as JSON, over `contact`; null without one. A pause that is over is none. */
-export function standardValue(field: StandardField): SqlFragment {
-  const column = trusted(STANDARD_COLUMNS[field]);
-  if (field === 'pausedUntil') return sql`case when ${column} > now() then to_jsonb(${isoText(column)}) end`;
-  return STANDARD_TYPES[STANDARD_FIELDS[field]] === 'date'
-    ? sql`to_jsonb(${isoText(column)})`
-    : sql`to_jsonb(${column})`;
-}
+/** The standard fields, their types, and their values as JSON over `contact`; null without one. */
+export const STANDARD_VALUES = (Object.keys(STANDARD_FIELDS) as StandardField[]).map((field) => {
+  const [column, kind] = [trusted(STANDARD_COLUMNS[field]), STANDARD_FIELDS[field]];
+  const type = STANDARD_TYPES[kind];
+  const json = sql`to_jsonb(${type === 'date' ? isoText(column) : column})`;
+  // A pause that is over is none.
+  return { field, type, values: kind === 'future' ? sql`case when ${column} > now() then ${json} end` : json };
+});
 
 /** The predicate for a filter on a standard field. It is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {

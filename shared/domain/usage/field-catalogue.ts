@@ -2,17 +2,11 @@ import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, readContactUpdate } from '../../pure/automations/automation-config.ts';
 import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import {
-  collectReferences,
-  isPathTooLong,
-  STANDARD_FIELDS,
-  STANDARD_TYPES,
-  type StandardField,
-} from '../../pure/filters/filter-target.ts';
+import { collectReferences, isPathTooLong } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
-import { dataValue, hasTopic, standardValue } from '../filters/filter-predicates.ts';
+import { dataValue, hasTopic, STANDARD_VALUES } from '../filters/filter-predicates.ts';
 import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from './step-usage.ts';
 import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { jsonAs, number, tables } from '../../database/tables.ts';
@@ -27,11 +21,6 @@ export interface CatalogueField {
   coverage: number;
 }
 
-/** The fields that every contact has, as filters know them. */
-const OF_CONTACT = (Object.keys(STANDARD_FIELDS) as StandardField[]).map((field) => {
-  return { field, type: STANDARD_TYPES[STANDARD_FIELDS[field]], values: standardValue(field) };
-});
-
 /** A field named by a caller: a standard field, or custom data at `path`. */
 export type NamedField = { name: string; values: SqlFragment; path?: undefined } | { name: string; path: string };
 
@@ -40,7 +29,7 @@ export type NamedField = { name: string; values: SqlFragment; path?: undefined }
  * @throws AppError RESOURCE_NOT_FOUND for a name without a key, BAD_REQUEST when the path is too long for that, too
  */
 function readFieldName(text: string): NamedField {
-  const standard = OF_CONTACT.find(({ field }) => field === text);
+  const standard = STANDARD_VALUES.find(({ field }) => field === text);
   if (standard) return { name: text, values: standard.values };
   const path = text.startsWith('data.') ? text.slice('data.'.length) : text;
   if (path === '') throw new AppError('RESOURCE_NOT_FOUND', { message: 'A field name needs a key after "data."' });
@@ -89,7 +78,7 @@ function isInSample(contactCount: number): SqlFragment {
  * in one pass over the contacts.
  */
 export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
-  const total = await queryOne(
+  const [counts] = await query(
     em,
     sql`
       select count(*), count(*) filter (where paused_until > now()) as "pausedUntil",
@@ -97,7 +86,7 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
       from contact where project_id = ${projectId}`,
     { count: number, pausedUntil: number, trackingAllowed: number },
   );
-  const contactCount = total?.count ?? 0;
+  const contactCount = counts?.count ?? 0;
   const custom = await query(
     em,
     sql`
@@ -111,13 +100,12 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
       where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
     { key: tables.contactField.key, type: tables.contactField.type, coverage: number },
   );
-  const counts: Partial<Record<string, number>> = total ?? {};
   const ofAll = (field: string, type: FieldType) => {
-    const coverage = contactCount === 0 ? 0 : (counts[field] ?? contactCount) / contactCount;
-    return { field, type, isCustom: false, coverage };
+    const holders = (counts as Partial<Record<string, number>>)[field] ?? contactCount;
+    return { field, type, isCustom: false, coverage: contactCount === 0 ? 0 : holders / contactCount };
   };
   return [
-    ...OF_CONTACT.map(({ field, type }) => ofAll(field, type)),
+    ...STANDARD_VALUES.map(({ field, type }) => ofAll(field, type)),
     ...(await topicFields(em, projectId)).map((field) => ofAll(field, 'boolean')),
     ...custom.map(({ key, type, coverage }) => ({ field: `data.${key}`, type, isCustom: true, coverage })),
   ];

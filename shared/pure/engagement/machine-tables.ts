@@ -203,10 +203,7 @@ export const MACHINE_AGENTS: readonly MachineAgent[] = [
   },
 ];
 
-/**
- * Networks from which security gateways follow links and load images. No person browses from there. These and the networks
- * of data centres are as copies of their sources had them in November 2026.
- */
+/** Networks, in November 2026, from which security gateways follow links and load images. No person browses there. */
 export const SCANNER_NETWORKS: readonly MachineNetwork[] = [
   {
     name: 'Microsoft Defender and Exchange Online Protection',
@@ -274,8 +271,8 @@ export const SCANNER_NETWORKS: readonly MachineNetwork[] = [
 ];
 
 /**
- * Large networks of data centres. Some people come from there (a VPN, the proxy of a company), so this is a hint that
- * needs another one.
+ * Large networks of data centres, in November 2026. Some people come from there (a VPN, the proxy of a company), so this
+ * is a hint that needs another one.
  */
 export const HOSTING_NETWORKS: readonly MachineNetwork[] = [
   {
