@@ -146,6 +146,11 @@ describe('an endpoint', () => {
     const delivered = async () =>
       (await stack.api('GET', `/webhooks/${id}/deliveries?status=DELIVERED`)).body.deliveries;
     await eventually(async () => (await delivered()).length === 4, PATIENCE_MS);
+    const [newest] = await delivered();
+    const { body: shown } = await stack.api('GET', `/webhooks/${id}/deliveries/${newest.id}`);
+    const last = receiver.calls.find(({ body }) => body.data.id === newest.eventId)!;
+    // The request is built again from its event.
+    expect(shown).toEqual({ ...newest, messageId: last.headers['webhook-id'], payload: last.body });
     const [, , third, fourth] = receiver.calls;
     const reply = await stack.api('POST', `/webhooks/${id}/replay`, { body: { eventId: third!.body.data.id } });
     expect([reply.status, Object.keys(reply.body)]).toEqual([202, ['from']]);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
-import { listDeliveries, replay, sendTestEvent } from '../../shared/domain/webhooks/deliveries.ts';
+import { findDelivery, listDeliveries, replay, sendTestEvent } from '../../shared/domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -25,7 +25,9 @@ import {
   deliveryCursor,
   deliveryListQuery,
   deliveryListSchema,
+  deliveryParams,
   deliveryView,
+  foundDeliverySchema,
   patchWebhookBody,
   readDeliveryCursor,
   replayBody,
@@ -127,6 +129,22 @@ const deliveries = endpoint({
   },
 });
 
+const delivery = endpoint({
+  ...withId,
+  operationId: 'getWebhookDelivery',
+  roles: ['read'],
+  method: 'get',
+  path: '/webhooks/:id/deliveries/:deliveryId',
+  summary: 'Show what an endpoint was sent with one delivery, and what it answered',
+  params: deliveryParams,
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
+  replies: { 200: { description: 'The delivery', schema: foundDeliverySchema } },
+  async handle({ em, project, params }) {
+    const found = await findDelivery(em, project.id, params.id, params.deliveryId);
+    return ok({ ...deliveryView(found.delivery), messageId: found.messageId, payload: found.payload });
+  },
+});
+
 const sendAgain = endpoint({
   ...withId,
   operationId: 'replayWebhook',
@@ -205,5 +223,5 @@ function createWritingEndpoints(config: Config): Endpoint[] {
 
 /** The endpoints of webhooks. */
 export function createWebhookEndpoints(config: Config): Endpoint[] {
-  return [list, get, ...createWritingEndpoints(config), remove, test, sendAgain, deliveries];
+  return [list, get, ...createWritingEndpoints(config), remove, test, sendAgain, deliveries, delivery];
 }

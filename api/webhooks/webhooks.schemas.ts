@@ -130,6 +130,20 @@ export const deliverySchema = z
   })
   .meta({ id: 'WebhookDelivery', description: 'A request to an endpoint, with its attempts' });
 
+export const foundDeliverySchema = deliverySchema
+  .extend({
+    messageId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its `webhook-id`; null where the request had several events' }),
+    payload: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'The event as it is sent, built again from its record; null where that is gone' }),
+  })
+  .meta({ id: 'FoundWebhookDelivery', description: 'A request to an endpoint, with its (first) event' });
+export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid() });
+
 export const deliveryListSchema = z.object({
   deliveries: z.array(deliverySchema).meta({ description: 'The requests, the latest first' }),
   cursor: z.string(),

@@ -218,3 +218,20 @@ describe('GET /webhooks/:id/deliveries', () => {
     expect((await app.api('GET', path)).status).toBe(404);
   });
 });
+
+it('one delivery is shown with its event, as long as that is there', async () => {
+  const { id } = await createWebhook();
+  await app.api('POST', `/webhooks/${id}/test`);
+  const [delivery] = (await app.api('GET', `/webhooks/${id}/deliveries`)).body.deliveries;
+  const one = (webhook: string, deliveryId: string) => app.api('GET', `/webhooks/${webhook}/deliveries/${deliveryId}`);
+  const found = await one(id, delivery.id);
+  expect(found.body).toEqual({
+    ...delivery,
+    messageId: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
+    payload: expect.objectContaining({ type: 'webhook.test' }),
+  });
+  await query(app.em(), sql`update webhook_delivery set source = 0, event_count = 2 where id = ${delivery.id}`);
+  expect((await one(id, delivery.id)).body).toMatchObject({ messageId: null, payload: null });
+  for (const unknown of [id, 'x']) expect((await one(id, unknown)).status).toBe(404);
+  expect((await one((await createWebhook()).id, delivery.id)).status).toBe(404);
+});

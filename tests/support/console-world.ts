@@ -21,6 +21,7 @@ export interface ConsoleWorld {
   adaId: string;
   templateId: string;
   webhookId: string;
+  deliveryId: string;
   segmentId: string;
 }
 
@@ -110,8 +111,8 @@ async function addRows(app: TestApi, owner: TestProject, rows: number): Promise<
 }
 
 /** An endpoint with deliveries. */
-async function addWebhook(app: TestApi, owner: TestProject): Promise<string> {
-  const id = uuidV7();
+async function addWebhook(app: TestApi, owner: TestProject): Promise<Pick<ConsoleWorld, 'webhookId' | 'deliveryId'>> {
+  const [id, deliveryId] = [uuidV7(), uuidV7()];
   await query(
     app.em(),
     sql`
@@ -125,7 +126,15 @@ async function addWebhook(app: TestApi, owner: TestProject): Promise<string> {
         case when n % 3 = 2 then null else 'The answer was 503' end, 40 + n
       from generate_series(1, 12) n`,
   );
-  return id;
+  // One of an event that is still there.
+  await query(
+    app.em(),
+    sql`
+      insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, attempts, status_code, error, duration_ms)
+      select ${deliveryId}, ${id}, created_at, 0, id, name, 'FAILED', 3, 503, 'The answer was 503', 40
+      from event where project_id = ${owner.project.id} and name = 'email.bounce' and email_id is not null`,
+  );
+  return { webhookId: id, deliveryId };
 }
 
 const STATES = ['SENT', 'DELIVERED', 'BOUNCED', 'FAILED', 'SUPPRESSED', 'PENDING'];
@@ -246,11 +255,11 @@ export async function fillConsole(
   await owner.api('POST', '/domains', { body: { domain: 'shop.test' } });
   const workflow = await addWorkflow(app, owner);
   const segmentId = await addSegment(app, owner);
-  const webhookId = await addWebhook(app, owner);
+  const webhook = await addWebhook(app, owner);
   await addHistory(app, owner, rows > 0 ? 400 : 40);
   if (rows > 0) await addRows(app, owner, rows);
   await owner.api('POST', '/topics', { body: { key: 'news', name: `News ${hostile}`, defaultSubscription: 'opt_in' } });
-  return { owner, ...emails, campaignId, ...workflow, segmentId, webhookId };
+  return { owner, ...emails, campaignId, ...workflow, segmentId, ...webhook };
 }
 
 /** The pages that list. */
@@ -287,8 +296,10 @@ export function pagesOf(world: ConsoleWorld): [place: string, wanted: string][] 
     ['domains', 'DKIM'],
     ['webhooks', 'shop.test'],
     [`webhooks/${world.webhookId}`, 'The answer was 503'],
+    [`webhooks/${world.webhookId}?delivery=${world.deliveryId}`, '"type": "email.bounce"'],
     ['keys', 'Full'],
     ['audit', 'Create'],
     ['settings', 'Name that recipients see'],
+    ['parts', 'Pills'],
   ];
 }

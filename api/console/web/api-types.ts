@@ -18,7 +18,7 @@ import type { consentSchema } from '../../contacts/consent.view.ts';
 import type { emailContentSchema } from '../../emails/content.routes.ts';
 import type { executionCountsSchema } from '../../automations/execution-counts.routes.ts';
 import type { templateSchema } from '../../templates/template.view.ts';
-import type { deliveryListSchema, webhookSchema } from '../../webhooks/webhooks.schemas.ts';
+import type { deliveryListSchema, foundDeliverySchema, webhookSchema } from '../../webhooks/webhooks.schemas.ts';
 
 /** The types of answers. They make the type check fail when the console does not follow a change of the API. */
 export type ActivityPage = z.infer<typeof activityPageSchema>;
@@ -38,6 +38,7 @@ export type ExecutionDetail = z.infer<typeof executionDetailSchema>;
 export type ListedWorkflow = z.infer<typeof listedWorkflowSchema>;
 export type Project = z.infer<typeof projectSchema>;
 export type Queue = z.infer<typeof queueSchema>;
+export type FoundDelivery = z.infer<typeof foundDeliverySchema>;
 export type Delivery = z.infer<typeof deliveryListSchema>['deliveries'][number];
 export type EmailContent = z.infer<typeof emailContentSchema>;
 export type ExecutionCounts = z.infer<typeof executionCountsSchema>;

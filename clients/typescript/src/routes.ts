@@ -215,6 +215,7 @@ export const ROUTES = {
     /** Delivers events of the past once more. */
     replay: 'POST /webhooks/{id}/replay body',
     deliveries: 'LIST /webhooks/{id}/deliveries query',
+    delivery: 'GET /webhooks/{id}/deliveries/{deliveryId}',
   },
   projects: {
     list: 'LIST /users/@me/projects',

@@ -2247,6 +2247,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{id}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what an endpoint was sent with one delivery, and what it answered
+         * @description Show what an endpoint was sent with one delivery, and what it answered.
+         *
+         *     Roles: full, read.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{id}/replay": {
         parameters: {
             query?: never;
@@ -4529,6 +4551,16 @@ export interface components {
             /** @description of the server, or what else is known of the reason */
             words: string | null;
         };
+        /** @description The executions that have ended in one status */
+        EndedExecutionCount: {
+            /** @description How many there are */
+            executions: number;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+        };
         /** @description Something that happened */
         Event: {
             /** @description The contact */
@@ -4635,6 +4667,8 @@ export interface components {
         ExecutionCounts: {
             /** @description the largest first */
             counts: components["schemas"]["ExecutionCount"][];
+            /** @description how many have ended, at whatever step */
+            ended: components["schemas"]["EndedExecutionCount"][];
         };
         /** @description A page of executions, and how many there are in all */
         ExecutionPage: {
@@ -5038,6 +5072,61 @@ export interface components {
         FoundRecords: {
             /** @description The DNS records to set up */
             records: components["schemas"]["FoundRecord"][];
+        };
+        /** @description A request to an endpoint, with its (first) event */
+        FoundWebhookDelivery: {
+            /** @description How often it was sent */
+            attempts: number;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Milliseconds until the last answer */
+            durationMs: number | null;
+            /** @description What went wrong; null when nothing did */
+            error: string | null;
+            /** @description Events of the request */
+            eventCount: number;
+            /**
+             * Format: uuid
+             * @description The event, or the first of several
+             */
+            eventId: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Its `webhook-id`; null where the request had several events */
+            messageId: string | null;
+            /** @description The event as it is sent, built again from its record; null where that is gone */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When the event was stored
+             */
+            recordedAt: string;
+            /** @description When it is tried again; null where nothing waits */
+            retryAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RETRYING" | "DELIVERED" | "FAILED";
+            /** @description Of the last answer */
+            statusCode: number | null;
+            /** @description The name of that event */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
         };
         /** @description The last fifty */
         GetCampaignHistoryResponse: {
@@ -5497,6 +5586,21 @@ export interface components {
         ListWorkflowFieldsResponse: {
             /** @description The fields */
             fields: components["schemas"]["WorkflowField"][];
+        };
+        /** @description A page of workflows */
+        ListWorkflowsResponse: {
+            /** @description The items */
+            data: components["schemas"]["ListedWorkflow"][];
+            /** @description How many executions of all workflows of the project have failed */
+            failedExecutions: number;
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
         };
         /** @description The body of lookUpContacts */
         LookUpContactsRequest: {
@@ -8537,19 +8641,6 @@ export interface components {
              */
             type: "string" | "number" | "boolean" | "date";
         };
-        /** @description A page of items, and how many there are in all */
-        WorkflowPage: {
-            /** @description The items */
-            data: components["schemas"]["ListedWorkflow"][];
-            /** @description The number of the page, from 1 */
-            page: number;
-            /** @description How many items a page has, at most 100; more counts as 100 */
-            pageSize: number;
-            /** @description How many there are in all */
-            total: number;
-            /** @description How many pages there are */
-            totalPages: number;
-        };
         /** @description A step of an automation */
         WorkflowStep: {
             /** @description What the step does; its shape depends on the type */
@@ -8721,6 +8812,7 @@ export type EmailDeliveries = components['schemas']['EmailDeliveries'];
 export type EmailDelivery = components['schemas']['EmailDelivery'];
 export type EmailStory = components['schemas']['EmailStory'];
 export type EmailWait = components['schemas']['EmailWait'];
+export type EndedExecutionCount = components['schemas']['EndedExecutionCount'];
 export type Event = components['schemas']['Event'];
 export type EventContact = components['schemas']['EventContact'];
 export type EventCount = components['schemas']['EventCount'];
@@ -8751,6 +8843,7 @@ export type ForbiddenError = components['schemas']['ForbiddenError'];
 export type ForbiddenResponse = components['schemas']['ForbiddenResponse'];
 export type FoundRecord = components['schemas']['FoundRecord'];
 export type FoundRecords = components['schemas']['FoundRecords'];
+export type FoundWebhookDelivery = components['schemas']['FoundWebhookDelivery'];
 export type GetCampaignHistoryResponse = components['schemas']['GetCampaignHistoryResponse'];
 export type GetTemplateUsageResponse = components['schemas']['GetTemplateUsageResponse'];
 export type HeadersTooLargeError = components['schemas']['HeadersTooLargeError'];
@@ -8779,6 +8872,7 @@ export type ListEventNamesResponse = components['schemas']['ListEventNamesRespon
 export type ListSuppressionsResponse = components['schemas']['ListSuppressionsResponse'];
 export type ListWebhookDeliveriesResponse = components['schemas']['ListWebhookDeliveriesResponse'];
 export type ListWorkflowFieldsResponse = components['schemas']['ListWorkflowFieldsResponse'];
+export type ListWorkflowsResponse = components['schemas']['ListWorkflowsResponse'];
 export type LookUpContactsRequest = components['schemas']['LookUpContactsRequest'];
 export type LookUpContactsResponse = components['schemas']['LookUpContactsResponse'];
 export type MessageAttachment = components['schemas']['MessageAttachment'];
@@ -8925,7 +9019,6 @@ export type WorkflowDefinition = components['schemas']['WorkflowDefinition'];
 export type WorkflowExecution = components['schemas']['WorkflowExecution'];
 export type WorkflowExecutionDetail = components['schemas']['WorkflowExecutionDetail'];
 export type WorkflowField = components['schemas']['WorkflowField'];
-export type WorkflowPage = components['schemas']['WorkflowPage'];
 export type WorkflowStep = components['schemas']['WorkflowStep'];
 export type WorkflowTransition = components['schemas']['WorkflowTransition'];
 export type WorkflowTrigger = components['schemas']['WorkflowTrigger'];
@@ -12001,6 +12094,30 @@ export interface operations {
             };
         };
     };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deliveryId: string;
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundWebhookDelivery"];
+                };
+            };
+        };
+    };
     replayWebhook: {
         parameters: {
             query?: never;
@@ -12106,7 +12223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkflowPage"];
+                    "application/json": components["schemas"]["ListWorkflowsResponse"];
                 };
             };
         };

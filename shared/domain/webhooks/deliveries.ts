@@ -8,7 +8,7 @@ import { date, nullable, pick, tables, text, type RowOf } from '../../database/t
 import { inTransaction } from '../../database/transaction.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
-import { SOURCE_OF_EVENTS, TEST_SOURCE, type EventRef } from './hook-events.ts';
+import { loadEvents, messageIdOf, payloadOf, SOURCE_OF_EVENTS, TEST_SOURCE, type EventRef } from './hook-events.ts';
 
 export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 
@@ -59,6 +59,33 @@ export async function listDeliveries(
   const last = deliveries.at(-1);
   const hasMore = rows.length > limit && last;
   return { deliveries, next: hasMore ? { at: last.at, source: last.source, id: last.eventId } : undefined };
+}
+
+/** A delivery, and the request of its first event as it is built for each attempt. */
+export interface FoundDelivery {
+  delivery: WebhookDelivery;
+  /** The id of the message; null where it had several events. */
+  messageId: string | null;
+  /** Null where the event is gone. */
+  payload: ReturnType<typeof payloadOf> | null;
+}
+
+/** Finds one delivery. The request is not stored: it is built again from its event. @throws AppError WEBHOOK_NOT_FOUND, RESOURCE_NOT_FOUND */
+export async function findDelivery(em: Em, projectId: string, endpointId: string, id: string): Promise<FoundDelivery> {
+  await findEndpoint(em, projectId, endpointId);
+  const row = await queryOne(
+    em,
+    sql`
+      select ${columnsOf(WEBHOOK_DELIVERY)}, event_at::text as at, source
+      from webhook_delivery where endpoint_id = ${endpointId} and id = ${id}`,
+    { ...WEBHOOK_DELIVERY, at: text, source: tables.webhookDelivery.source },
+  );
+  if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Delivery not found' });
+  const { at, source, ...delivery } = row;
+  const ref = { no: null, at, source, id: delivery.eventId };
+  const [event] = await loadEvents(em, projectId, [ref]);
+  const messageId = delivery.eventCount === 1 ? messageIdOf(endpointId, [ref]) : null;
+  return { delivery, messageId, payload: event ? payloadOf(event) : null };
 }
 
 const OF_EMAIL_MAX = 100;

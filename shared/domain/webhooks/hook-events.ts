@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { executionStatus } from '../../database/constants.ts';
@@ -253,4 +254,18 @@ function testEvent(ref: EventRef): HookEvent {
     emailId: null,
     data: { message: 'This is a test.' },
   };
+}
+
+/** An event as endpoints receive it, in the form of the Standard Webhooks specification. */
+export function payloadOf(event: HookEvent) {
+  const { id, name, happenedAt, contactId, contactEmail, emailId, data } = event;
+  const contact = contactId === null ? null : { id: contactId, email: contactEmail };
+  return { type: name, timestamp: happenedAt.toISOString(), data: { id, contact, emailId, data } };
+}
+
+/** The id of the message with these events: the same for every attempt and every replay at this endpoint. */
+export function messageIdOf(endpointId: string, events: readonly Omit<EventRef, 'no'>[]): string {
+  const hash = createHash('sha256').update(endpointId);
+  for (const { at, source, id } of events) hash.update(`|${at}|${source}|${id}`);
+  return `msg_${hash.digest('hex').slice(0, 32)}`;
 }

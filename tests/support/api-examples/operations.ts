@@ -82,7 +82,8 @@ export async function recordWebhooks(receiver: HookReceiver, recorder: ExampleRe
     (await project.api('GET', `/webhooks/${id}/deliveries?status=DELIVERED`)).body.deliveries;
   await eventually(async () => (await deliveries()).length === 1);
   await record('listWebhookDeliveries', { params, query: { status: 'DELIVERED', limit: '10' } });
-  const [{ eventId }] = await deliveries();
+  const [{ id: deliveryId, eventId }] = await deliveries();
+  await record('getWebhookDelivery', { params: { id, deliveryId } });
   await record('getWebhook', { params });
   await record('listWebhooks');
   await record('updateWebhook', { params, body: { ...body, events: ['order.*', 'email.bounce'], batchSize: 1 } });

@@ -9,9 +9,11 @@ import { List } from '../parts/list.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
+import { eventsOf } from './webhooks.mjs';
 
 /** @typedef {import('../api-types.ts').Webhook} Webhook */
 /** @typedef {import('../api-types.ts').Delivery} Delivery */
+/** @typedef {import('../api-types.ts').FoundDelivery} FoundDelivery */
 
 const STATUSES = ['', 'FAILED', 'RETRYING', 'DELIVERED'];
 /** @type {import('../parts/table.mjs').Column[]} */
@@ -61,16 +63,16 @@ function Actions({ webhook: { id, url, enabled }, onChange }) {
     <//>`;
 }
 
-/** One delivery, with what was asked and answered. @param {{ webhook: Webhook, delivery: Delivery, onChange: () => void }} props */
+/** One delivery, with what was asked and answered. @param {{ webhook: Webhook, delivery: FoundDelivery, onChange: () => void }} props */
 function DeliveryPart({ webhook, delivery, onChange }) {
-  const { type, eventId, eventCount, status, statusCode, error, durationMs, attempts, retryAt, contactId, recordedAt } =
-    delivery;
+  const { type, eventId, eventCount, status, statusCode, error, durationMs, attempts, retryAt, contactId } = delivery;
+  const { messageId, payload } = delivery;
   const replay = async () => {
     await call('POST', `/webhooks/${webhook.id}/replay`, { body: { eventId } });
     onChange();
     return 'It is delivered once more';
   };
-  const request = `POST ${webhook.url}\nwebhook-id: ${eventId}\nContent-Type: application/json\n\n{ "type": "${type}", "timestamp": "${recordedAt}", … }`;
+  const head = `POST ${webhook.url}\nContent-Type: application/json${messageId === null ? '' : `\nwebhook-id: ${messageId}`}`;
   return html`<section class="card" aria-labelledby="delivery">
     <div class="section-head">
       <h2 id="delivery">${type} <${Pill} state=${status} /></h2>
@@ -97,7 +99,15 @@ function DeliveryPart({ webhook, delivery, onChange }) {
         ['Contact', contactId && html`<a href=${linkTo('contacts', contactId)}>Open</a>`],
       ]}
     />
-    <${Code} label="Request" samples=${{ Request: request }} wraps />
+    ${
+      payload
+        ? html`<${Code}
+            label=${eventCount > 1 ? 'First event of the request' : 'Request'}
+            samples=${{ Request: `${head}\n\n${JSON.stringify(payload, null, 2)}` }}
+            wraps
+          />`
+        : html`<p class="muted">The event is not kept any more</p>`
+    }
   </section>`;
 }
 
@@ -116,7 +126,7 @@ export function WebhookView({ route: { id, query } }) {
       <${PageHead}
         title=${webhook.url}
         pill=${html`<${Pill} state=${webhook.status.toUpperCase()} />`}
-        facts=${html`<code>${webhook.events.join(' ')}</code>${webhook.description && ` · ${webhook.description}`}`}
+        facts=${html`${eventsOf(webhook)}${webhook.description && ` · ${webhook.description}`}`}
         actions=${html`<${Actions} webhook=${webhook} onChange=${reload} />`}
       />
       ${
@@ -131,11 +141,9 @@ export function WebhookView({ route: { id, query } }) {
       }
       ${
         chosen &&
-        html`<${Load} path=${withQuery(`${path}/deliveries`, { limit: 100 })} rows=${3}>
-          ${(/** @type {any} */ { deliveries }, /** @type {any} */ { reload: again }) => {
-            const delivery = deliveries.find((/** @type {Delivery} */ one) => one.id === chosen);
-            return delivery && html`<${DeliveryPart} webhook=${webhook} delivery=${delivery} onChange=${again} />`;
-          }}
+        html`<${Load} path=${`${path}/deliveries/${encodeURIComponent(chosen)}`} rows=${3}>
+          ${(/** @type {FoundDelivery} */ delivery, /** @type {any} */ { reload: again }) =>
+            html`<${DeliveryPart} webhook=${webhook} delivery=${delivery} onChange=${again} />`}
         <//>`
       }
       <${Section} title="Deliveries">

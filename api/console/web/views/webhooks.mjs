@@ -16,15 +16,23 @@ import { linkTo } from '../route.mjs';
 const COLUMNS = [
   { label: 'URL', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Events', kind: 'mono' },
+  { label: 'Events' },
   { label: 'Created', kind: 'time' },
 ];
 
+/** The patterns of the events that it takes. @param {Webhook} webhook */
+export const eventsOf = ({ events }) => (events.includes('*') ? 'All events' : html`<code>${events.join(' ')}</code>`);
+
 /** @param {Webhook} webhook */
-const row = ({ id, url, status, events, createdAt }) => ({
-  key: id,
-  href: linkTo('webhooks', id),
-  cells: [url, html`<${Pill} state=${status.toUpperCase()} />`, events.join(' '), html`<${Time} at=${createdAt} />`],
+const row = (webhook) => ({
+  key: webhook.id,
+  href: linkTo('webhooks', webhook.id),
+  cells: [
+    webhook.url,
+    html`<${Pill} state=${webhook.status.toUpperCase()} />`,
+    eventsOf(webhook),
+    html`<${Time} at=${webhook.createdAt} />`,
+  ],
 });
 
 /** Shows a secret once. @param {{ title: string, secret: string, onClose: () => void }} props */
