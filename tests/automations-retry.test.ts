@@ -173,6 +173,18 @@ describe('retrying all that failed', () => {
     const { body } = await stack.api('GET', '/workflows?pageSize=100');
     const listed = body.data.find((workflow: any) => workflow.id === failing.id);
     expect(listed).toMatchObject({ _count: { executions: 13 }, failedExecutions: 2 });
+    const { body: counts } = await stack.api('GET', `/workflows/${failing.id}/executions/counts`);
+    expect(counts.ended).toEqual([
+      { status: 'EXITED', executions: 11 },
+      { status: 'FAILED', executions: 2 },
+    ]);
+    // The first page has one workflow, the number is that of all.
+    const { body: first } = await stack.api('GET', '/workflows?pageSize=1');
+    const sum = body.data.reduce(
+      (failed: number, one: { failedExecutions: number }) => failed + one.failedExecutions,
+      0,
+    );
+    expect(first.failedExecutions).toBe(sum);
     expect((await stack.api('POST', `/workflows/${failing.id}/executions/retry-failed`)).status).toBe(202);
   });
 });

@@ -5,6 +5,7 @@ import {
   listAutomations,
   updateAutomation,
 } from '../../shared/domain/automations/automations.ts';
+import { countFailed } from '../../shared/domain/automations/execution-count.ts';
 import { findDefinition } from '../../shared/domain/automations/automation-graphs.ts';
 import { listConditionFields } from '../../shared/domain/automations/condition-fields.ts';
 import { findTemplateNames } from '../../shared/domain/templates/templates.ts';
@@ -45,7 +46,7 @@ const list = endpoint({
       _count: { steps: stepCount, executions: executionCount },
       failedExecutions: failedCount,
     }));
-    return ok(offsetPage(items, total, query));
+    return ok({ ...offsetPage(items, total, query), failedExecutions: await countFailed(em, project.id) });
   },
 });
 

@@ -27,7 +27,9 @@ export const workflowListQuery = z.object({
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });
 
-export const workflowListSchema = offsetPageSchema(listedWorkflowSchema, 'WorkflowPage');
+export const workflowListSchema = offsetPageSchema(listedWorkflowSchema, 'WorkflowPage').extend({
+  failedExecutions: z.int().meta({ description: 'How many executions of all workflows of the project have failed' }),
+});
 
 const triggerConfigSchema = triggerSchema.meta({ id: 'NewTrigger', description: 'What starts it' });
 const nameSchema = z.string().trim().min(1).max(NAME_LENGTH_MAX);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countEnded } from '../../shared/domain/automations/execution-count.ts';
 import { countExecutionsAt } from '../../shared/domain/automations/executions.ts';
 import { EXECUTION_STATUSES } from '../../shared/pure/automations/automation-status.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -17,6 +18,13 @@ export const executionCountsSchema = z
           .meta({ id: 'ExecutionCount', description: 'The executions of one status at one step' }),
       )
       .describe('the largest first'),
+    ended: z
+      .array(
+        z
+          .object({ status: z.enum(EXECUTION_STATUSES), executions: z.int().describe('How many there are') })
+          .meta({ id: 'EndedExecutionCount', description: 'The executions that have ended in one status' }),
+      )
+      .describe('how many have ended, at whatever step'),
   })
   .meta({ id: 'ExecutionCounts', description: 'Where the executions of a workflow are' });
 
@@ -34,7 +42,8 @@ export const executionCountEndpoints: Endpoint[] = [
     replies: { 200: { description: 'The counts', schema: executionCountsSchema } },
     errors: ['WORKFLOW_NOT_FOUND'],
     async handle({ em, project, params }) {
-      return ok({ counts: await countExecutionsAt(em, project.id, params.id) });
+      const counts = await countExecutionsAt(em, project.id, params.id);
+      return ok({ counts, ended: await countEnded(em, params.id) });
     },
   }),
 ];

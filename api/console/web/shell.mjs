@@ -1,3 +1,4 @@
+import { count } from './format.mjs';
 import { html } from './html.mjs';
 import { Dialog, Menu } from './parts/dialog.mjs';
 import { Icon } from './parts/icon.mjs';
@@ -39,9 +40,8 @@ export function Bar({ project, icon, isOpen, onFind, onMenu }) {
 /** How many executions have failed. The rail shows no other count, and no error. */
 class FailedCount extends Loading {
   render() {
-    const workflows = /** @type {import('./api-types.ts').ListedWorkflow[]} */ (this.state.data?.data ?? []);
-    const failed = workflows.reduce((sum, { failedExecutions }) => sum + failedExecutions, 0);
-    return failed > 0 && html`<span class="count bad" title="Failed executions">${failed}</span>`;
+    const failed = this.state.data?.failedExecutions ?? 0;
+    return failed > 0 && html`<span class="count bad" title="Failed executions">${count(failed)}</span>`;
   }
 }
 
@@ -64,7 +64,7 @@ export function Rail({ project, settings, icon, current, isOpen, onFind, onShort
               (page) =>
                 html`<a key=${page} href=${linkTo(page)} aria-current=${page === current ? 'page' : undefined}
                   ><${Icon} name=${VIEWS[page]?.icon ?? ''} />${VIEWS[page]?.title}
-                  ${page === 'automations' && seesAutomations && html`<${FailedCount} path="/workflows?pageSize=100" every=${POLL_SECONDS} />`}</a
+                  ${page === 'automations' && seesAutomations && html`<${FailedCount} path="/workflows?pageSize=1" every=${POLL_SECONDS} />`}</a
                 >`,
             )}`,
       )}

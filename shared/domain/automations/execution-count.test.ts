@@ -5,7 +5,7 @@ import { sql } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, listAutomations } from './automations.ts';
-import { executionCount } from './execution-count.ts';
+import { countEnded, countFailed, executionCount } from './execution-count.ts';
 import { deleteExecutionChunk } from './execution-jobs.ts';
 import { cancelAllExecutions, listExecutions } from './executions.ts';
 import { failExecution } from './fail-execution.ts';
@@ -90,6 +90,11 @@ describe('the number of executions', () => {
     expect(await totals()).toEqual(await counted());
     const [listed] = (await listAutomations(em(), projectId, { page: 1, pageSize: 5, sort: 'name', dir: 'asc' }))[0];
     expect(listed?.executionCount).toBe(11);
+    const ended = Object.fromEntries((await countEnded(em(), automationId)).map((row) => [row.status, row.executions]));
+    expect(ended).toEqual({ CANCELLED: 7, EXITED: 2, COMPLETED: 1, FAILED: 1 });
+    await createAutomation(em(), projectId, { name: 'B', triggerEvent: 'e' });
+    expect(await countFailed(em(), projectId)).toBe(1);
+    expect(await countFailed(em(), (await createProject(em(), 'Other')).project.id)).toBe(0);
   });
 
   it('is exact when many executions end and are deleted at the same time, and takes few rows', async () => {

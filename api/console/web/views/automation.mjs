@@ -81,16 +81,17 @@ function Actions({ workflow, failed, step, onChange }) {
 /** @param {{ workflow: WorkflowDefinition, counts: ExecutionCounts, route: import('../route.mjs').Route }} props */
 function Executions({ workflow: { id, steps }, counts, route }) {
   const step = route.query.get('step') ?? '';
-  const sums = Object.fromEntries(STATUSES.map((status) => [status, sumOf(counts, status, step)]));
+  const ended = Object.fromEntries(counts.ended.map(({ status, executions }) => [status, executions]));
+  const sums = Object.fromEntries(
+    STATUSES.map((status) => [status, (step === '' && ended[status]) || sumOf(counts, status, step)]),
+  );
   const status = route.query.get('status') ?? (sums['FAILED'] ? 'FAILED' : sums['WAITING'] ? 'WAITING' : 'COMPLETED');
   const tabs = STATUSES.filter((each) => step === '' || ['FAILED', 'RUNNING', 'WAITING'].includes(each)).map((key) => ({
     key,
     label: wordOf(key),
     href: linkTo('automations', id, { status: key, step }),
-    ...(['FAILED', 'RUNNING', 'WAITING'].includes(key) && {
-      count: count(sums[key] ?? 0),
-      isBad: key === 'FAILED' && (sums[key] ?? 0) > 0,
-    }),
+    count: count(sums[key] ?? 0),
+    isBad: key === 'FAILED' && (sums[key] ?? 0) > 0,
   }));
   const name = steps.find((one) => one.id === step)?.name;
   /** @param {Execution} execution */

@@ -75,7 +75,7 @@ function Figures({ stats: { series } }) {
         value=${week.sent ? percent(bounced) : '–'}
         delta=${points(bounced, bouncedBefore)}
         isBad=${bounced >= BOUNCES_GOAL}
-        hint=${`${count(week.bounced)} emails`}
+        hint=${`${count(week.bounced)} of ${count(week.sent)} sent`}
         values=${days.slice(-WEEK).map((day) => rateOf(day.bounced, day.sent))}
         href=${linkTo('emails', '', { status: 'BOUNCED' })}
       />
@@ -84,7 +84,7 @@ function Figures({ stats: { series } }) {
         value=${week.sent ? percent(complaints) : '–'}
         delta=${points(complaints, complaintsBefore)}
         isBad=${complaints >= COMPLAINTS.goal}
-        hint=${html`Goal below ${COMPLAINTS.goal} %, limit ${COMPLAINTS.limit} %
+        hint=${html`Goal ${COMPLAINTS.goal} %, limit ${COMPLAINTS.limit} %
           <${Gauge}
             value=${complaints}
             ...${COMPLAINTS}
@@ -138,6 +138,16 @@ function workflowFinding({ id, name, failedExecutions }) {
   return failedExecutions > 0 ? [{ text, href: linkTo('automations', id, { status: 'FAILED' }), isBad: true }] : [];
 }
 
+/** What failed in automations that are not listed. @param {any} page of automations @returns {Finding[]} */
+function restFinding({ data, failedExecutions }) {
+  const rest = data.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ one) => sum - one.failedExecutions,
+    failedExecutions,
+  );
+  const text = `${count(rest)} executions of other automations failed`;
+  return rest > 0 ? [{ text, href: linkTo('automations'), isBad: true }] : [];
+}
+
 /** @param {import('../api-types.ts').Domain} domain @returns {Finding[]} */
 function domainFinding(domain) {
   if (domainState(domain) === 'VERIFIED') return [];
@@ -164,6 +174,7 @@ const findingsOf = ({ stats, workflows, webhooks, domains, campaigns, queue }) =
   ...rateFindings(stats),
   ...(campaigns?.data ?? []).flatMap(campaignFinding),
   ...(workflows?.data ?? []).flatMap(workflowFinding),
+  ...(workflows ? restFinding(workflows) : []),
   ...(domains ?? []).flatMap(domainFinding),
   ...(webhooks ?? []).flatMap(webhookFinding),
   ...(queue?.waiting ?? []).flatMap(queueFinding),
