@@ -1,6 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { joinSql, likePattern, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
-import type { RowOf } from '../../database/tables.ts';
+import { number, tables, type RowOf } from '../../database/tables.ts';
 import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 
 export interface ContactFilters {
@@ -31,8 +31,8 @@ export interface ContactPage {
   total: number;
 }
 
-/** The newest contacts among whose names a text is looked for. */
-const NAMES_SEARCHED = 200_000;
+/** The newest contacts among whose names a text is looked for, and a short one among their addresses. */
+const NEWEST_SEARCHED = 200_000;
 /** Shorter texts are in no piece of the index `contact_by_part`. */
 const PART_LENGTH_MIN = 3;
 const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', data ->> 'lastName'))`;
@@ -44,20 +44,15 @@ const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', dat
 export function hasPart(projectId: string, text: string): SqlFragment {
   const part = text.toLowerCase();
   const pattern = likePattern(part);
-  const byIndex =
-    part.length < PART_LENGTH_MIN
-      ? sql`true`
-      : sql`everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text)`;
-  const ofAddress = sql`select id from contact where project_id = ${projectId} and ${byIndex} and email like ${pattern}`;
-  if (part.includes('@')) return sql`id in (${ofAddress})`;
-  return sql`
-    id in (
-      ${ofAddress}
-      union
-      select id from (
-        select id, data from contact where project_id = ${projectId} order by created_at desc limit ${NAMES_SEARCHED}
-      ) newest where ${NAME} like ${pattern}
-    )`;
+  const ofNewest = sql`
+    select id from (
+      select id, email, data from contact where project_id = ${projectId} order by created_at desc limit ${NEWEST_SEARCHED}
+    ) newest where ${NAME} like ${pattern}`;
+  if (part.length < PART_LENGTH_MIN) return sql`id in (${ofNewest} or email like ${pattern})`;
+  const ofAddress = sql`
+    select id from contact where project_id = ${projectId}
+      and everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text) and email like ${pattern}`;
+  return part.includes('@') ? sql`id in (${ofAddress})` : sql`id in (${ofAddress} union ${ofNewest})`;
 }
 
 function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
@@ -76,14 +71,27 @@ export function contactFilters(projectId: string, list: ContactFilters): SqlFrag
 
 /** One page of a project's contacts. It continues by keyset, so the last page costs as much as the first. */
 export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
-  const filters = contactFilters(projectId, list);
-  const total = list.cursor ? 0 : await countContacts(em, filters);
-
+  let filters = contactFilters(projectId, list);
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;
   const type = list.sort === 'email' ? sql`text` : sql`timestamptz`;
   const after = list.dir === 'asc' ? sql`>` : sql`<`;
   const direction = list.dir === 'asc' ? sql`asc` : sql`desc`;
+  let total = 0;
   if (list.cursor) filters.push(sql`(${key}, id) ${after} (${list.cursor.value}::${type}, ${list.cursor.id}::uuid)`);
+  else if (list.search === undefined) total = await countContacts(em, filters);
+  else {
+    // A search reads many names, so one statement finds the page and counts.
+    const found = await query(
+      em,
+      sql`
+        with found as materialized (select id, ${key} as key from contact where ${joinSql(filters, ' and ')})
+        select id, (select count(*) from found) as total from found
+        order by key ${direction}, id ${direction} limit ${list.limit + 1}`,
+      { id: tables.contact.id, total: number },
+    );
+    total = found[0]?.total ?? 0;
+    filters = [sql`id = any(${found.map(({ id }) => id)}::uuid[])`];
+  }
   const rows = await query(
     em,
     sql`
