@@ -1,10 +1,10 @@
-import type { Express, Response } from 'express';
+import type { Express } from 'express';
 import type { Config } from '../../shared/platform/config.ts';
 import { admit } from '../http/admit.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { mountRefusedMethods } from '../http/methods.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
-import { mountServedFiles } from '../http/served-files.ts';
+import { createFileSender, mountServedFiles } from '../http/served-files.ts';
 import { readConsoleFiles } from './console-files.ts';
 
 const POLICY = `${OWN_FILES_POLICY}; frame-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -25,12 +25,6 @@ const FRAME_POLICY = [
 /** Addresses at which only this machine reaches the API. */
 const LOCAL_HOSTS = ['localhost', '127.0.0.1'];
 
-/** Sends a file that browsers revalidate each time, so that a deployment is seen at once. */
-function sendFresh(res: Response, type: string, body: Buffer | string): void {
-  res.setHeader('Cache-Control', 'no-cache');
-  res.type(type).send(body);
-}
-
 /**
  * Mounts `GET /console`, a page that does everything through the endpoints of this API with the secret key that the
  * user types in. Its files need no key, its settings do. The addresses of the files change with their content, so
@@ -46,9 +40,12 @@ export function mountConsole(
   const paths = ['/console', '/console/config.json', '/console/frame', '/console/assets/:version/*file'] as const;
   const [pagePath, configPath, framePath, filePath] = paths;
 
-  app.get(pagePath, (_req, res) => {
+  // Browsers revalidate page and frame each time, so that a deployment is seen at once.
+  const send = createFileSender();
+  app.get(pagePath, async (req, res) => {
     res.setHeader('Content-Security-Policy', POLICY);
-    sendFresh(res, 'html', page);
+    res.setHeader('Cache-Control', 'no-cache');
+    await send(req, res, 'html', page);
   });
   // It tells where the Temporal UI is, which strangers need not know.
   app.get(configPath, async (req, res) => {
@@ -61,11 +58,12 @@ export function mountConsole(
     const hasParts = LOCAL_HOSTS.includes(new URL(apiUrl).hostname);
     res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null, ...(hasParts && { hasParts }) });
   });
-  app.get(framePath, (_req, res) => {
+  app.get(framePath, async (req, res) => {
     res.setHeader('Content-Security-Policy', FRAME_POLICY);
     // Its origin is opaque, so it has no cluster of its own.
     res.removeHeader('Origin-Agent-Cluster');
-    sendFresh(res, 'html', frame);
+    res.setHeader('Cache-Control', 'no-cache');
+    await send(req, res, 'html', frame);
   });
   mountServedFiles(app, filePath, consoleFiles, (res, file) => {
     // The frame has no origin, so its script is "from elsewhere" for it.
