@@ -208,6 +208,18 @@ describe('the docs in a browser', () => {
     }
   });
 
+  it('all fit a phone, and every guide is without accessibility faults there', async () => {
+    const { page } = browser;
+    const faults: string[] = [];
+    for (const address of [...files.map(addressOf), ...operationIds().map((id) => `/docs/reference/${id}`)]) {
+      if (/^.docs.(?!errors|reference)/.test(address))
+        faults.push(...(await violations('light', 390, address)).map((fault) => `${address}: ${fault}`));
+      else await page.goto(app.url + address, { waitUntil: 'domcontentloaded' });
+      if (!(await evaluate('document.documentElement.scrollWidth <= innerWidth'))) faults.push(`${address}: too wide`);
+    }
+    expect(faults).toEqual([]);
+  }, 300_000);
+
   it('have three columns on a wide screen, and one on a phone', async () => {
     const { page } = browser;
     const places = `['#pages', 'main', '.contents'].map((each) => {

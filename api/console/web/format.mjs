@@ -34,7 +34,9 @@ function ago(at) {
 export function Time({ at, isFull = false }) {
   if (!at) return html`<span class="never">never</span>`;
   const moment = TIME.format(new Date(at));
-  return html`<time datetime=${at} title=${moment}>${isFull ? `${moment} (${ago(at)})` : ago(at)}</time>`;
+  return html`<time datetime=${at} title=${moment}
+    >${isFull ? html`${moment} <span class="ago">(${ago(at)})</span>` : ago(at)}</time
+  >`;
 }
 
 /** How long something takes, roughly. @param {number} seconds */

@@ -109,7 +109,7 @@ class Console extends Component {
     document.title = project ? `${title} – Everpost` : 'Everpost console';
     if (!project) return html`<${SignIn} onKey=${this.signIn} icon=${icon} />`;
     const find = () => this.setState({ over: 'command' });
-    return html`<a class="skip button" href="#content" onClick=${this.skip}>Skip to the content</a>
+    return html`<a class="skip hidden button" href="#content" onClick=${this.skip}>Skip to the content</a>
       <div class="shell">
         <${Bar}
           project=${project}

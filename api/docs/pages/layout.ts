@@ -74,7 +74,7 @@ function renderTurns({ navigation, address }: PageContent): string {
 const ICON =
   '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="m21 21-5.2-5.2m0 0A7.5 7.5 0 1 0 5.2 5.2a7.5 7.5 0 0 0 10.6 10.6Z"/></svg>';
 
-const SEARCH = `<dialog id="search" aria-label="Search the docs">
+const SEARCH = `<dialog id="search" class="command" aria-label="Search the docs">
 <input type="text" role="combobox" aria-label="Search the docs" aria-controls="results" aria-expanded="false" aria-autocomplete="list" placeholder="Fields, errors, variables, endpoints …" autocomplete="off" spellcheck="false">
 <p role="status"></p>
 <ol id="results" role="listbox" aria-label="Results"></ol>
@@ -109,7 +109,7 @@ ${readLook().head}
 <script type="module" src="${asset('docs.js')}"></script>
 </head>
 <body>
-<a class="skip hidden" href="#content">Skip to the content</a>
+<a class="skip hidden button" href="#content">Skip to the content</a>
 <header class="top">
 <button type="button" class="plain menu" popovertarget="pages">Menu</button>
 <a class="home" href="/docs">Everpost</a>

@@ -120,7 +120,7 @@ function codeBlock(code: string, language: string, own: string, links: SiteLinks
   const copy = '<button type="button" class="plain copy">Copy</button>';
   if (!translation) {
     const name = LANGUAGE_NAMES[language] ?? language;
-    return `<div class="code"><div class="bar"><span>${escapeHtml(name)}</span>${copy}</div>${codePanel(code, language)}</div>\n`;
+    return `<div class="code"><div class="code-head"><span>${escapeHtml(name)}</span>${copy}</div>${codePanel(code, language)}</div>\n`;
   }
   const panels = [
     ['curl', code] as const,
@@ -137,7 +137,7 @@ function codeBlock(code: string, language: string, own: string, links: SiteLinks
     address === undefined || address === own
       ? ''
       : `<a href="${escapeHtml(address)}">${escapeHtml(names[0] ?? '')}</a>`;
-  return `<div class="code"><div class="bar"><span role="group" aria-label="Language">${buttons.join('')}</span>${reference}${copy}</div>${panels
+  return `<div class="code"><div class="code-head"><span role="group" aria-label="Language">${buttons.join('')}</span>${reference}${copy}</div>${panels
     .map(([name, text]) => codePanel(text, name, ` data-code="${name}"`))
     .join('')}</div>\n`;
 }

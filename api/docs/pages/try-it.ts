@@ -17,7 +17,7 @@ export function renderTryIt({ method, path, node }: Operation, examples: readonl
     'multipart/form-data': '<label>File<input type="file" name="file" required></label>',
   }[type ?? ''];
   const key = JSON.stringify(node['security']).includes('publicKey') ? 'pk_' : 'sk_';
-  return `<details class="try"><summary>Try it</summary>
+  return `<details class="try card"><summary>Try it</summary>
 <form data-method="${method}" data-path="${escapeHtml(path)}">
 <p>It sends a real request to this server. The key stays in this tab until you close it, and goes nowhere else.</p>
 <label>Key<input type="password" name="key" placeholder="${key}…" required autocomplete="off" spellcheck="false"></label>

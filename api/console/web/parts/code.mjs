@@ -23,7 +23,7 @@ export function Copy({ text, what, word }) {
 
 /** Strings, comments, options and numbers, numbers last. */
 const TOKENS =
-  /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|((?:^|\s)#.*|\/\/.*|<!--[^]*?-->)|(<\/?[a-z][\w-]*|\/?>|\b(?:const|import|from|await|async|new|return|export|curl|def|print|true|false|null|None)\b|(?<=\s)--?[a-zA-Z][\w-]*)|(\b\d+(?:\.\d+)?\b)/g;
+  /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|((?:^|\s)(?:#|\/\/).*|<!--[^]*?-->)|(<\/?[a-z][\w-]*|\/?>|\b(?:const|import|from|await|async|new|return|export|curl|def|print|true|false|null|None)\b|(?<=\s)--?[a-zA-Z][\w-]*)|(\b\d+(?:\.\d+)?\b)/g;
 const KINDS = ['string', 'comment', 'word', 'number'];
 /** Longer texts are shown plainly. */
 const HIGHLIGHTED_MAX = 20_000;

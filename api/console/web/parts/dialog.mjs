@@ -11,7 +11,7 @@ function randomKey() {
 
 /**
  * A dialog over the page. Closing it gives the focus back to where it was.
- * @extends {Component<{ title: string, onClose: () => void, children?: any, isWide?: boolean }>}
+ * @extends {Component<{ title: string, onClose: () => void, children?: any }>}
  */
 export class Dialog extends Component {
   element = createRef();
@@ -21,8 +21,8 @@ export class Dialog extends Component {
   }
 
   render() {
-    const { title, onClose, children, isWide } = this.props;
-    return html`<dialog ref=${this.element} class=${isWide ? 'wide' : undefined} aria-label=${title} onClose=${onClose}>
+    const { title, onClose, children } = this.props;
+    return html`<dialog ref=${this.element} aria-label=${title} onClose=${onClose}>
       <h2>${title}</h2>
       ${children}
     </dialog>`;

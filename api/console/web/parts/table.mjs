@@ -20,7 +20,7 @@ function TableRow({ row: { href, cells }, columns }) {
         role="cell"
         class="${kind}${wide ? ' wide' : ''}"
         title=${titleOf(cell)}
-        data-label=${kind === 'num' ? label : undefined}
+        data-label=${kind === 'num' || kind === 'time' ? label : undefined}
       >
         ${href && kind === 'main' ? html`<a class="row-link" href=${href}>${content}</a>` : content}
       </td>`;

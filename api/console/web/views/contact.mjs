@@ -78,12 +78,10 @@ function consentEntry({ id, at, state, topic, cause, pausedUntil, feedback, clie
   };
 }
 
-/** May we write to her, and why? @param {{ contact: Contact, onChange: () => void }} props */
-function Consent({ contact, onChange }) {
-  const { id, email } = contact;
+/** What did she consent to? @param {{ contact: Contact }} props */
+function Consent({ contact: { id } }) {
   return html`<${Load} path=${`/contacts/${id}/consents?limit=100`}>
-    ${(/** @type {ConsentPage} */ { data, suppression }, /** @type {any} */ { reload }) => html`
-      ${suppression && html`<${Suppressed} suppression=${suppression} address=${email} onChange=${() => (reload(), onChange())} />`}
+    ${(/** @type {ConsentPage} */ { data }) => html`
       ${
         data.length === 0
           ? html`<${Empty}
@@ -158,7 +156,7 @@ export function ContactView({ route: { id, query } }) {
         <section aria-label="What happened">
           <${Tabs} label="Of this contact" tabs=${tabs} current=${tab} />
           ${tab === 'emails' && html`<${EmailList} values=${{ contactId: id }} />`}
-          ${tab === 'consent' && html`<${Consent} contact=${contact} onChange=${reload} />`}
+          ${tab === 'consent' && html`<${Consent} contact=${contact} />`}
           ${tab === 'timeline' && html`<${ContactTimeline} contactId=${id} />`}
         </section>
         <aside aria-label="What is known"><${Known} contact=${contact} onChange=${reload} /></aside>

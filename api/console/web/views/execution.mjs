@@ -62,7 +62,6 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
               status === 'FAILED' &&
               html`<${Action}
                 label="Retry"
-                kind="primary"
                 title="Retry this execution"
                 text="It goes on at the step that failed, as this step is now. Earlier steps are not repeated."
                 run=${run(['POST', `${path}/retry`], 'It goes on')}

@@ -122,7 +122,7 @@ export function TemplateView({ route: { id } }) {
         title=${template.name}
         pill=${html`<${Pill} state=${template.type} word=${wordOf(template.type)} />`}
         facts=${html`<bdi>${template.subject}</bdi> · from ${template.from} · changed <${Time} at=${template.updatedAt} />`}
-        actions=${html`<a class="button" href=${linkTo('emails', '', { templateId: id })}>Its emails</a>`}
+        actions=${html`<a class="button" href=${linkTo('emails', '', { templateId: id })}>Emails</a>`}
       />
       <${Preview} template=${template} />
       <${Load} path=${`${path}/usage`} rows=${1}>
@@ -133,10 +133,11 @@ export function TemplateView({ route: { id } }) {
                 ['Emails', count(emailsSent)],
                 [
                   'Used in',
-                  workflowSteps.map(
-                    (/** @type {any} */ { workflowId, workflowName, name }) =>
-                      html`<a href=${linkTo('automations', workflowId)}><bdi>${workflowName ?? name}</bdi></a> `,
-                  ),
+                  workflowSteps.length > 0 &&
+                    workflowSteps.map(
+                      (/** @type {any} */ { workflowId, workflowName, name }) =>
+                        html`<a href=${linkTo('automations', workflowId)}><bdi>${workflowName ?? name}</bdi></a> `,
+                    ),
                 ],
               ]}
             />
