@@ -141,6 +141,15 @@ describe('the image of a tracked email', () => {
   });
 });
 
+describe('what is added to a body', () => {
+  it('stays outside of tags after letters whose lower case is longer', async () => {
+    const html = '<html><head><title>İİİİİİİİ</title></head><body><p>İİİİİİİİİİİİ</p></body></html>';
+    const { html: sent } = await render(html, {}, { type: 'MARKETING', preheader: 'Hello' });
+    expect(sent).toMatch(/<body><div style="display:none[^>]*>Hello/);
+    expect(sent).toMatch(/<p>İ{12}<\/p>.*Unsubscribe<\/a>.*<\/a><\/body><\/html>$/s);
+  });
+});
+
 describe('the hidden link of a tracked email', () => {
   const hidden = /<a href="([^"]*\/t\/h\/[^"]*)" aria-hidden="true" tabindex="-1" style="display:none"><\/a>/g;
 

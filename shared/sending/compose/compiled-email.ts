@@ -13,7 +13,7 @@ import { createYields } from '../../platform/yielding.ts';
 import { convertHtml } from './convert-html.ts';
 import { createFooters } from './footer.ts';
 import { htmlToTextQuickly } from './html-to-text.ts';
-import { contentStartOf, preheaderHtml } from './preheader.ts';
+import { contentEndOf, contentStartOf, preheaderHtml } from './preheader.ts';
 import { trackHtml } from './tracked-html.ts';
 
 export interface EmailSource {
@@ -57,13 +57,8 @@ const FOOTER = '@footer';
 /** The placeholder of the preheader. */
 const PREHEADER = '@preheader';
 
-/** What follows `</body>` is shorter. A body may have megabytes. */
-const AFTER_BODY_LENGTH_MAX = 1_000_000;
-
 function withFooter(html: string): string {
-  const searchedFrom = Math.max(0, html.length - AFTER_BODY_LENGTH_MAX);
-  const found = html.slice(searchedFrom).toLowerCase().lastIndexOf('</body>');
-  const end = found === -1 ? html.length : searchedFrom + found;
+  const end = contentEndOf(html);
   return `${html.slice(0, end)}{{{${FOOTER}}}}${html.slice(end)}`;
 }
 

@@ -22,16 +22,26 @@ export function preheaderHtml(rendered: string): string {
   return `<div style="${HIDDEN}">${escapeHtml(text)}${padding}</div>`;
 }
 
-/** The visible content of a document begins before this many characters. A body may have megabytes. */
-const HEAD_LENGTH_MAX = 1_000_000;
+/** The content of a document begins after fewer characters, and ends before fewer. A body may have megabytes. */
+const OUTSIDE_LENGTH_MAX = 1_000_000;
+
+/** HTML in lower case with every character in its place. The lower case of "İ" has two characters. */
+const inLowerCase = (html: string): string => html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** The start of the visible content of a document: after `<body>`, or after the next best tag. */
 export function contentStartOf(html: string): number {
-  const lower = html.slice(0, HEAD_LENGTH_MAX).toLowerCase();
+  const lower = inLowerCase(html.slice(0, OUTSIDE_LENGTH_MAX));
   for (const tag of ['<body', '</head', '<html', '<!doctype']) {
     const start = lower.indexOf(tag);
     const end = start === -1 ? -1 : lower.indexOf('>', start);
     if (end !== -1) return end + 1;
   }
   return 0;
+}
+
+/** The end of the visible content of a document: before `</body>`, or at its end. */
+export function contentEndOf(html: string): number {
+  const searchedFrom = Math.max(0, html.length - OUTSIDE_LENGTH_MAX);
+  const end = inLowerCase(html.slice(searchedFrom)).lastIndexOf('</body>');
+  return end === -1 ? html.length : searchedFrom + end;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LIMITS } from '../../pure/limits.ts';
 import { encodeClickTarget, type ClickTarget, type EmailLinks } from './links.ts';
+import { contentEndOf } from './preheader.ts';
 
 /** The HTML of an email, prepared to record opens and clicks. */
 export interface TrackedHtml {
@@ -140,8 +141,8 @@ function withOpenImage(html: string, imageUrl: string, hiddenUrl: string): strin
   const style = 'display:block;width:1px;height:1px;border:0';
   const image = `<img src="${imageUrl}" width="1" height="1" alt="" style="${style}">`;
   const link = `<a href="${hiddenUrl}" aria-hidden="true" tabindex="-1" style="display:none"></a>`;
-  const bodyEnd = html.toLowerCase().lastIndexOf('</body>');
-  return bodyEnd === -1 ? html + image + link : html.slice(0, bodyEnd) + image + link + html.slice(bodyEnd);
+  const end = contentEndOf(html);
+  return html.slice(0, end) + image + link + html.slice(end);
 }
 
 /**
