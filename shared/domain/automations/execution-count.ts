@@ -1,6 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../../database/em.ts';
-import { literalList, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { literalList, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 import { executionStatus } from '../../database/constants.ts';
 
@@ -32,14 +32,12 @@ export function countEnded(em: Em, automationId: string) {
 }
 
 /** How many executions of all automations of a project have failed. */
-export async function countFailed(em: Em, projectId: string): Promise<number> {
-  const row = await queryOne(
+export function countFailed(em: Em, projectId: string): Promise<number> {
+  return queryCount(
     em,
     sql`
-      select coalesce(sum(n.count), 0)::bigint as failed
+      select coalesce(sum(n.count), 0)::bigint as count
       from automation a join ended_execution_count n on n.automation_id = a.id
       where a.project_id = ${projectId} and n.status = ${executionStatus.FAILED}`,
-    { failed: number },
   );
-  return row?.failed ?? 0;
 }
