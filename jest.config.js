@@ -26,5 +26,7 @@ export default {
   maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2) + 1),
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
+  // A process that ends writes what it has compiled into Node's cache of compiled files.
+  workerGracefulExitTimeout: 10_000,
   watchman: false,
 };
