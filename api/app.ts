@@ -72,20 +72,24 @@ export function createSharedParts({ config, authenticatorOrm, logger }: ApiDeps)
   };
 }
 
-/** The Express application, not yet listening. `observe` sees every request. */
+/**
+ * The Express application, not yet listening. `observe` sees every request. A process that serves others calls `prepare`
+ * first. Otherwise all requests wait while the first reader of the docs lets their OpenAPI document be made.
+ */
 export function createApp(
   deps: ApiDeps,
   checks: HealthChecks,
   observe?: RequestHandler,
   { load, authenticator }: SharedParts = createSharedParts(deps),
-): Express {
+): { app: Express; prepare: () => void } {
   const { app, endpoints } = createBaseApp(deps.config, observe);
   mountHealth(app, checks);
   mountCodec(app, deps.config);
   mountFeedback(app, deps, load);
   mountStartPage(app, deps.config);
   if (deps.config.DOCS || deps.config.CONSOLE) mountLook(app);
-  if (deps.config.DOCS) mountDocs(app, mountReference(app, endpoints, deps.config.apiUrl), deps.config.apiUrl);
+  const readDocument = deps.config.DOCS ? mountReference(app, endpoints, deps.config.apiUrl) : undefined;
+  if (readDocument) mountDocs(app, readDocument, deps.config.apiUrl);
   if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
   const grouped = createGroupedWork(deps, load);
   mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });
@@ -99,5 +103,5 @@ export function createApp(
     });
   });
   app.use(errorHandler(deps.logger));
-  return app;
+  return { app, prepare: () => void readDocument?.() };
 }

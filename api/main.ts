@@ -91,7 +91,7 @@ await runProcess('api', async ({ onStop, fail }) => {
   });
   const deps = { config, orm, authenticatorOrm, logger, engagements };
   const shared = createSharedParts(deps);
-  const servingApp = createApp(
+  const serving = createApp(
     deps,
     {
       database: () => query(orm.em.fork(), sql`select 1`),
@@ -121,7 +121,8 @@ await runProcess('api', async ({ onStop, fail }) => {
     await tracing.stop();
     logger.info('stopped');
   });
-  app = servingApp;
+  serving.prepare();
+  app = serving.app;
   logger.info('serving');
   // Migrations may still be pending.
   const unsigned = await unsignedWarning(orm.em.fork(), config).catch(() => undefined);

@@ -7,16 +7,17 @@ import { createOpenApiDocument } from './openapi.ts';
 
 /**
  * Mounts `GET /openapi.json`, which is made from the endpoints.
- * @returns a function that gives the document. Only the first call makes it, because that takes longer than the rest of
- *   the start.
+ * @returns a function that gives the document. The first call makes it, which takes longer than the rest of the start.
  */
 export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): () => Node {
-  let document: Node | undefined;
-  const read = (): Node =>
-    (document ??= createOpenApiDocument(endpoints, publicUrl, readApiExamples()) as unknown as Node);
-  let body: Buffer | undefined;
+  let made: { document: Node; body: Buffer } | undefined;
+  const make = () => {
+    const document = createOpenApiDocument(endpoints, publicUrl, readApiExamples());
+    return { document: document as unknown as Node, body: Buffer.from(JSON.stringify(document)) };
+  };
+  const read = () => (made ??= make());
   app.get('/openapi.json', (_req, res) => {
-    sendJson(res, [(body ??= Buffer.from(JSON.stringify(read())))]);
+    sendJson(res, [read().body]);
   });
-  return read;
+  return () => read().document;
 }

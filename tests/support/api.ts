@@ -145,7 +145,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     databaseUrl: config.DATABASE_URL,
     applicationName: 'everpost-test-api',
   });
-  const app = createApp(
+  const { app } = createApp(
     { config, orm, authenticatorOrm, logger, engagements },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
