@@ -9,7 +9,8 @@ import { query } from '../../../tests/support/rows.ts';
 import { sql } from '../../database/sql.ts';
 import { createWebhookClient } from '../../platform/webhook/webhook-client.ts';
 import { tlsaFor } from '../../../tests/support/mail-hosts.ts';
-import { countSessions, createPolicyFetch, createPolicyStore, reportedPolicy } from './mx-ports.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { countSessions, createPolicyFetch, createPolicyStore, createTlsCounter, reportedPolicy } from './mx-ports.ts';
 
 const { em } = useTestDatabase();
 const authority = createTestAuthority();
@@ -99,6 +100,15 @@ it('adds up sessions by what they had in common', async () => {
   expect(rows).toEqual([
     { detail: other, sessions: 1 },
     { detail, sessions: 3 },
+  ]);
+});
+
+it('stores the latest sessions when the pool is closed', async () => {
+  const { noteTls, flushTls } = createTlsCounter(em, createLogger({ level: 'silent', name: 'test' }));
+  noteTls({ domain: 'closed.test' }, { type: 'success', host: 'mx.closed.test' }, '');
+  await flushTls();
+  expect(await query(em(), sql`select sessions from tls_result where domain = 'closed.test'`)).toEqual([
+    { sessions: 1 },
   ]);
 });
 

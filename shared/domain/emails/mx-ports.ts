@@ -4,6 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import { createDnsLookups } from '../../platform/dns/lookups.ts';
 import { Gather } from '../../platform/gather.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { withTimeLimit } from '../../platform/time-limit.ts';
 import {
   createWebhookClient,
   WebhookUnreachableError,
@@ -145,8 +146,8 @@ export async function countSessions(em: Em, results: readonly CountedResult[]): 
   );
 }
 
-/** Creates the function that counts the results of TLS sessions. */
-function createTlsCounter(em: () => Em, logger: Logger): NonNullable<MxPorts['noteTls']> {
+/** Creates the function that counts the results of TLS sessions, and the one that stores what was counted at once. */
+export function createTlsCounter(em: () => Em, logger: Logger): Required<Pick<MxPorts, 'noteTls' | 'flushTls'>> {
   const seen = new LRUCache<string, Set<string>>({ max: 10_000 });
   const results = new Gather<CountedResult>({
     async write(items) {
@@ -156,7 +157,7 @@ function createTlsCounter(em: () => Em, logger: Logger): NonNullable<MxPorts['no
     ...{ itemsMax: RESULTS_MAX, waitMs: WRITE_MS, waitingMax: 20 * RESULTS_MAX },
     afterFault: () => 'repeat',
   });
-  return (demand, result, source) => {
+  const noteTls: MxPorts['noteTls'] = (demand, result, source) => {
     const { domain } = demand;
     const day = new Date().toISOString().slice(0, 10);
     const details = seen.get(`${day} ${domain}`) ?? new Set();
@@ -169,6 +170,7 @@ function createTlsCounter(em: () => Em, logger: Logger): NonNullable<MxPorts['no
       logger.debug({ err: error }, 'a result of a TLS session was not counted');
     });
   };
+  return { noteTls, flushTls: () => withTimeLimit(results.drain(), WRITE_MS, () => undefined) };
 }
 
 /** What delivery to mail hosts gets from this installation. */
@@ -180,6 +182,6 @@ export function createMxPorts({ config, em, logger }: MxPortsDeps): MxPorts {
   return {
     ...{ lookUp, isValidating },
     sts: createStsPolicies({ lookUp, fetchText: createPolicyFetch(client), store: createPolicyStore(em) }),
-    ...(config.TLS_REPORT_FROM !== undefined && { noteTls: createTlsCounter(em, logger) }),
+    ...(config.TLS_REPORT_FROM !== undefined && createTlsCounter(em, logger)),
   };
 }

@@ -27,6 +27,8 @@ export interface MxPorts {
   isValidating: boolean;
   sts: { find: (domain: string) => Promise<StsFinding> };
   noteTls?: RoutesOptions['noteTls'];
+  /** Stores what was noted, when the pool is closed. */
+  flushTls?: () => Promise<void>;
   /** Certificate authorities in place of the default ones, in PEM. */
   authorities?: string;
 }
@@ -144,6 +146,7 @@ export class MxPool {
   async close(timeoutMs: number): Promise<void> {
     this.#closing ??= Promise.all([...this.#destinations.values()].map(({ pool }) => pool.close(timeoutMs)));
     await this.#closing;
+    await this.#options.flushTls?.();
   }
 
   /** As {@link SmtpPool.send}; a domain without a host that answers is an outcome of its messages. */
