@@ -10,8 +10,7 @@ import type { BookingRequest, PermitStore, ProjectPolicy, ProviderStates, Stream
 import { healthKey, partsOfKey } from '../../sending/permit/keys.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
-import { date, nullable, number, pick, tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { date, nullable, number, tables } from '../../database/tables.ts';
 import {
   isUnused,
   lend,
@@ -21,6 +20,7 @@ import {
   type Lease,
 } from '../../sending/permit/allowance.ts';
 import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
+import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
 import { meetSources } from './sources.ts';
 
@@ -33,62 +33,32 @@ declare module '../../database/column-types.ts' {
 
 type KnownStates = Omit<ProviderStates, 'leases' | 'drained'>;
 
-const STATE_ROW = pick(tables.providerHealth, 'relay', 'provider', 'state');
-/** Applies the reports of a worker. One worker at a time changes the state of a key. */
+const HEALTH: SharedStates<ProviderHealth> = {
+  ...{ table: 'provider_health', owner: 'relay', none: UNTROUBLED, isNone: isUntroubled },
+};
+const ALLOWANCES: SharedStates<AllowanceState> = {
+  ...{ table: 'allowance', owner: 'subject', none: UNUSED, isNone: isUnused },
+  // An index has it, which most changes leave alone.
+  also: sql`, used_at = case when s.used_at < now() - interval '1 hour' then now() else s.used_at end`,
+};
+
+/** Applies the reports of a worker. */
 async function exchange(
   em: Em,
   relays: readonly string[],
   reports: ReadonlyMap<string, ProviderReport>,
 ): Promise<KnownStates> {
   if (reports.size === 0) return readStates(em, relays, []);
-  return inTransaction(em, async (tx) => {
-    const parts = [...reports.keys()].sort().map(partsOfKey);
-    // The upsert locks the row of each key, and creates it when there was none.
-    const rows = await query(
-      tx,
-      sql`
-        insert into provider_health as h (relay, provider, state)
-        select relay, provider, ${json(UNTROUBLED)}::jsonb
-        from unnest(${parts.map(({ relay }) => relay)}::text[], ${parts.map(({ provider }) => provider)}::text[])
-          as k (relay, provider)
-        order by relay, provider
-        on conflict (relay, provider) do update set state = h.state
-        returning relay, provider, state, clock_timestamp() as now`,
-      { ...STATE_ROW, now: date },
-    );
-    // The time of the last row, because all rows are locked by then.
-    const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
-    const changes = rows.map(({ relay, provider, state }) => {
-      const key = healthKey(relay, provider);
-      const report = reports.get(key);
-      return { key, before: state, after: report ? afterReport(state, report, nowMs) : state };
-    });
-    await writeStates(tx, changes);
-    return readStates(tx, relays, changes);
-  });
-}
-
-async function writeStates(em: Em, changes: ProviderStates['changes']): Promise<void> {
-  const kept = changes.map(({ key, after }) => ({
-    ...partsOfKey(key),
-    state: isUntroubled(after) ? null : json(after),
-  }));
-  await query(
-    em,
-    sql`
-      with t as (
-        select * from unnest(
-          ${kept.map(({ relay }) => relay)}::text[], ${kept.map(({ provider }) => provider)}::text[],
-          ${kept.map(({ state }) => state)}::jsonb[]
-        ) as t (relay, provider, state)
-      ),
-      gone as (
-        delete from provider_health h using t
-        where h.relay = t.relay and h.provider = t.provider and t.state is null
-      )
-      update provider_health h set state = t.state from t
-      where h.relay = t.relay and h.provider = t.provider and t.state is not null`,
-  );
+  const changes = new Map<string, ProviderStates['changes'][number]>();
+  const keys = [...reports.keys()].map(partsOfKey).map(({ relay: owner, provider }) => ({ owner, provider }));
+  const apply = ({ owner, provider }: StateKey, before: ProviderHealth, nowMs: number): ProviderHealth => {
+    const key = healthKey(owner, provider);
+    const report = reports.get(key);
+    const after = report ? afterReport(before, report, nowMs) : before;
+    changes.set(key, { key, before, after });
+    return after;
+  };
+  return changeStates(em, HEALTH, keys, apply, (tx) => readStates(tx, relays, [...changes.values()]));
 }
 
 async function readStates(em: Em, relays: readonly string[], changes: ProviderStates['changes']): Promise<KnownStates> {
@@ -110,51 +80,20 @@ async function readStates(em: Em, relays: readonly string[], changes: ProviderSt
   return { nowMs: rows[0]?.now.getTime() ?? Date.now(), states: new Map(states), changes };
 }
 
-/** Lends a worker what traffic rules allow. One worker at a time changes what is known of the use of a rule. */
+/** Lends a worker what traffic rules allow. */
 async function lendAll(em: Em, requests: ReadonlyMap<string, AllowanceRequest>): Promise<ReadonlyMap<string, Lease>> {
   const leases = new Map<string, Lease>();
   if (requests.size === 0) return leases;
-  const parts = [...requests.keys()].sort().map(partsOfAllowance);
-  return inTransaction(em, async (tx) => {
-    const rows = await query(
-      tx,
-      sql`
-        insert into allowance as a (subject, provider, state)
-        select subject, provider, ${json(UNUSED)}::jsonb
-        from unnest(${parts.map(({ subject }) => subject)}::text[], ${parts.map(({ provider }) => provider)}::text[])
-          as k (subject, provider)
-        order by subject, provider
-        on conflict (subject, provider) do update set state = a.state
-        returning subject, provider, state, clock_timestamp() as now`,
-      { ...pick(tables.allowance, 'subject', 'provider', 'state'), now: date },
-    );
-    const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
-    const states = rows.flatMap(({ subject, provider, state }) => {
-      const key = allowanceKey(subject, provider);
-      const request = requests.get(key);
-      if (!request) return [];
-      const lent = lend(state, request, nowMs);
-      leases.set(key, lent.lease);
-      return [{ subject, provider, state: isUnused(lent.state) ? null : json(lent.state) }];
-    });
-    await query(
-      tx,
-      sql`
-        with t as (
-          select * from unnest(
-            ${states.map(({ subject }) => subject)}::text[], ${states.map(({ provider }) => provider)}::text[],
-            ${states.map(({ state }) => state)}::jsonb[]
-          ) as t (subject, provider, state)
-        ),
-        gone as (
-          delete from allowance a using t
-          where a.subject = t.subject and a.provider = t.provider and t.state is null
-        )
-        update allowance a set state = t.state, used_at = now() from t
-        where a.subject = t.subject and a.provider = t.provider and t.state is not null`,
-    );
-    return leases;
-  });
+  const keys = [...requests.keys()].map(partsOfAllowance).map(({ subject: owner, provider }) => ({ owner, provider }));
+  const apply = ({ owner, provider }: StateKey, state: AllowanceState, nowMs: number): AllowanceState => {
+    const key = allowanceKey(owner, provider);
+    const request = requests.get(key);
+    if (!request) return state;
+    const lent = lend(state, request, nowMs);
+    leases.set(key, lent.lease);
+    return lent.state;
+  };
+  return changeStates(em, ALLOWANCES, keys, apply, async () => leases);
 }
 
 /**

@@ -2,6 +2,12 @@ import { RATE_MS, RATES, type LimitName, type Limits, type Rate } from '../../pu
 
 /** How long a worker may use what it was lent, in milliseconds. */
 export const LEASE_MS = 3_000;
+/** The same while all workers have little of what a rule allows, so that most emails change no row. */
+const LONG_LEASE_MS = 20_000;
+/** Little is so much of a limit, for one worker and for all together. */
+export const LITTLE = { ofRate: 1 / 50, ofConnections: 1 / 5, ofAll: 1 / 2 };
+/** Units that are lent beyond what was asked for, where that is little. */
+const SPARE_UNITS = 20;
 /** The rates that are lent as units. A rate per second is shared as a rate, because it is over before a lease ends. */
 const LONG_RATES = RATES.filter((rate) => rate !== 'perSecond');
 /** Loans are added up when they lie closer together than this part of their age. */
@@ -42,9 +48,10 @@ export interface AllowanceRequest {
   unused: { atMs: number; count: number }[];
 }
 
-/** What a worker may use until `LEASE_MS` after `atMs`. */
+/** What a worker may use until `ms` after `atMs`. */
 export interface Lease {
   atMs: number;
+  ms: number;
   units: number;
   perSecond: number;
   connections: number;
@@ -95,7 +102,7 @@ export function fairShare(limit: number, wants: ReadonlyMap<string, number>, id:
 /** When units of a rate may be free again: when the first loan counts no more, or unused ones of a lease come back. */
 function nextFreeMs({ loans }: AllowanceState, rate: Rate, nowMs: number): number {
   const counting = loans.filter(([, lastMs]) => lastMs > nowMs - RATE_MS[rate] - LEASE_MS);
-  const oldest = (counting[0]?.[1] ?? nowMs) + RATE_MS[rate] + LEASE_MS;
+  const oldest = Math.min(...counting.map(([, lastMs]) => lastMs), nowMs) + RATE_MS[rate] + LEASE_MS;
   const isLent = counting.some(([, lastMs]) => lastMs > nowMs - LEASE_MS);
   return isLent ? Math.min(oldest, nowMs + LEASE_MS) : oldest;
 }
@@ -126,6 +133,45 @@ function partOf(
   return Math.max(0, Math.min(fairShare(limit, demand, id), limit - held - given));
 }
 
+/** What is stored of a part; one without a limit is none. */
+const finite = (part: number): number => (Number.isFinite(part) ? part : 0);
+
+interface Parts {
+  perSecond: number;
+  connections: number;
+  units: number;
+}
+
+/**
+ * What a worker may have for longer, because it is little of what a rule allows and all workers together have no more than
+ * half of that; undefined where it is not. `past` is what counts of the rate per second beside the shares.
+ */
+function littleOf(
+  { shares }: AllowanceState,
+  { workerId, limits, wants, wantsPerSecond, wantsConnections }: AllowanceRequest,
+  { perSecond, connections, units }: Parts,
+  free: readonly number[],
+  past: number,
+): Parts | undefined {
+  const others = Object.entries(shares).filter(([id]) => id !== workerId);
+  const partOfLimit = (part: 'perSecond' | 'connections', own: number, share: number): number | undefined => {
+    const limit = limits[part];
+    if (limit === undefined) return own;
+    const all = others.reduce((sum, [, each]) => sum + each[part], own + (part === 'perSecond' ? past : 0));
+    return own <= limit * share && all <= limit * LITTLE.ofAll ? Math.max(own, Math.floor(limit * share)) : undefined;
+  };
+  const rate = partOfLimit('perSecond', perSecond, LITTLE.ofRate);
+  const some = partOfLimit('connections', connections, LITTLE.ofConnections);
+  const most = Math.floor(Math.min(...free) * LITTLE.ofRate);
+  const isUsed = wants + wantsPerSecond + wantsConnections > 0;
+  if (!isUsed || wants > most || rate === undefined || some === undefined) return undefined;
+  return {
+    perSecond: rate,
+    connections: some,
+    units: wants > 0 ? Math.max(units, Math.min(SPARE_UNITS, most)) : units,
+  };
+}
+
 /**
  * Lends a worker what a rule allows. However many workers ask, and however late within its lease each uses what it was
  * lent, no rate is exceeded over any window of its length.
@@ -142,14 +188,20 @@ export function lend(
   const keptMs = Math.max(0, ...long.map((rate) => RATE_MS[rate]));
   state.loans = compact(withUnused(state.loans, request.unused), keptMs, nowMs);
   const free = long.map((rate) => (limits[rate] ?? 0) - usedUnits(state, rate, nowMs));
-  const units = long.length === 0 ? Infinity : Math.max(0, Math.min(request.wants, ...free));
-  const isLess = units < request.wants;
+  const granted = long.length === 0 ? Infinity : Math.max(0, Math.min(request.wants, ...free));
+  const isLess = granted < request.wants;
   const { wantsPerSecond, wantsConnections } = request;
   const share: Share = { perSecond: 0, connections: 0, wantsPerSecond, wantsConnections, untilMs: nowMs + LEASE_MS };
   state.shares = { ...state.shares, [id]: { ...share, perSecond: old?.perSecond ?? 0 } };
   const pastRate = state.past.reduce((sum, [perSecond]) => sum + perSecond, 0);
-  const perSecond = partOf(state, limits.perSecond, id, ['perSecond', 'wantsPerSecond'], pastRate);
-  const connections = partOf(state, limits.connections, id, ['connections', 'wantsConnections'], 0);
+  const part: Parts = {
+    perSecond: partOf(state, limits.perSecond, id, ['perSecond', 'wantsPerSecond'], pastRate),
+    connections: partOf(state, limits.connections, id, ['connections', 'wantsConnections'], 0),
+    units: granted,
+  };
+  const little = littleOf(state, request, part, free, pastRate);
+  const { perSecond, connections, units } = little ?? part;
+  const ms = little ? LONG_LEASE_MS : LEASE_MS;
   if (old && old.perSecond > perSecond) {
     // A worker without mail has given up its share before it asked.
     const usedUntilMs = wantsPerSecond === 0 ? nowMs : old.untilMs;
@@ -157,11 +209,13 @@ export function lend(
   }
   state.shares[id] = {
     ...share,
-    perSecond: Number.isFinite(perSecond) ? perSecond : 0,
+    // An answer may be lost: then the worker still has the earlier lease.
+    untilMs: Math.max(nowMs + ms, old?.untilMs ?? 0),
+    perSecond: finite(perSecond),
     // What is being sent is not taken away.
-    connections: Number.isFinite(connections) ? Math.max(connections, inFlight) : 0,
+    connections: limits.connections === undefined ? 0 : Math.max(connections, inFlight),
   };
-  const lease: Lease = { atMs: nowMs, units, perSecond, connections };
+  const lease: Lease = { atMs: nowMs, ms, units, perSecond, connections };
   const rate = isLess ? long[free.indexOf(Math.min(...free))] : undefined;
   if (rate) lease.short = { limit: rate, nextMs: nextFreeMs(state, rate, nowMs) };
   // Who wants nothing gets nothing, though there may be some.
@@ -169,7 +223,10 @@ export function lend(
     lease.short = { limit: 'perSecond', nextMs: nowMs + RATE_MS.perSecond };
   else if (connections === 0 && wantsConnections > 0)
     lease.short = { limit: 'connections', nextMs: nowMs + RATE_MS.perSecond };
-  if (units > 0 && Number.isFinite(units)) state.loans = [...state.loans, [nowMs, nowMs, units]];
+  if (units > 0 && Number.isFinite(units)) {
+    // It counts as if it were lent later, for as long as it may be used later.
+    state.loans = [...state.loans, [nowMs, nowMs + ms - LEASE_MS, units]];
+  }
   return { state, lease };
 }
 

@@ -1,5 +1,5 @@
 import { RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
-import { LEASE_MS, type AllowanceRequest, type Lease } from './allowance.ts';
+import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
 export interface Shortage {
@@ -55,6 +55,8 @@ const BUSY_MS = 300;
 const SPARE_UNITS = 5;
 /** What was lent is renewed after this time. Exchanges for other keys may come sooner. */
 const RENEWED_MS = 900;
+/** What was not used and is little is forgotten when nothing was asked for so long. */
+const FORGOTTEN_MS = 600_000;
 /** A share up to this part of its limit is not given up before its lease ends, because each change is a row. */
 const SMALL_SHARE = 1 / 10;
 /** Units last for this time of the latest speed. */
@@ -137,14 +139,16 @@ export class Allowances {
     const nowMs = this.#now();
     const requests = new Map<string, AllowanceRequest>();
     for (const [key, entry] of this.#entries) {
-      if (entry.isAnswered && !entry.isWanted && nowMs - entry.requestedMs < RENEWED_MS) continue;
+      const isFresh = nowMs - entry.requestedMs < RENEWED_MS || entry.sharesUntilMs > nowMs + LEASE_MS;
+      if (entry.isAnswered && !entry.isWanted && isFresh) continue;
       const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
-      entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
       const isIdle = entry.asked === 0 && entry.inFlight === 0 && !entry.isWanted;
-      if (isIdle && ended.length === 0 && !this.#hasLargeShare(entry)) {
-        if (entry.lent.length === 0 && entry.sharesUntilMs <= nowMs) this.#entries.delete(key);
+      const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
+      if (isIdle && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
+        if (entry.lent.length === ended.length && isOver) this.#entries.delete(key);
         continue;
       }
+      entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
       // Who has no mail gives up its share at once.
       if (isIdle) entry.sharesUntilMs = -Infinity;
       const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
@@ -168,8 +172,8 @@ export class Allowances {
     for (const [key, lease] of leases) {
       const entry = this.#entries.get(key);
       if (!entry) continue;
-      const { atMs, units, perSecond, connections, short } = lease;
-      const untilMs = askedMs + LEASE_MS;
+      const { atMs, ms, units, perSecond, connections, short } = lease;
+      const untilMs = askedMs + ms;
       if (units > 0) entry.lent.push({ atMs, left: units, untilMs });
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
       Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
@@ -180,8 +184,11 @@ export class Allowances {
   /** Notes that requests did not reach the store: what was not used is given back by the next ones. */
   unsent(requests: ReadonlyMap<string, AllowanceRequest>): void {
     for (const [key, { unused }] of requests) {
+      // The store may have lent others what a long lease had.
+      const entry = this.#entries.get(key);
+      if (entry) entry.sharesUntilMs = Math.min(entry.sharesUntilMs, this.#now() + LEASE_MS);
       const ended = unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity }));
-      this.#entries.get(key)?.lent.push(...ended);
+      entry?.lent.push(...ended);
     }
   }
 
@@ -236,6 +243,12 @@ export class Allowances {
   /** How many emails went within a second. */
   #sentLately({ sentMs }: Entry): number {
     return sentMs.filter((at) => at > this.#now() - SECOND_MS).length;
+  }
+
+  /** Whether a request is worth it only to return what was not used. Little is returned with the next one. */
+  #isWorthReturning({ limits }: Entry, unused: readonly Lent[]): boolean {
+    const least = Math.min(...RATES.map((rate) => (rate === 'perSecond' ? Infinity : (limits[rate] ?? Infinity))));
+    return unused.reduce((sum, { left }) => sum + left, 0) > least * LITTLE.ofRate;
   }
 
   #hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry): boolean {
