@@ -31,8 +31,8 @@ export interface ContactPage {
   total: number;
 }
 
-/** The newest contacts among whose names a text is looked for, and a short one among their addresses. */
-const NEWEST_SEARCHED = 200_000;
+/** The newest contacts among whose names a text is looked for. */
+const NAMES_SEARCHED = 200_000;
 /** Shorter texts are in no piece of the index `contact_by_part`. */
 const PART_LENGTH_MIN = 3;
 const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', data ->> 'lastName'))`;
@@ -44,14 +44,15 @@ const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', dat
 export function hasPart(projectId: string, text: string): SqlFragment {
   const part = text.toLowerCase();
   const pattern = likePattern(part);
+  const byIndex =
+    part.length < PART_LENGTH_MIN
+      ? sql`true`
+      : sql`everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text)`;
+  const ofAddress = sql`select id from contact where project_id = ${projectId} and ${byIndex} and email like ${pattern}`;
   const ofNewest = sql`
     select id from (
-      select id, email, data from contact where project_id = ${projectId} order by created_at desc limit ${NEWEST_SEARCHED}
+      select id, data from contact where project_id = ${projectId} order by created_at desc limit ${NAMES_SEARCHED}
     ) newest where ${NAME} like ${pattern}`;
-  if (part.length < PART_LENGTH_MIN) return sql`id in (${ofNewest} or email like ${pattern})`;
-  const ofAddress = sql`
-    select id from contact where project_id = ${projectId}
-      and everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text) and email like ${pattern}`;
   return part.includes('@') ? sql`id in (${ofAddress})` : sql`id in (${ofAddress} union ${ofNewest})`;
 }
 
