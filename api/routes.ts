@@ -18,6 +18,7 @@ import { contactTopicEndpoints } from './contacts/contact-topics.routes.ts';
 import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
 import { lookupEndpoints } from './contacts/lookup.routes.ts';
+import { deliverabilityEndpoints } from './deliverability/deliverability.routes.ts';
 import { createDomainEndpoints } from './domains/domains.routes.ts';
 import { createEmailContentEndpoints } from './emails/content.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
@@ -74,6 +75,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...suppressionEndpoints,
     ...suppressionImportEndpoints,
     ...activityEndpoints,
+    ...deliverabilityEndpoints,
     ...findEndpoints,
     ...emailEndpoints,
     ...createEmailContentEndpoints(config),

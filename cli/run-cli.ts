@@ -12,6 +12,7 @@ import { addImportCommands } from './import/import-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
+import { addDeliverabilityCommand } from './deliverability-command.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addShapingCommands, addSourceCommands } from './source-commands.ts';
 import { recordCommand } from './record-command.ts';
@@ -34,6 +35,7 @@ const COMMANDS = [
   addLinkCommands,
   addBounceCommands,
   addQueueCommand,
+  addDeliverabilityCommand,
   addSourceCommands,
   addShapingCommands,
   addSystemCommands,

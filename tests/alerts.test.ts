@@ -38,9 +38,9 @@ async function sendTo(addresses: string[]): Promise<void> {
 const addresses = (count: number, host: string) => Array.from({ length: count }, () => `${uuidV7()}@${host}`);
 const run = (statement: ReturnType<typeof sql>) => query(stack.em(), statement);
 
-it('docs/operations.md says what to do about each of the thirteen alerts', () => {
+it('docs/operations.md says what to do about each of the fourteen alerts', () => {
   const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
-  expect(RULES).toHaveLength(13);
+  expect(RULES).toHaveLength(14);
   expect(RULES.filter(({ alert }) => !manual.includes(`| \`${alert}\` |`))).toEqual([]);
 });
 
@@ -171,6 +171,18 @@ describe('an alert is raised', () => {
     expect(text).toContain('everpost_providers_paused{relay="elsewhere:25",provider="other"} 1');
     expect(text).not.toContain('company.test');
     await run(sql`delete from provider_health where relay = 'elsewhere:25'`);
+  });
+
+  it('when a provider defers or refuses mail of a source for reputation', async () => {
+    await run(sql`
+      insert into source_day (source, provider, day, offered, deferred_reputation, refused_reputation)
+      select 'mx1', p, (now() at time zone 'UTC')::date, n, d, d
+      from (values ('gmail.com', 100, 8), ('company.test', 100, 1), ('small.test', 10, 5)) t (p, n, d)`);
+    expect(await firing()).toEqual(['EverpostReputation']);
+    const text = await stack.metrics.text();
+    expect(text).toContain('everpost_reputation_ratio{source="mx1",provider="gmail.com"} 0.16');
+    expect(text).toContain('everpost_reputation_ratio{source="mx1",provider="other"} 0.02');
+    await run(sql`delete from source_day where source = 'mx1'`);
   });
 
   it('when the event loop of a process is blocked', async () => {

@@ -3,7 +3,7 @@ import { recordComplaint, recordHardBounce, recordSoftBounce } from '../shared/d
 import { listSourceDays, resultsOf, type SourceResults } from '../shared/domain/emails/source-days.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { sql } from '../shared/database/sql.ts';
-import { ANSWER_NUMBERS } from '../shared/sending/permit/answers.ts';
+import { ANSWER_NUMBERS } from '../shared/pure/deliverability.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { query } from './support/rows.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';

@@ -16,7 +16,7 @@ const ICONS = [
   ...['arrow-path', 'bars-3', 'bolt', 'check-circle', 'chevron-right', 'clipboard', 'clock', 'cog-6-tooth'],
   ...['document-text', 'ellipsis-horizontal', 'envelope', 'exclamation-triangle', 'funnel', 'globe-alt', 'hand-raised'],
   ...['home', 'inbox', 'key', 'link', 'lock-closed', 'magnifying-glass', 'megaphone', 'no-symbol', 'paper-airplane'],
-  ...['pause', 'play', 'square-2-stack', 'tag', 'user', 'user-circle', 'users', 'x-mark'],
+  ...['pause', 'play', 'signal', 'square-2-stack', 'tag', 'user', 'user-circle', 'users', 'x-mark'],
 ];
 
 /** The files by their path below `web`, such as `views/today.mjs`. */

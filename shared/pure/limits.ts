@@ -38,6 +38,8 @@ export const LIMITS = {
   emailTagLength: 100,
   /** Days that one answer about deliverability covers. */
   deliverabilityDays: 90,
+  /** Pairs of a source and a provider in such an answer. */
+  deliverabilityResults: 100,
   /** How far ahead an email may be scheduled, and how many emails of a project wait for their moment. */
   scheduledDays: 180,
   scheduledEmailsPerProject: 10_000,

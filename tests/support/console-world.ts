@@ -237,6 +237,27 @@ async function addSegment(app: TestApi, owner: TestProject): Promise<string> {
   return segment.id ?? segment.data.id;
 }
 
+/** What providers made of the mail: one is content, one defers it for reputation. */
+async function addResults(app: TestApi, { project }: TestProject): Promise<void> {
+  const day = sql`(now() at time zone 'UTC')::date - n`;
+  await query(
+    app.em(),
+    sql`
+      insert into source_day (source, provider, day, offered, accepted, deferred_reputation, refused_mailbox, delivery_ms)
+      select 'relay-' || p.no, p.name, ${day}, 200, 200 - p.deferred, p.deferred, 1, 300000
+      from generate_series(0, 29) n,
+        (values (1, 'gmail.com', 0), (1, 'outlook.com', 24), (2, 'a-company-with-a-long-name.test', 0)) p (no, name, deferred)
+      on conflict do nothing`,
+  );
+  await query(
+    app.em(),
+    sql`
+      insert into provider_day (project_id, provider, day, sent, complained)
+      select ${project.id}, p, ${day}, 200, 1 from generate_series(0, 6) n, unnest(array['gmail.com', 'outlook.com']) p
+      on conflict do nothing`,
+  );
+}
+
 export interface ConsoleOptions {
   owner?: TestProject;
   /** Written wherever a person could write markup. */
@@ -255,6 +276,7 @@ export async function fillConsole(
   await owner.api('POST', '/domains', { body: { domain: 'shop.test' } });
   const workflow = await addWorkflow(app, owner);
   const segmentId = await addSegment(app, owner);
+  await addResults(app, owner);
   const webhook = await addWebhook(app, owner);
   await addHistory(app, owner, rows > 0 ? 400 : 40);
   if (rows > 0) await addRows(app, owner, rows);
@@ -264,7 +286,17 @@ export async function fillConsole(
 
 /** The pages that list. */
 export const CONSOLE_LISTS = [
-  ...['today', 'emails', 'campaigns', 'automations', 'contacts', 'segments', 'topics', 'suppressions'],
+  ...[
+    'today',
+    'emails',
+    'campaigns',
+    'automations',
+    'deliverability',
+    'contacts',
+    'segments',
+    'topics',
+    'suppressions',
+  ],
   ...['templates', 'domains', 'webhooks', 'keys', 'audit', 'settings'],
 ];
 
@@ -287,6 +319,7 @@ export function pagesOf(world: ConsoleWorld): [place: string, wanted: string][] 
     ['automations', 'Welcome'],
     [`automations/${world.workflowId}`, 'The webhook answered 500'],
     [`automations/${world.workflowId}?execution=${world.executionId}`, 'Tell the shop'],
+    ['deliverability', 'outlook.com'],
     ['segments', 'Readers'],
     [`segments/${world.segmentId}`, 'Contacts at the end of each day'],
     ['topics', 'News'],

@@ -6,6 +6,7 @@ import { CampaignView } from './views/campaign.mjs';
 import { CampaignsView } from './views/campaigns.mjs';
 import { ContactView } from './views/contact.mjs';
 import { ContactsView } from './views/contacts.mjs';
+import { DeliverabilityView } from './views/deliverability.mjs';
 import { DomainsView } from './views/domains.mjs';
 import { EmailView } from './views/email.mjs';
 import { EmailsView } from './views/emails.mjs';
@@ -32,6 +33,7 @@ export const VIEWS = {
   emails: { title: 'Emails', icon: 'envelope', all: EmailsView, one: EmailView },
   campaigns: { title: 'Campaigns', icon: 'megaphone', all: CampaignsView, one: CampaignView },
   automations: { title: 'Automations', icon: 'bolt', all: AutomationsView, one: AutomationView },
+  deliverability: { title: 'Deliverability', icon: 'signal', all: DeliverabilityView },
   contacts: { title: 'Contacts', icon: 'users', all: ContactsView, one: ContactView },
   address: { title: 'Address', icon: 'user', one: AddressView },
   segments: { title: 'Segments', icon: 'funnel', all: SegmentsView, one: SegmentView },
@@ -48,7 +50,7 @@ export const VIEWS = {
 
 /** The pages of the rail. */
 export const GROUPS = {
-  Sending: ['today', 'emails', 'campaigns', 'automations'],
+  Sending: ['today', 'emails', 'campaigns', 'automations', 'deliverability'],
   People: ['contacts', 'segments', 'topics', 'suppressions'],
   Setup: ['templates', 'domains', 'webhooks', 'keys', 'audit', 'settings'],
 };

@@ -200,6 +200,8 @@ export const ROUTES = {
     stats: 'GET /activity/stats query',
     /** What waits in the project, and for how long. */
     queue: 'GET /activity/queue',
+    /** What providers make of our mail. */
+    deliverability: 'GET /deliverability query',
     /** Finds records by id, by name, or by part of an address. */
     find: 'POST /find body',
   },

@@ -1,6 +1,8 @@
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
-import { number, tables, type RowOf } from '../../database/tables.ts';
+import { number, tables, text, type RowOf } from '../../database/tables.ts';
+import type { SourceDayFilter } from './source-days.ts';
 
 /** How often recipients at a provider reported emails of a project as spam, over the last seven UTC days. */
 const COMPLAINT_RATE = { provider: tables.providerDay.provider, sent: number, complained: number };
@@ -29,6 +31,25 @@ export async function listComplaintRates(em: Em, projectId: string): Promise<Com
       group by provider order by 3 desc, 2 desc, 1 limit ${RATES_MAX}`,
     COMPLAINT_RATE,
   );
+}
+
+/** What was counted of a project by provider and UTC day, of the providers with the most emails. */
+export async function listProjectDays(em: Em, projectId: string, { from, to, source, provider }: SourceDayFilter) {
+  const ofProject = sql`
+    project_id = ${projectId} and day between ${from}::date and ${to}::date
+      and provider = coalesce(${provider ?? null}, provider) and ${source === undefined}::boolean`;
+  const rows = await query(
+    em,
+    sql`
+      with largest as (
+        select provider from provider_day where ${ofProject}
+        group by provider order by sum(sent) desc, provider limit ${LIMITS.deliverabilityResults}
+      )
+      select provider, day::text, sent as accepted, complained as complaints from provider_day join largest using (provider)
+      where ${ofProject} order by provider, day`,
+    { provider: text, day: text, accepted: number, complaints: number },
+  );
+  return rows.map((row) => ({ ...row, source: null }));
 }
 
 /**

@@ -1,4 +1,6 @@
-import { ANSWER_NUMBERS, type Answers, type CountedAnswers } from '../../sending/permit/answers.ts';
+import { ANSWER_NUMBERS } from '../../pure/deliverability.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Answers, CountedAnswers } from '../../sending/permit/answers.ts';
 import { OTHER, PROVIDERS_MAX } from '../../sending/permit/email-counts.ts';
 import { partsOfAllowance } from '../../sending/permit/shaping.ts';
 import type { AnswerCount, EmailNumbers } from '../../sending/ports.ts';
@@ -120,7 +122,7 @@ export async function countReport(
   );
 }
 
-/** What providers made of the emails of sources, by day. */
+/** What providers made of the emails of sources, by day: of the providers and sources with the most emails. */
 export async function listSourceDays(em: Em, { from, to, source, provider }: SourceDayFilter): Promise<SourceDay[]> {
   const conditions = [sql`day between ${from}::date and ${to}::date`];
   if (source !== undefined) conditions.push(sql`source = ${source}`);
@@ -128,7 +130,11 @@ export async function listSourceDays(em: Em, { from, to, source, provider }: Sou
   return query(
     em,
     sql`
-      select source, provider, day::text, ${columnsOf(NUMBERS)} from source_day
+      with largest as (
+        select source, provider from source_day where ${joinSql(conditions, ' and ')}
+        group by source, provider order by sum(offered) desc, source, provider limit ${LIMITS.deliverabilityResults}
+      )
+      select source, provider, day::text, ${columnsOf(NUMBERS)} from source_day join largest using (source, provider)
       where ${joinSql(conditions, ' and ')} order by source, provider, day`,
     SOURCE_DAY,
   );

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { healthLabels } from '../../sending/delivery-metrics.ts';
+import { providerGroupOf } from '../../sending/verdict/recipient-provider.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
 import type { Figures } from './figures.ts';
 
@@ -42,12 +43,18 @@ function createFigureGauges(registry: Registry) {
   const campaigns = gauge(registry, 'everpost_campaigns_sending', 'Campaigns that are being sent');
   const left = gauge(registry, 'everpost_campaign_recipients_left', 'Recipients of these without an outcome');
   const paused = gauge(registry, 'everpost_providers_paused', 'Pauses of sending now', ['relay', 'provider']);
+  const reputation = gauge(
+    registry,
+    'everpost_reputation_ratio',
+    'Share of the emails of two days that a provider defers or refuses for reputation; the highest of a label',
+    ['source', 'provider'],
+  );
   const held = gauge(
     registry,
     'everpost_webhook_events_held_seconds',
     'How long the oldest webhook event has waited for an open transaction',
   );
-  const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused];
+  const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused, reputation];
   const plain = [emails, emailsOldest, lag, campaigns, left, held];
 
   function clear(): void {
@@ -74,6 +81,10 @@ function createFigureGauges(registry: Registry) {
     campaigns.set(figures.campaigns.sending);
     left.set(figures.campaigns.recipientsLeft);
     held.set(figures.webhookEventsHeldSeconds);
+    // The lowest first, so that the highest of the other providers remains.
+    for (const { source, provider, ratio } of figures.reputation.toSorted((left, right) => left.ratio - right.ratio)) {
+      reputation.set({ source, provider: providerGroupOf(provider) }, ratio);
+    }
     for (const { relay, provider } of figures.pausedProviders) paused.inc(healthLabels(relay, provider));
   }
   return { show, clear };

@@ -3,6 +3,7 @@ import { campaignStatus, executionStatus, jobState } from '../../database/consta
 import { limitStatements, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { EMAILS_MIN } from '../../pure/deliverability.ts';
 import { OUTBOX_KINDS } from '../../pure/outbox-kinds.ts';
 
 /** The number of waiting items, and for how many seconds the oldest has waited. */
@@ -22,6 +23,8 @@ export interface Figures {
   campaigns: { sending: number; recipientsLeft: number };
   /** Providers to which sending is paused. */
   pausedProviders: { relay: string; provider: string }[];
+  /** The share of the emails of today and yesterday that a provider deferred or refused for reputation, by source. */
+  reputation: { source: string; provider: string; ratio: number }[];
   /** For how many seconds the oldest webhook event has waited for an open transaction. */
   webhookEventsHeldSeconds: number;
 }
@@ -133,6 +136,18 @@ async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
   );
 }
 
+/** Only of sources and providers with as many emails as say something. */
+async function reputationRatios(em: Em): Promise<Figures['reputation']> {
+  return query(
+    em,
+    sql`
+      select source, provider, sum(deferred_reputation + refused_reputation)::float8 / sum(offered) as ratio
+      from source_day where day >= (now() at time zone 'UTC')::date - 1
+      group by source, provider having sum(offered) >= ${EMAILS_MIN} order by sum(offered) desc limit ${ROWS_LOOKED_AT}`,
+    { source: tables.sourceDay.source, provider: tables.sourceDay.provider, ratio: number },
+  );
+}
+
 /** Endpoints get an event when all transactions that took a smaller number in the feed have ended. */
 async function webhookEventsHeldSeconds(em: Em): Promise<number> {
   const row = await queryOne(
@@ -159,6 +174,7 @@ export async function readFigures(em: Em): Promise<Figures> {
       jobs: await jobFigures(tx),
       campaigns: await campaignFigures(tx),
       pausedProviders: await pausedProviders(tx),
+      reputation: await reputationRatios(tx),
       webhookEventsHeldSeconds: await webhookEventsHeldSeconds(tx),
     };
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AnswerNumber } from '../../pure/deliverability.ts';
 import { signsOf } from '../verdict/refusal-signs.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import { judgeRefusal } from '../verdict/judge-refusal.ts';
-import { answersOf, refusedAs, type AnswerNumber, type Answers, type CountedAnswers } from './answers.ts';
+import { answersOf, refusedAs, type Answers, type CountedAnswers } from './answers.ts';
 import { EmailCounts, OTHER, PROVIDERS_MAX } from './email-counts.ts';
 
 const NOON = Date.parse('2026-11-25T12:00:00Z');

@@ -1,12 +1,7 @@
+import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import type { RefusalSigns } from '../verdict/refusal-signs.ts';
 
-/** What is counted of the emails that a source carries to a provider on a day. */
-export const ANSWER_NUMBERS = [
-  ...(['offered', 'accepted', 'deferredSpeed', 'deferredReputation', 'deferredOther'] as const),
-  ...(['refusedMailbox', 'refusedReputation', 'refusedOther', 'complaints', 'deliveryMs'] as const),
-] as const;
-export type AnswerNumber = (typeof ANSWER_NUMBERS)[number];
 export type Answers = Partial<Record<AnswerNumber, number>>;
 
 /** What was counted of an email that servers put off. It is stored with the email, because any worker may try it again. */

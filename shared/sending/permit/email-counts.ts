@@ -1,6 +1,7 @@
+import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { AnswerCount, SentCount } from '../ports.ts';
 import { isNamedProvider } from '../verdict/mx-provider.ts';
-import type { AnswerNumber, Answers } from './answers.ts';
+import type { Answers } from './answers.ts';
 import { ALL, partsOfKey } from './keys.ts';
 
 /** The most counts that are kept while they cannot be stored. */

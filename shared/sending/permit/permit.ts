@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { AttemptLedger, OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { MessageLimits } from '../transport/message.ts';
@@ -7,7 +8,7 @@ import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
 import type { Later } from '../postponed.ts';
-import { answersOf, refusedAs, type AnswerNumber } from './answers.ts';
+import { answersOf, refusedAs } from './answers.ts';
 import type { Shortage } from './allowances.ts';
 import type { Booking } from './booking.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';

@@ -272,5 +272,6 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 5);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
   await record('getQueue');
+  await record('getDeliverability');
   await record('deleteEvents', { params: { eventName: 'order.sent' } });
 }

@@ -1,0 +1,107 @@
+import { withQuery } from '../api.mjs';
+import { count, duration, percent } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Chips, Empty, PageHead, Section } from '../parts/basics.mjs';
+import { Bars } from '../parts/figures.mjs';
+import { Load } from '../parts/load.mjs';
+import { Pill } from '../parts/pill.mjs';
+import { Table } from '../parts/table.mjs';
+import { filtersOf } from '../route.mjs';
+
+/** @typedef {import('../api-types.ts').Deliverability} Deliverability */
+/** @typedef {Deliverability['results'][number]} Result */
+
+/** @type {import('../parts/table.mjs').Column[]} */
+const COLUMNS = [
+  { label: 'Provider', kind: 'main' },
+  { label: 'State', kind: 'pill' },
+  { label: 'Source', kind: 'mono', wide: true },
+  { label: 'Accepted', kind: 'num' },
+  { label: 'Deferred', kind: 'num' },
+  { label: 'Refused', kind: 'num' },
+  { label: 'Complaints', kind: 'num' },
+  { label: 'Delivery time', kind: 'num', wide: true },
+];
+const PERIODS = { 7: '7 days', 90: '90 days' };
+
+/** @param {number | null} rate */
+const rateText = (rate) => (rate === null ? '–' : percent(rate));
+
+/** @param {Result} result */
+function row({ source, provider, totals, signs }) {
+  const state = signs.some(({ isUrgent }) => isUrgent) ? 'FAILING' : 'WARNING';
+  return {
+    key: `${source ?? ''} ${provider}`,
+    cells: [
+      provider,
+      signs.length > 0 ? html`<${Pill} state=${state} word=${state === 'FAILING' ? 'Urgent' : 'Watch'} />` : '',
+      source ?? '',
+      count(totals.accepted ?? 0),
+      rateText(totals.deferredRate),
+      rateText(totals.refusedRate),
+      rateText(totals.complaintRate),
+      totals.deliverySeconds === null ? '–' : duration(totals.deliverySeconds),
+    ],
+  };
+}
+
+/** @param {Result[]} results */
+function chartOf(results) {
+  const all = results.flatMap(({ days }) => days);
+  const days = [...new Set(all.map(({ date }) => date))].sort();
+  /** @param {(keyof Result['totals'])[]} names */
+  const sums = (...names) =>
+    days.map((day) =>
+      all.reduce(
+        (sum, each) => (each.date === day ? names.reduce((total, name) => total + (each[name] ?? 0), sum) : sum),
+        0,
+      ),
+    );
+  return {
+    days,
+    series: [
+      { label: 'accepted', hue: 'accent', values: sums('accepted') },
+      { label: 'deferred', hue: 'quiet', values: sums('deferredSpeed', 'deferredReputation', 'deferredOther') },
+      { label: 'refused', hue: 'bad', values: sums('refusedMailbox', 'refusedReputation', 'refusedOther') },
+    ],
+  };
+}
+
+/** What do providers make of our mail? @param {import('../main.mjs').ViewProps} props */
+export function DeliverabilityView({ route }) {
+  const { values, change, clear } = filtersOf(route, ['provider', 'source', 'days']);
+  const { provider = '', source = '', days = '' } = values;
+  const filters = [
+    { name: 'provider', label: 'Provider', value: provider },
+    { name: 'source', label: 'Source', value: source },
+    { name: 'days', label: 'Period', value: days, options: PERIODS },
+  ];
+  return html`<${PageHead}
+      title="Deliverability"
+      facts=${html`What providers make of our mail in ${days || 30} days (UTC) · <a href="/docs/deliverability">What to do</a>`}
+    />
+    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    <${Load} path=${withQuery('/deliverability', values)} isPage>
+      ${(/** @type {Deliverability} */ { results }) => {
+        if (results.length === 0)
+          return html`<${Empty}
+            title="No provider has answered yet"
+            text="Each provider that gets mail has a row here: what it accepts, defers and refuses"
+            icon="signal"
+            guide="deliverability"
+          />`;
+        const signs = results.flatMap((result) => result.signs.map((sign) => ({ ...sign, key: row(result).key })));
+        return html`${
+            signs.length > 0 &&
+            html`<${Section} title="Needs attention">
+              ${signs.map(
+                ({ key, sign, sentence, isUrgent }) =>
+                  html`<p key=${`${key} ${sign}`} class=${isUrgent ? 'notice bad' : 'notice'}>${sentence}</p>`,
+              )}
+            <//>`
+          }
+          <${Bars} title="Emails by day (UTC)" ...${chartOf(results)} />
+          <${Table} label="What each provider made of our mail" columns=${COLUMNS} rows=${results.map(row)} />`;
+      }}
+    <//>`;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { readDeliverability, type DeliverabilityResult } from '../../shared/domain/emails/deliverability.ts';
+import { SIGN_RULES, type DayNumbers } from '../../shared/pure/deliverability.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import { percent } from '../http/percent.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+
+const DAYS_DEFAULT = 30;
+const NAME_LENGTH_MAX = 255;
+const name = z.string().trim().min(1).max(NAME_LENGTH_MAX).optional();
+
+const deliverabilityQuery = z.object({
+  days: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.deliverabilityDays)
+    .default(DAYS_DEFAULT)
+    .meta({ description: 'How many days in UTC, with today' }),
+  provider: name
+    .pipe(z.string().toLowerCase().optional())
+    .meta({ description: 'One provider only', examples: ['gmail.com'] }),
+  source: name.meta({ description: 'One source only, by its name' }),
+});
+
+const count = z.int().nullable();
+const rate = z.number().nullable();
+const numbers = {
+  offered: count,
+  accepted: count,
+  deferredSpeed: count,
+  deferredReputation: count,
+  deferredOther: count,
+  refusedMailbox: count,
+  refusedReputation: count,
+  refusedOther: count,
+  complaints: count,
+  acceptedRate: rate,
+  deferredRate: rate,
+  refusedRate: rate,
+  hardBounceRate: rate,
+  complaintRate: rate,
+  deliverySeconds: z.number().nullable(),
+};
+
+const resultSchema = z
+  .object({
+    source: z.string().nullable(),
+    provider: z.string(),
+    totals: z.object(numbers).meta({ id: 'DeliverabilityNumbers', description: 'What a provider made of emails' }),
+    days: z.array(
+      z
+        .object({ date: z.iso.date(), ...numbers })
+        .meta({ id: 'DeliverabilityDay', description: 'What a provider made of the emails of a day in UTC' }),
+    ),
+    signs: z.array(
+      z
+        .object({
+          sign: z.enum(SIGN_RULES.map(({ sign }) => sign)),
+          isUrgent: z.boolean(),
+          percent: z.number(),
+          since: z.iso.date(),
+          sentence: z.string(),
+        })
+        .meta({ id: 'DeliverabilitySign', description: 'Something that a provider has against our mail now' }),
+    ),
+  })
+  .meta({
+    id: 'DeliverabilityResult',
+    description: 'What a provider made of the emails of a source, or of the project',
+  });
+
+export const deliverabilitySchema = z
+  .object({ from: z.iso.date(), to: z.iso.date(), isOfProject: z.boolean(), results: z.array(resultSchema) })
+  .meta({ id: 'Deliverability', description: 'What providers make of our mail' });
+
+/** The numbers as the API shows them; null where nobody has counted. */
+function numbersView(day: DayNumbers): z.infer<typeof resultSchema>['totals'] {
+  const { offered, accepted, complaints, deliveryMs } = day;
+  const sumOf = (kind: string): number =>
+    Object.entries(day).reduce((sum, [each, value]) => (each.startsWith(kind) ? sum + value : sum), 0);
+  const rateOf = (part: number | undefined): number | null =>
+    offered === undefined ? null : percent(part ?? 0, offered);
+  const counts = ['offered', 'accepted', 'complaints', ...SIGN_RULES.map(({ sign }) => sign)] as const;
+  return {
+    ...(Object.fromEntries(counts.map((each) => [each, day[each] ?? null])) as Record<
+      (typeof counts)[number],
+      number | null
+    >),
+    acceptedRate: rateOf(accepted),
+    deferredRate: rateOf(sumOf('deferred')),
+    refusedRate: rateOf(sumOf('refused')),
+    hardBounceRate: rateOf(day.refusedMailbox),
+    complaintRate: percent(complaints ?? 0, accepted ?? 0),
+    deliverySeconds: deliveryMs !== undefined && accepted ? Math.round(deliveryMs / accepted) / 1_000 : null,
+  };
+}
+
+const resultView = ({ source, provider, totals, days, signs }: DeliverabilityResult): z.infer<typeof resultSchema> => ({
+  ...{ source, provider, signs, totals: numbersView(totals) },
+  days: days.map((day) => ({ date: day.day, ...numbersView(day) })),
+});
+
+const deliverability = endpoint({
+  operationId: 'getDeliverability',
+  roles: ['marketing', 'read'],
+  isHeavy: true,
+  method: 'get',
+  path: '/deliverability',
+  tag: 'Activity',
+  summary: 'What providers make of our mail, by source and by day',
+  description:
+    'What was offered, accepted, deferred, refused and reported as spam, and what a provider has against our mail now, in plain sentences. Sources carry the mail of all projects, so their numbers are shown to a project that is alone in the installation. With more projects, each sees what was counted of its own mail: the emails that were accepted and the complaints of the last days; the other numbers are null. At most 100 results, those with the most emails.',
+  query: deliverabilityQuery,
+  replies: {
+    200: { description: 'The results', schema: deliverabilitySchema },
+  },
+  async handle({ em, project, query }) {
+    const { results, ...range } = await readDeliverability(em, query, project.id);
+    return ok({ ...range, results: results.map(resultView) });
+  },
+});
+
+/** The endpoint of deliverability. */
+export const deliverabilityEndpoints: Endpoint[] = [deliverability];

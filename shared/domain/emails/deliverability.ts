@@ -1,0 +1,68 @@
+import { ANSWER_NUMBERS, signsOfDays, type DayNumbers, type Sign } from '../../pure/deliverability.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from '../../database/em.ts';
+import { query, sql } from '../../database/sql.ts';
+import { number } from '../../database/tables.ts';
+import { listProjectDays } from './complaint-rates.ts';
+import { listSourceDays } from './source-days.ts';
+
+/** The numbers of a day; those of a project have no source. */
+type DayOfSource = { source: string | null; provider: string; day: string } & DayNumbers;
+
+/** What a provider made of the emails of a source, or of a project. Numbers that nobody has counted are missing. */
+export interface DeliverabilityResult {
+  /** Null for the numbers of one project, which no source has. */
+  source: string | null;
+  provider: string;
+  totals: DayNumbers;
+  days: ({ day: string } & DayNumbers)[];
+  signs: Sign[];
+}
+
+export interface DeliverabilityQuery {
+  /** The latest days, with today. */
+  days: number;
+  source?: string | undefined;
+  provider?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const dayBefore = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+function totalsOf(days: readonly DayNumbers[]): DayNumbers {
+  const known = ANSWER_NUMBERS.filter((name) => days.some((day) => day[name] !== undefined));
+  return Object.fromEntries(known.map((name) => [name, days.reduce((sum, day) => sum + (day[name] ?? 0), 0)]));
+}
+
+/**
+ * What providers made of our mail, those with the most emails first. The numbers of a source are of all projects: a
+ * project sees them when it is alone in the installation, else what was counted of its own mail.
+ * @param projectId undefined for the operator
+ */
+export async function readDeliverability(
+  em: Em,
+  asked: DeliverabilityQuery,
+  projectId?: string,
+): Promise<{ from: string; to: string; isOfProject: boolean; results: DeliverabilityResult[] }> {
+  const [from, to] = [dayBefore(asked.days - 1), dayBefore(0)];
+  const projects =
+    projectId === undefined ? [] : await query(em, sql`select 1 as one from project limit 2`, { one: number });
+  const isOfProject = projectId !== undefined && projects.length > 1;
+  // Streaks may have begun before the days that are asked for.
+  const filter = { ...asked, from: dayBefore(LIMITS.deliverabilityDays - 1), to };
+  const rows: DayOfSource[] = isOfProject
+    ? await listProjectDays(em, projectId, filter)
+    : await listSourceDays(em, filter);
+  const groups = Map.groupBy(rows, ({ source, provider }) => JSON.stringify([source, provider]));
+  const sources = new Set(rows.map(({ source }) => source));
+  const results = [...groups.values()].map((group) => {
+    const { source = null, provider = '' } = group[0] ?? {};
+    const shown = group.filter(({ day }) => day >= from);
+    const name = sources.size > 1 && source !== null ? source : undefined;
+    const signs = signsOfDays({ provider, source: name, days: group, today: to });
+    return { source, provider, totals: totalsOf(shown), days: shown, signs };
+  });
+  const sizeOf = ({ totals }: DeliverabilityResult) => totals.offered ?? totals.accepted ?? 0;
+  const found = results.filter(({ days, signs }) => days.length + signs.length > 0);
+  return { from, to, isOfProject, results: found.sort((left, right) => sizeOf(right) - sizeOf(left)) };
+}
