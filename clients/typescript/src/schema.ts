@@ -973,6 +973,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deliverability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What providers make of our mail, by source and by day
+         * @description What was offered, accepted, deferred, refused and reported as spam, and what a provider has against our mail now, in plain sentences. Sources carry the mail of all projects, so their numbers are shown to a project that is alone in the installation. With more projects, each sees what was counted of its own mail: the emails that were accepted and the complaints of the last days; the other numbers are null. At most 100 results, those with the most emails.
+         *
+         *     Roles: full, marketing, read.
+         */
+        get: operations["getDeliverability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/domains": {
         parameters: {
             query?: never;
@@ -4203,6 +4225,126 @@ export interface components {
         DeleteEventsResponse: {
             /** @description How many were deleted */
             deletedCount: number;
+        };
+        /** @description What providers make of our mail */
+        Deliverability: {
+            /**
+             * Format: date
+             * @description The first day
+             */
+            from: string;
+            /** @description Whether the numbers are those of the project alone; else they are of all mail of the sources */
+            isOfProject: boolean;
+            /** @description By source and provider, those with the most emails first */
+            results: components["schemas"]["DeliverabilityResult"][];
+            /**
+             * Format: date
+             * @description The last day, which is today in UTC
+             */
+            to: string;
+        };
+        /** @description What a provider made of the emails of a day in UTC */
+        DeliverabilityDay: {
+            /** @description Emails that the provider accepted */
+            accepted: number | null;
+            /** @description Percent of the offered emails that it accepted */
+            acceptedRate: number | null;
+            /** @description Percent that were reported as spam */
+            complaintRate: number | null;
+            /** @description Emails that were reported as spam */
+            complaints: number | null;
+            /**
+             * Format: date
+             * @description The day, in UTC
+             */
+            date: string;
+            /** @description Emails that it put off for another reason, such as greylisting */
+            deferredOther: number | null;
+            /** @description Percent of the offered emails that it put off */
+            deferredRate: number | null;
+            /** @description Emails that it put off for reputation */
+            deferredReputation: number | null;
+            /** @description Emails that it put off because they came too fast */
+            deferredSpeed: number | null;
+            /** @description Mean time from when an email was due until it was accepted; null without one */
+            deliverySeconds: number | null;
+            /** @description Percent of the offered emails whose mailbox or domain does not exist */
+            hardBounceRate: number | null;
+            /** @description Emails that the provider answered; each counts once a day */
+            offered: number | null;
+            /** @description Emails whose mailbox or domain does not exist */
+            refusedMailbox: number | null;
+            /** @description Emails that it refused for another reason */
+            refusedOther: number | null;
+            /** @description Percent of the offered emails that it refused */
+            refusedRate: number | null;
+            /** @description Emails that it refused for reputation or policy */
+            refusedReputation: number | null;
+        };
+        /** @description What a provider made of emails */
+        DeliverabilityNumbers: {
+            /** @description Emails that the provider accepted */
+            accepted: number | null;
+            /** @description Percent of the offered emails that it accepted */
+            acceptedRate: number | null;
+            /** @description Percent that were reported as spam */
+            complaintRate: number | null;
+            /** @description Emails that were reported as spam */
+            complaints: number | null;
+            /** @description Emails that it put off for another reason, such as greylisting */
+            deferredOther: number | null;
+            /** @description Percent of the offered emails that it put off */
+            deferredRate: number | null;
+            /** @description Emails that it put off for reputation */
+            deferredReputation: number | null;
+            /** @description Emails that it put off because they came too fast */
+            deferredSpeed: number | null;
+            /** @description Mean time from when an email was due until it was accepted; null without one */
+            deliverySeconds: number | null;
+            /** @description Percent of the offered emails whose mailbox or domain does not exist */
+            hardBounceRate: number | null;
+            /** @description Emails that the provider answered; each counts once a day */
+            offered: number | null;
+            /** @description Emails whose mailbox or domain does not exist */
+            refusedMailbox: number | null;
+            /** @description Emails that it refused for another reason */
+            refusedOther: number | null;
+            /** @description Percent of the offered emails that it refused */
+            refusedRate: number | null;
+            /** @description Emails that it refused for reputation or policy */
+            refusedReputation: number | null;
+        };
+        /** @description What a provider made of the emails of a source, or of the project */
+        DeliverabilityResult: {
+            /** @description Days on which the provider was offered mail */
+            days: components["schemas"]["DeliverabilityDay"][];
+            /** @description The provider of the recipients; other is all that have no row of their own */
+            provider: string;
+            /** @description What it has against our mail now, the most urgent first */
+            signs: components["schemas"]["DeliverabilitySign"][];
+            /** @description The name of the source that carried them; null for the numbers of the project */
+            source: string | null;
+            /** @description The sums of the days */
+            totals: components["schemas"]["DeliverabilityNumbers"];
+        };
+        /** @description Something that a provider has against our mail now */
+        DeliverabilitySign: {
+            /** @description Whether it is so high that providers act on it */
+            isUrgent: boolean;
+            /** @description How many percent of the emails since its first day */
+            percent: number;
+            /** @description The same in words */
+            sentence: string;
+            /**
+             * @description The number that is too high
+             * @enum {string}
+             */
+            sign: "complaints" | "refusedMailbox" | "refusedReputation" | "deferredReputation" | "deferredSpeed" | "refusedOther" | "deferredOther";
+            /**
+             * Format: date
+             * @description The first day of the present streak
+             */
+            since: string;
         };
         /** @description A DNS record to set up */
         DnsRecord: {
@@ -8803,6 +8945,11 @@ export type CreateWebhookResponse = components['schemas']['CreateWebhookResponse
 export type CreateWorkflowRequest = components['schemas']['CreateWorkflowRequest'];
 export type DelayConfig = components['schemas']['DelayConfig'];
 export type DeleteEventsResponse = components['schemas']['DeleteEventsResponse'];
+export type Deliverability = components['schemas']['Deliverability'];
+export type DeliverabilityDay = components['schemas']['DeliverabilityDay'];
+export type DeliverabilityNumbers = components['schemas']['DeliverabilityNumbers'];
+export type DeliverabilityResult = components['schemas']['DeliverabilityResult'];
+export type DeliverabilitySign = components['schemas']['DeliverabilitySign'];
 export type DnsRecord = components['schemas']['DnsRecord'];
 export type Domain = components['schemas']['Domain'];
 export type DoubleOptIn = components['schemas']['DoubleOptIn'];
@@ -10311,6 +10458,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ContactPage"];
+                };
+            };
+        };
+    };
+    getDeliverability: {
+        parameters: {
+            query?: {
+                /** @description How many days in UTC, with today */
+                days?: number;
+                /** @description One provider only */
+                provider?: string;
+                /** @description One source only, by its name */
+                source?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliverability"];
                 };
             };
         };
