@@ -215,3 +215,12 @@ it('records checks of domains', async () => {
     activities: { checkDomains: async () => ({ checked: 1, lastId: --batches > 0 ? randomUUID() : null }) },
   });
 }, 60_000);
+
+it('records what schedules start and one activity does', async () => {
+  const ended = { removed: 0 } as never;
+  const recordings = { cleanUp: 'cleanUp', reconcile: 'reconcile', tlsReports: 'sendTlsReports' } as const;
+  for (const [type, activity] of Object.entries(recordings) as [keyof typeof recordings, keyof Activities][]) {
+    const workflowId = `${type}-${randomUUID()}`;
+    await record('done', { type, workflowId, input: {}, activities: { [activity]: async () => ended } });
+  }
+}, 60_000);
