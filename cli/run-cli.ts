@@ -20,6 +20,7 @@ import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
 import { addTemporalCommands } from './temporal-commands.ts';
+import { addWarmUpCommands } from './warm-up-commands.ts';
 import { everpostVersion } from './version.ts';
 
 const COMMANDS = [
@@ -38,6 +39,7 @@ const COMMANDS = [
   addDeliverabilityCommand,
   addSourceCommands,
   addShapingCommands,
+  addWarmUpCommands,
   addSystemCommands,
   addTemporalCommands,
   addDeployCommands,

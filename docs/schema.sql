@@ -245,6 +245,8 @@ create table campaign (
   is_public boolean not null default false,
   human_opened_count integer not null default 0,
   human_clicked_count integer not null default 0,
+  audience_order text,
+  audience_before timestamp(3) with time zone,
   constraint campaign_pkey PRIMARY KEY (id),
   constraint campaign_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint campaign_audience_type_check CHECK ((audience_type = ANY (ARRAY['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
@@ -756,6 +758,7 @@ create table source (
   relay text not null,
   drained_at timestamp(3) with time zone,
   seen_at timestamp(3) with time zone not null default now(),
+  warm_up jsonb,
   constraint source_pkey PRIMARY KEY (name)
 );
 
@@ -883,6 +886,18 @@ create table trace_context (
   constraint trace_context_pkey PRIMARY KEY (subject_id)
 );
 CREATE INDEX trace_context_by_creation ON trace_context USING btree (created_at);
+
+create table warm_up (
+  source text not null,
+  provider text not null,
+  day date not null,
+  step integer not null,
+  reason text,
+  moved_on date,
+  use jsonb not null,
+  constraint warm_up_pkey PRIMARY KEY (source, provider),
+  constraint warm_up_source_fkey FOREIGN KEY (source) REFERENCES source(name) ON DELETE CASCADE
+);
 
 create table webhook_delivery (
   id uuid not null,

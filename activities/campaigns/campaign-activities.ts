@@ -86,6 +86,8 @@ function stateView(state: CampaignState, ratePerSecond: number): CampaignStateVi
     ...(state.waiting && { waiting: state.waiting }),
     ...(state.pausedAt && { pausedSince: state.pausedAt.toISOString() }),
     ...divisionFor(ratePerSecond),
+    // Pages side by side would not keep the order of the recipients.
+    ...(state.isOrdered && { lanes: 1 }),
   };
 }
 

@@ -28,7 +28,11 @@ afterAll(() => database.drop());
 function throttleOf(isUrgent: boolean): Throttle {
   const store = createPermitStore(() => database.orm.em.fork(), 0);
   const smtp = { capacity: 1, isClosed: () => false, relays: () => [] };
-  const metrics = { providerPaused: () => undefined, providerRecovered: () => undefined };
+  const metrics = {
+    providerPaused: () => undefined,
+    providerRecovered: () => undefined,
+    warmUpDecided: () => undefined,
+  };
   const permit = new Permit({
     ...{ store, smtp, metrics, logger: createLogger({ level: 'warn', name: 'test' }) },
     shaping: { defaults: 'mx', rules: [] },

@@ -16,6 +16,7 @@ const PROBLEMS = [
   'EMPTY_PLACEHOLDERS',
   'FOREIGN_PLACEHOLDERS',
   'NO_PLAIN_TEXT',
+  'WARM_UP',
 ] as const;
 
 const problemSchema = z
@@ -108,6 +109,14 @@ export const campaignCheckSchema = z
     plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
     templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),
     duration: durationSchema.nullable().describe('Null when no speed is known'),
+    warmUp: z
+      .object({
+        days: z.int().meta({ description: 'The day on which the last email goes; 1 is today', examples: [3] }),
+        provider: z.string().describe('The provider that takes the most days'),
+      })
+      .meta({ id: 'CampaignWarmUp', description: 'How many days it takes, because sources warm up' })
+      .nullable()
+      .describe('Null when no warm-up holds it for longer than today'),
   })
   .meta({ id: 'CampaignCheck', description: 'What would happen if a campaign were sent now' });
 
@@ -127,7 +136,7 @@ function errorsOf({ audience, sender, content }: CampaignCheck): Problem[] {
   ]);
 }
 
-function warningsOf({ audience, sender, content, placeholders, oneClick }: CampaignCheck): Problem[] {
+function warningsOf({ audience, sender, content, placeholders, oneClick, warmUp }: CampaignCheck): Problem[] {
   const { domain } = sender;
   const { badLinks, hasPlainText, htmlBytes, lookAlikes } = content;
   return problemsOf('warning', [
@@ -153,12 +162,13 @@ function warningsOf({ audience, sender, content, placeholders, oneClick }: Campa
       `${lookAlikes.join(', ')}: placeholders of another language go out as they are; write {{name}}.`,
     ],
     [!hasPlainText, 'NO_PLAIN_TEXT', 'The email has no text for those who see no HTML.'],
+    [warmUp !== undefined, 'WARM_UP', warmUp?.words ?? ''],
   ]);
 }
 
 /** A check as callers see it. */
 export function campaignCheckView(check: CampaignCheck): z.infer<typeof campaignCheckSchema> {
-  const { audience, sender, content, placeholders, oneClick, speed } = check;
+  const { audience, sender, content, placeholders, oneClick, speed, warmUp } = check;
   const { matching, queued, receiving, ...notReceiving } = audience;
   const errors = errorsOf(check);
   return {
@@ -185,5 +195,6 @@ export function campaignCheckView(check: CampaignCheck): z.infer<typeof campaign
     plainText: content.hasPlainText,
     templateError: content.fault,
     duration: speed ? { seconds: Math.ceil(receiving / speed.emailsPerSecond), ...speed } : null,
+    warmUp: warmUp ? { days: warmUp.days, provider: warmUp.provider } : null,
   };
 }

@@ -55,7 +55,7 @@ export const emailStorySchema = emailSchema
         reason: z
           .enum(WAITING_REASONS)
           .describe(
-            '"complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "traffic rule": a rule for its provider is used up; "no source": the pool of its stream has no source in use; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet',
+            '"complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "traffic rule": a rule for its provider is used up; "warm-up": a source warms up, and what it may send today is used up; "no source": the pool of its stream has no source in use; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet',
           ),
         until: moment.meta({ examples: ['2026-02-04T09:30:00.000Z'] }),
         words: z.string().nullable().describe('of the server, or what else is known of the reason'),

@@ -177,6 +177,8 @@ export const tables = schema({
     isPublic: boolean,
     humanOpenedCount: number,
     humanClickedCount: number,
+    audienceOrder: nullable(text),
+    audienceBefore: nullable(date),
   },
   campaignPage: {
     campaignId: text,
@@ -548,6 +550,7 @@ export const tables = schema({
     relay: text,
     drainedAt: nullable(date),
     seenAt: date,
+    warmUp: nullable(jsonb),
   },
   sourceDay: {
     source: text,
@@ -636,6 +639,15 @@ export const tables = schema({
     subjectId: text,
     traceParent: text,
     createdAt: date,
+  },
+  warmUp: {
+    source: text,
+    provider: text,
+    day: date,
+    step: number,
+    reason: nullable(text),
+    movedOn: nullable(date),
+    use: jsonb,
   },
   webhookDelivery: {
     id: text,

@@ -67,3 +67,26 @@ it('the second rule for a source and a provider is named, and every fault of the
   }
   expect(faultOf('[]')).toContain('the document: ');
 });
+
+it('plans of warm-ups are read with their defaults, and each fault of one is named', () => {
+  writeFileSync(
+    file,
+    JSON.stringify({ plans: [{ perDay: [10, 20] }, { name: 'slow', provider: 'GMAIL.com', perDay: [1] }] }),
+  );
+  expect(readShapingFile(file).plans).toEqual([
+    { name: 'default', source: '*', provider: '*', perDay: [10, 20] },
+    { name: 'slow', source: '*', provider: 'gmail.com', perDay: [1] },
+  ]);
+  const plans = [{ perDay: [] }, { perDay: [1.5] }, { perDay: [1], days: 3 }, { name: 'a b', perDay: [1] }];
+  const fault = faultOf(JSON.stringify({ plans }));
+  for (const words of [
+    'plans.0.perDay: ',
+    'plans.1.perDay.0: must be a whole number',
+    'plans.2: Unrecognized key: "days"',
+    'plans.3.name: takes 1 to 63',
+  ])
+    expect(fault).toContain(`\n  ${words}`);
+  expect(faultOf(JSON.stringify({ plans: [{ perDay: [1] }, { perDay: [2] }] }))).toContain(
+    'plans.1: names plan default, source * and provider * a second time',
+  );
+});

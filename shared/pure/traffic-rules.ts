@@ -68,21 +68,32 @@ export interface ProjectShaping {
   rules: readonly ProjectRule[] | null;
 }
 
+/** A plan of `SHAPING_FILE`: what a source that warms up may send to a provider on each day. */
+const warmUpPlanSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"')
+    .default('default'),
+  source: z.string().min(1).max(255).default(ANY),
+  provider: provider.default(ANY),
+  perDay: z.array(amount).min(1).max(365),
+});
+
+/** Refuses what occurs a second time in a list of the file. */
+function once(items: readonly { source: string; provider: string; name?: string }[], context: z.RefinementCtx): void {
+  const known = new Set<string>();
+  for (const [index, { name, source, provider: named }] of items.entries()) {
+    const words = `${name === undefined ? '' : `plan ${name}, `}source ${source} and provider ${named}`;
+    const message = `names ${words} a second time`;
+    if (known.has(words)) context.addIssue({ code: 'custom', path: [index], message });
+    known.add(words);
+  }
+}
+
 export const shapingFileSchema = z.strictObject({
   defaults: z.enum(['mx', 'all', 'none']).default('mx'),
-  rules: z
-    .array(trafficRuleSchema)
-    .max(10_000)
-    .default([])
-    .superRefine((rules, context) => {
-      const known = new Set<string>();
-      for (const [index, rule] of rules.entries()) {
-        const key = `${rule.source} ${rule.provider}`;
-        const message = `names source ${rule.source} and provider ${rule.provider} a second time`;
-        if (known.has(key)) context.addIssue({ code: 'custom', path: [index], message });
-        known.add(key);
-      }
-    }),
+  rules: z.array(trafficRuleSchema).max(10_000).default([]).superRefine(once),
+  plans: z.array(warmUpPlanSchema).max(1_000).superRefine(once).optional(),
 });
 export type ShapingFile = z.infer<typeof shapingFileSchema>;
 

@@ -26,6 +26,8 @@ export interface DeliveryMetrics {
   /** Counts a pause; relay and provider as {@link partsOfKey} gives them. */
   providerPaused: (relay: string, provider: string) => void;
   providerRecovered: (relay: string, provider: string) => void;
+  /** Counts the decision about a day of a warm-up; the provider is `*` for the source itself. */
+  warmUpDecided: (source: string, provider: string, outcome: string) => void;
 }
 
 const LATENCY_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
@@ -75,6 +77,12 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     labelNames: ['relay', 'provider'],
     registers,
   });
+  const warmUps = new Counter({
+    name: 'everpost_warm_up_days_total',
+    help: 'Days of warm-ups by what was decided about them, and warm-ups that are finished',
+    labelNames: ['source', 'provider', 'outcome'],
+    registers,
+  });
   return {
     note({ verdict, refusal }, { to, urgency, queuedAt }) {
       const provider = providerGroupOf(to);
@@ -85,6 +93,9 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     relayUnavailable: () => unavailable.inc(),
     providerPaused: (relay, provider) => pauses.inc(healthLabels(relay, provider)),
     providerRecovered: (relay, provider) => recoveries.inc(healthLabels(relay, provider)),
+    warmUpDecided(source, provider, outcome) {
+      warmUps.inc({ source, provider: healthLabels(source, provider).provider, outcome });
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { DeliveryVerdict } from '../pure/emails/delivery-retry.ts';
 import type { Hold } from '../pure/emails/hold.ts';
 import type { ProjectShaping } from '../pure/traffic-rules.ts';
+import type { SourceWarmUp, WarmUpOutcome } from '../pure/warm-up.ts';
 import type { AllowanceRequest, Lease } from './permit/allowance.ts';
 import type { Answers, CountedAnswers } from './permit/answers.ts';
 import type { ProviderHealth, ProviderReport } from './permit/health.ts';
@@ -70,13 +71,31 @@ export interface ProviderStates {
   changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
   /** What traffic rules lend this worker, by the keys of its requests. */
   leases: ReadonlyMap<string, Lease>;
-  /** The names of the sources that are drained. */
+  /** The names of the sources that are drained, and of those that warm up. */
   drained: ReadonlySet<string>;
+  warming: ReadonlySet<string>;
+  /** The days of warm-ups that this call has decided. */
+  decided: readonly WarmUpDecision[];
+}
+
+/** How a warm-up goes on at a provider; without one, the warm-up of the source is finished. */
+export interface WarmUpDecision {
+  source: string;
+  provider?: string;
+  outcome: Exclude<WarmUpOutcome, 'same'> | 'finished';
+  reason: string | null;
+}
+
+/** A source of a worker. */
+export interface SourceInUse extends Source {
+  label: string;
+  /** The warm-up that begins when the source is met for the first time. */
+  firstWarmUp?: SourceWarmUp | undefined;
 }
 
 /** The sources of a worker, and what it asks of their traffic rules. */
 export interface SourceUse {
-  sources: readonly (Source & { label: string })[];
+  sources: readonly SourceInUse[];
   requests: ReadonlyMap<string, AllowanceRequest>;
 }
 

@@ -29,7 +29,15 @@ export function createStore() {
         states.set(key, state);
         leases.set(key, lease);
       }
-      return { nowMs, states: new Map(), changes: [], leases, drained: new Set(store.drained) };
+      return {
+        nowMs,
+        states: new Map(),
+        changes: [],
+        leases,
+        drained: new Set(store.drained),
+        warming: new Set(),
+        decided: [],
+      };
     },
   };
   return store;
@@ -45,7 +53,7 @@ export function createPermit(
   const relays = labels.map((label) => ({ label, source: { name: label, kind: 'relay', pool: 'default' } }) as never);
   const permit = new Permit({
     ...{ store, smtp: { capacity: 60, isClosed: () => false, relays: () => relays } },
-    metrics: { providerPaused: () => undefined, providerRecovered: () => undefined },
+    metrics: { providerPaused: () => undefined, providerRecovered: () => undefined, warmUpDecided: () => undefined },
     logger: createLogger({ level: 'silent', name: 'test' }),
     resolver: { mx: async () => ({ kind: 'absent', isNameUnknown: false }) },
     shaping: { defaults: 'none', rules: [{ provider: '*', source: '*', ...limits }] },

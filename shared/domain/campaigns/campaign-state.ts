@@ -7,6 +7,7 @@ import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../
 import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
+import { warmsUp } from '../emails/sources.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 const CAMPAIGN_STATE = {
@@ -14,6 +15,8 @@ const CAMPAIGN_STATE = {
   /** The number of emails by their outcome. A sent one may have bounced since. */
   outcomes: jsonAs<Record<string, number>>(),
   isAudienceFrozen: tables.campaign.audienceFrozen,
+  /** Whether its recipients get the email in an order. */
+  isOrdered: boolean,
   pausedAt: tables.campaign.pausedAt,
   /** Whether recipients who are to be sent to again are still to be queued. */
   isResending: boolean,
@@ -30,7 +33,8 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
         jsonb_build_object(${emailStatus.SENT}, sent_count, ${emailStatus.BOUNCED}, bounced_count, ${emailStatus.FAILED}, failed_count,
           ${emailStatus.SKIPPED}, skipped_count, ${emailStatus.SUPPRESSED}, suppressed_count) as outcomes,
-        audience_frozen as "isAudienceFrozen", paused_at as "pausedAt",
+        audience_frozen as "isAudienceFrozen",
+        case when audience_as_of is null then ${warmsUp(sql`campaign.project_id`)} else audience_order is not null end as "isOrdered", paused_at as "pausedAt",
         resend_states is not null as "isResending",
         case when (waiting ->> 'until')::timestamptz > now() then waiting end as waiting
       from campaign where id = ${campaignId}`,

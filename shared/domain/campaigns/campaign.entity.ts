@@ -48,6 +48,9 @@ export const CampaignEntity = defineEntity({
     audienceAsOf: p.datetime(3).nullable(),
     /** The last contact that the freeze has looked at; the next call continues after it. */
     audienceCursor: p.uuid().nullable(),
+    /** The order in which its recipients are stored, and the moment of the cursor in it; null for that of their ids. */
+    audienceOrder: p.text().nullable(),
+    audienceBefore: p.datetime(3).nullable(),
     audienceFrozen: p.boolean().default(false),
     /** The states of the recipients who are sent to again; null once all of these are queued. */
     resendStates: p.array().nullable(),

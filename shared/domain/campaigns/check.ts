@@ -19,6 +19,7 @@ import {
   type PlaceholderCounts,
 } from './check-audience.ts';
 import { checkContent, type ContentCheck } from './check-content.ts';
+import { forecastWarmUp, type WarmUpForecast } from './check-warm-up.ts';
 import { checkSender, readSendingSpeed, type SenderCheck, type SendingSpeed } from './check-sender.ts';
 
 export interface CampaignCheck {
@@ -29,6 +30,8 @@ export interface CampaignCheck {
   /** Whether the email must offer one-click unsubscribing, and whether its links are https, as RFC 8058 requires. */
   oneClick: { isRequired: boolean; isHttps: boolean };
   speed: SendingSpeed | undefined;
+  /** Set when it takes more than a day, because sources warm up. */
+  warmUp: WarmUpForecast | undefined;
 }
 
 export interface CheckDeps {
@@ -71,6 +74,7 @@ export async function checkCampaign(
       placeholders: await countEmptyPlaceholders(tx, campaign, content.placeholders, asOf),
       oneClick: { isRequired: needsSubscription(type), isHttps: publicUrl.startsWith('https:') },
       speed: await readSendingSpeed(tx, projectId, ratePerSecond),
+      warmUp: await forecastWarmUp(tx, campaign, asOf),
     };
   });
 }

@@ -123,3 +123,66 @@ describe('a statement that stores an audience', () => {
     expect(contactsReadMax).toBeLessThan(2 * MEMBERS);
   });
 });
+
+describe('the audience of a project whose mail goes over a source that warms up', () => {
+  const NAME = 'cold';
+  let ordered: string;
+  beforeAll(async () => {
+    ordered = (await createProject(em(), 'Ordered')).project.id;
+    await addContacts(ordered, 40);
+    await query(
+      em(),
+      sql`
+        update contact c set created_at = now() - n * interval '1 hour', email = 'reader' || n || '@mail.test'
+        from (select id, row_number() over (order by md5(email)) as n from contact where project_id = ${ordered}) o
+        where o.id = c.id`,
+    );
+    // Readers 1 to 20 opened: the later ones later, and each of them long ago as well. What machines did counts for nothing.
+    await query(
+      em(),
+      sql`
+        insert into event (id, project_id, contact_id, name, data, created_at)
+        select everpost_uuid_v7(), project_id, id, name, jsonb_build_object('isMachine', is_machine), now() - ago
+        from (select *, substring(email from '[0-9]+')::int as n from contact where project_id = ${ordered}) c
+        cross join lateral (values
+          ('email.open', false, interval '90 days'), ('email.click', false, (30 - n) * interval '1 day'),
+          ('email.open', true, interval '1 minute')
+        ) v (name, is_machine, ago) where n <= 20 or is_machine`,
+    );
+    await query(
+      em(),
+      sql`
+        insert into source (name, kind, pool, relay, warm_up)
+        values (${NAME}, 'relay', 'default', 'x:25', '{"plan": "default", "step": 0, "perDay": {}}')`,
+    );
+  });
+
+  async function freezeInOrder(windowSize: number): Promise<string[]> {
+    const owner = projectId;
+    projectId = ordered;
+    const id = await createCampaign('ALL');
+    projectId = owner;
+    while (!(await freezeNextRecipients(em(), id, windowSize))?.isComplete);
+    const rows = await queryOne(
+      em(),
+      sql`select array_agg(to_address order by campaign_seq) as found, max(campaign_seq) as last from email where campaign_id = ${id}`,
+    );
+    expect(rows?.last).toBe(40);
+    return rows?.found as string[];
+  }
+
+  it.each([1, 3, 7, 100])(
+    'has those who opened or clicked last first, and then the newest, in parts of %i',
+    async (size) => {
+      const engaged = Array.from({ length: 20 }, (_, index) => 20 - index);
+      const newest = Array.from({ length: 20 }, (_, index) => 21 + index);
+      expect(await freezeInOrder(size)).toEqual([...engaged, ...newest].map((n) => `reader${n}@mail.test`));
+    },
+  );
+
+  it('has no order of its own once no source warms up', async () => {
+    await query(em(), sql`update source set warm_up = null where name = ${NAME}`);
+    const byId = await query(em(), sql`select email from contact where project_id = ${ordered} order by id`);
+    expect(await freezeInOrder(7)).toEqual(byId.map(({ email }) => email));
+  });
+});

@@ -1,11 +1,12 @@
-import { NIL } from 'uuid';
+import { MAX, NIL } from 'uuid';
 import type { Em } from '../../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { audienceType, campaignStatus, emailStatus, segmentType } from '../../database/constants.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
 import { boolean, date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { warmsUp } from '../emails/sources.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 
@@ -19,6 +20,12 @@ interface AudienceRow extends StatedAudience {
   isMemberList: boolean;
   asOf: Date;
   cursor: string | null;
+  /** Null for the order of ids, unless `warmsUp`. */
+  order: string | null;
+  /** The moment of the cursor in such an order. */
+  before: Date | null;
+  /** Whether mail of the project goes over a source that warms up. */
+  warmsUp: boolean;
   isFrozen: boolean;
   total: number;
 }
@@ -34,7 +41,8 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
     sql`
       select project_id as "projectId", type, topic_id as "topicId", audience_type as "audienceType", audience_condition as "audienceCondition",
         segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
-        audience_frozen as "isFrozen", total_recipients as "total",
+        audience_frozen as "isFrozen", total_recipients as "total", audience_order as "order", audience_before as before,
+        audience_as_of is null and ${warmsUp(sql`campaign.project_id`)} as "warmsUp",
         audience_type = ${audienceType.SEGMENT} and exists (
           select from segment s where s.id = segment_id and s.type = ${segmentType.STATIC}
         ) as "isMemberList"
@@ -43,6 +51,9 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
       isMemberList: boolean,
       asOf: date,
       cursor: tables.campaign.audienceCursor,
+      order: tables.campaign.audienceOrder,
+      before: tables.campaign.audienceBefore,
+      warmsUp: boolean,
       isFrozen: tables.campaign.audienceFrozen,
       total: tables.campaign.totalRecipients,
       ...pick(tables.campaign, 'type', 'topicId', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
@@ -68,12 +79,75 @@ export async function freezeNextRecipients(
       const campaign = await loadAudience(tx, campaignId);
       if (!campaign) return undefined;
       if (campaign.isFrozen) return { isComplete: true, totalRecipients: campaign.total };
-      return takeWindow(tx, campaignId, campaign, windowSize);
+      const order = campaign.order ?? (campaign.warmsUp ? 'engaged' : 'id');
+      return takeWindow(tx, campaignId, { ...campaign, order }, windowSize);
     });
   } catch (error) {
     if (error instanceof CampaignEndedError) return undefined;
     throw error;
   }
+}
+
+/** People who opened or clicked longer ago come in the order of their subscription. */
+const ENGAGED_DAYS = 365;
+
+/** Those who opened or clicked, the last one first; machines do not count. Each row is such an event. */
+function nextEngaged({ projectId, cursor, before, asOf }: AudienceRow, windowSize: number): SqlFragment {
+  const upTo = before ?? asOf;
+  const engagements = ['email.open', 'email.click'].map(
+    (name) => sql`
+      (select id, contact_id, created_at from event
+      where project_id = ${projectId} and name = ${name} and not everpost_is_of_machine(data)
+        and created_at between ${asOf}::timestamptz - ${ENGAGED_DAYS}::int * interval '1 day' and ${upTo}
+        and (created_at, id) < (${upTo}, ${cursor ?? MAX}::uuid)
+      order by created_at desc, id desc limit ${windowSize})`,
+  );
+  return sql`
+    select e.id as event_id, e.created_at as engaged_at, c.* from (
+      ${joinSql(engagements, ' union all ')} order by created_at desc, id desc limit ${windowSize}
+    ) e left join contact c on c.id = e.contact_id and c.project_id = ${projectId} and c.created_at <= ${asOf}`;
+}
+
+/** The contacts of a project, the newest first. */
+function nextNewest({ projectId, cursor, before, asOf }: AudienceRow, windowSize: number): SqlFragment {
+  return sql`
+    select * from contact
+    where (project_id, created_at, id) < (${projectId}::uuid, ${before ?? asOf}, ${cursor ?? MAX}::uuid)
+      and (project_id, created_at, id) >= (${projectId}::uuid, '-infinity'::timestamptz, ${NIL}::uuid)
+    order by project_id desc, created_at desc, id desc limit ${windowSize}`;
+}
+
+/** How the recipients are found and stored in an order. */
+interface Walk {
+  candidates: SqlFragment;
+  /** Each candidate once, as a select from `candidates`. */
+  each: SqlFragment;
+  orderBy: SqlFragment;
+  /** The cursor after the candidates: an id, and a moment. */
+  last: SqlFragment;
+  /** The order of what follows. */
+  next: 'newest' | null;
+}
+
+const EVERYBODY = sql`select * from candidates`;
+
+function walkOf(campaign: AudienceRow, windowSize: number): Walk {
+  if (campaign.order === 'engaged') {
+    return {
+      candidates: nextEngaged(campaign, windowSize),
+      each: sql`select distinct on (id) * from candidates where id is not null order by id, engaged_at desc`,
+      orderBy: sql`c.engaged_at desc, c.event_id desc`,
+      last: sql`select event_id as id, engaged_at as at from candidates order by 2, 1 limit 1`,
+      next: 'newest',
+    };
+  }
+  if (campaign.order === 'newest') {
+    const last = sql`select id, created_at as at from candidates order by 2, 1 limit 1`;
+    const orderBy = sql`c.created_at desc, c.id desc`;
+    return { candidates: nextNewest(campaign, windowSize), each: EVERYBODY, orderBy, last, next: null };
+  }
+  const last = sql`select id, null::timestamptz as at from candidates order by id desc limit 1`;
+  return { candidates: nextCandidates(campaign, windowSize), each: EVERYBODY, orderBy: sql`c.id`, last, next: null };
 }
 
 /** The next contacts by id among whom the recipients are looked for. */
@@ -99,31 +173,38 @@ async function takeWindow(
   campaign: AudienceRow,
   windowSize: number,
 ): Promise<FreezeProgress> {
+  const isById = campaign.order === 'id';
   const range = { after: campaign.cursor ?? NIL, last: sql`(select id from candidates order by id desc limit 1)` };
-  const predicate = await audiencePredicate(em, campaign, campaign.asOf, range);
+  const predicate = await audiencePredicate(em, campaign, campaign.asOf, isById ? range : undefined);
+  const { candidates, each, orderBy, last, next } = walkOf(campaign, windowSize);
+  const isNew = sql`not exists (select from email e where e.campaign_id = ${campaignId} and e.contact_id = c.id)`;
   const statement = sql`
-      with candidates as materialized (${nextCandidates(campaign, windowSize)}),
+      with candidates as materialized (${candidates}),
       recipients as (
         insert into email (id, project_id, contact_id, campaign_id, topic_id, campaign_seq, to_address, status,
           created_at)
         select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId}, ${campaign.topicId}::uuid,
-          ${campaign.total}::int + (row_number() over (order by c.id))::int, c.email, ${emailStatus.PENDING}, now()
-        from candidates c where ${predicate}
+          ${campaign.total}::int + (row_number() over (order by ${orderBy}))::int, c.email, ${emailStatus.PENDING}, now()
+        from (${each}) c where ${predicate} and ${isById ? sql`true` : isNew}
         returning 1
       )
-      select (select count(*) from candidates)::int as seen, (select max(id::text) from candidates) as last,
-        (select count(*) from recipients)::int as count`;
+      select (select count(*) from candidates)::int as seen, (select count(*) from recipients)::int as count,
+        last.id as last, last.at from (select) one left join (${last}) last on true`;
   const taken = await atCallersCost(() =>
-    queryOne(em, statement, { seen: number, count: number, last: nullable(text) }),
+    queryOne(em, statement, { seen: number, count: number, last: nullable(text), at: nullable(date) }),
   );
-  const isComplete = (taken?.seen ?? 0) < windowSize;
+  const isOver = (taken?.seen ?? 0) < windowSize;
+  const isComplete = isOver && next === null;
+  const order = isOver && next !== null ? next : campaign.order;
+  const goesOn = order === campaign.order;
   const totalRecipients = campaign.total + (taken?.count ?? 0);
   const kept = await queryOne(
     em,
     sql`
       update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
-        audience_as_of = ${campaign.asOf}, audience_cursor = coalesce(${taken?.last ?? null}::uuid, audience_cursor),
-        updated_at = now()
+        audience_as_of = ${campaign.asOf}, updated_at = now(), audience_order = ${isById ? null : order},
+        audience_before = ${(goesOn && taken?.at) || null},
+        audience_cursor = ${goesOn ? sql`coalesce(${taken?.last ?? null}::uuid, audience_cursor)` : null}
       where id = ${campaignId} and status = ${campaignStatus.SENDING} returning id`,
     { id: tables.campaign.id },
   );

@@ -19,10 +19,12 @@ import {
   type AllowanceState,
   type Lease,
 } from '../../sending/permit/allowance.ts';
+import { partsOfWarmUp } from '../../sending/permit/warm-up-allowance.ts';
 import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
 import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
 import { meetSources } from './sources.ts';
+import { lendWarmUps } from './warm-ups.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -31,7 +33,7 @@ declare module '../../database/column-types.ts' {
   }
 }
 
-type KnownStates = Omit<ProviderStates, 'leases' | 'drained'>;
+type KnownStates = Pick<ProviderStates, 'nowMs' | 'states' | 'changes'>;
 
 const HEALTH: SharedStates<ProviderHealth> = {
   ...{ table: 'provider_health', owner: 'relay', none: UNTROUBLED, isNone: isUntroubled },
@@ -159,10 +161,14 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
     async exchange(relays, reports, counts, { sources, requests }) {
       // Emails wait for the leases.
-      const [leases, drained] = await Promise.all([lendAll(em(), requests), meetSources(em(), sources)]);
+      const [rules, warmUps, known] = await Promise.all([
+        lendAll(em(), new Map([...requests].filter(([key]) => !partsOfWarmUp(key)))),
+        lendWarmUps(em(), requests),
+        meetSources(em(), sources),
+      ]);
       const states = await exchange(em(), relays, reports);
       await countEmails(em(), counts);
-      return { ...states, leases, drained };
+      return { ...states, ...known, leases: new Map([...rules, ...warmUps.leases]), decided: warmUps.decided };
     },
   };
 }

@@ -1,40 +1,70 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { SourceUse } from '../../sending/ports.ts';
+import type { SourceWarmUp } from '../../pure/warm-up.ts';
+import type { ProviderStates, SourceUse } from '../../sending/ports.ts';
+import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
 import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryOne, sql } from '../../database/sql.ts';
-import { pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { columnsOf, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
 
-const SOURCE = pick(tables.source, 'name', 'kind', 'pool', 'relay', 'drainedAt', 'seenAt');
+declare module '../../database/column-types.ts' {
+  interface ColumnTypes {
+    'source.warmUp': SourceWarmUp;
+  }
+}
+
+const SOURCE = pick(tables.source, 'name', 'kind', 'pool', 'relay', 'drainedAt', 'seenAt', 'warmUp');
 export type KnownSource = RowOf<typeof SOURCE>;
 
 const SOURCES_MAX = 1_000;
 /** A worker says this often that it has a source. One that no worker has said for twice as long may be removed. */
 const SEEN_SECONDS = 30;
 
-/** Notes the sources of a worker. @returns the names of those that are drained */
-export async function meetSources(em: Em, sources: SourceUse['sources']): Promise<ReadonlySet<string>> {
+/** Notes the sources of a worker. @returns the names of those that are drained, and of those that warm up */
+export async function meetSources(
+  em: Em,
+  sources: SourceUse['sources'],
+): Promise<Pick<ProviderStates, 'drained' | 'warming'>> {
   const rows = await query(
     em,
     sql`
       with seen as (
         select distinct on (name) * from unnest(
           ${sources.map(({ name }) => name)}::text[], ${sources.map(({ kind }) => kind)}::text[],
-          ${sources.map(({ pool }) => pool)}::text[], ${sources.map(({ label }) => label)}::text[]
-        ) as s (name, kind, pool, relay) order by name
+          ${sources.map(({ pool }) => pool)}::text[], ${sources.map(({ label }) => label)}::text[],
+          ${sources.map(({ firstWarmUp }) => (firstWarmUp ? json(firstWarmUp) : null))}::jsonb[]
+        ) as s (name, kind, pool, relay, warm_up) order by name
       ),
       noted as (
-        insert into source as s (name, kind, pool, relay) select name, kind, pool, relay from seen n
+        insert into source as s (name, kind, pool, relay, warm_up) select name, kind, pool, relay, warm_up from seen n
         where not exists (
           select from source k where k.name = n.name and (k.kind, k.pool, k.relay) = (n.kind, n.pool, n.relay)
             and k.seen_at > now() - ${SEEN_SECONDS}::int * interval '1 second'
         )
         on conflict (name) do update
         set kind = excluded.kind, pool = excluded.pool, relay = excluded.relay, seen_at = now()
+        returning name, warm_up
       )
-      select name from source where drained_at is not null`,
-    { name: text },
+      select name, drained_at is not null as "isDrained", warm_up is not null as "isWarming" from source
+      where drained_at is not null or warm_up is not null
+      union
+      select name, false, true from noted where warm_up is not null`,
+    { name: tables.source.name, isDrained: boolean, isWarming: boolean },
   );
-  return new Set(rows.map(({ name }) => name));
+  const names = (state: 'isDrained' | 'isWarming') => new Set(rows.flatMap((row) => (row[state] ? [row.name] : [])));
+  return { drained: names('isDrained'), warming: names('isWarming') };
+}
+
+/** Whether a source warms up in the pool of the marketing mail of a project. */
+export function warmsUp(projectId: SqlFragment): SqlFragment {
+  return sql`exists (select ${marketingSourcesOf(projectId)} and s.warm_up is not null)`;
+}
+
+/** The sources `s` in use of the pool of the marketing mail of a project, as the rest of a select. */
+export function marketingSourcesOf(projectId: SqlFragment): SqlFragment {
+  return sql`
+    from source s
+    where s.drained_at is null and s.pool = coalesce((select p.pools ->> 'marketing' from project p where p.id = ${projectId}),
+      case when exists (select from source m where m.pool = 'marketing') then 'marketing' else ${DEFAULT_POOL} end)`;
 }
 
 /** The sources that workers have, or had. */

@@ -54,6 +54,8 @@ function waitingItems(projectId: string | null): SqlFragment {
     select project_id, 'email', count(*), min(delivery_due_at),
       coalesce(
         case when count(held_at) > 0 then count(held_at) || ' held for a provider' end,
+        case when bool_or(wait_reason = 'warm-up') then count(*) filter (where wait_reason = 'warm-up')
+          || ' wait because a source warms up (everpost warm-up show)' end,
         (select ${wordsOf(sql`holds -> 'transactional'`)} from project_permit h where h.project_id = email.project_id)
       )
     from email where delivery_due_at is not null and (scheduled_at is null or scheduled_at <= now()) and ${ofProject} group by 1

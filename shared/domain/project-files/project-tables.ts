@@ -114,6 +114,7 @@ export const PROJECT_TABLES: Readonly<Record<TableName, TableRows | LeftOut>> = 
   providerHealth: { leftOut: 'it belongs to the installation' },
   source: { leftOut: 'it belongs to the installation' },
   allowance: { leftOut: 'it counts what this installation has sent' },
+  warmUp: { leftOut: 'it belongs to the installation' },
   rateWindow: { leftOut: 'it counts requests of the last minute' },
   textPiece: { leftOut: 'it is deleted within the request that makes it' },
   tlsResult: { leftOut: 'it belongs to the installation' },

@@ -11,6 +11,7 @@ import { ConsoleMigration } from './migrations/20261127000003-console.ts';
 import { SourcesMigration } from './migrations/20261127000004-sources.ts';
 import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
 import { SourceDaysMigration } from './migrations/20261128000001-source-days.ts';
+import { WarmUpMigration } from './migrations/20261128000002-warm-up.ts';
 import { FasterPartsMigration } from './migrations/20261128000004-submission.ts';
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
 import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261127000004-sources', class: SourcesMigration },
   { name: '20261127000005-tls-reports', class: TlsReportsMigration },
   { name: '20261128000001-source-days', class: SourceDaysMigration },
+  { name: '20261128000002-warm-up', class: WarmUpMigration },
   { name: '20261128000004-submission', class: FasterPartsMigration },
   { name: '20261128000006-brand', class: BrandMigration },
   { name: '20261128000009-email-updates', class: EmailUpdatesMigration },

@@ -5,6 +5,7 @@ export const WAITING_REASONS = [
   'complaints',
   'provider paused',
   'traffic rule',
+  'warm-up',
   'no source',
   'deferred',
   'throttled',

@@ -55,8 +55,8 @@ export interface Lease {
   units: number;
   perSecond: number;
   connections: number;
-  /** The limit that is used up, and when some of it may be free again. */
-  short?: { limit: LimitName; nextMs: number };
+  /** The limit that is used up, when some of it may be free again, and the words about it, if it has its own. */
+  short?: { limit: LimitName; nextMs: number; because?: string };
 }
 
 /** Units that count at a rate now: each may have been used until the end of its lease. */

@@ -6,6 +6,8 @@ export interface Shortage {
   key: string;
   limit: LimitName;
   waitMs: number;
+  /** The words of a limit that has its own. */
+  because?: string | undefined;
 }
 
 interface Lent {
@@ -37,7 +39,7 @@ interface Entry {
   endedPerSecond: number;
   requestedMs: number;
   /** What the store said is used up. */
-  short: { limit: LimitName; untilMs: number } | undefined;
+  short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
   isAnswered: boolean;
   /** The next exchange must ask for it. */
   isWanted: boolean;
@@ -111,10 +113,12 @@ export class Allowances {
     entry.inFlight += 1;
   }
 
-  /** Notes that a message has been sent, or was not. */
-  done(key: string): void {
+  /** Notes that a message has been sent. One that no server was offered uses nothing. */
+  done(key: string, isOffered = true): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
+    const lent = isOffered ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
+    if (lent) lent.left += 1;
     entry.inFlight -= 1;
     entry.ended += 1;
   }
@@ -128,8 +132,11 @@ export class Allowances {
   isHungry(key: string): boolean {
     const entry = this.#entries.get(key);
     if (!entry) return false;
-    const isExhausted = entry.short && entry.short.untilMs > this.#now();
-    const isWanted = !entry.isAnswered || (!isExhausted && this.#now() - entry.requestedMs >= HUNGRY_MS);
+    const { short } = entry;
+    const askedMsAgo = this.#now() - entry.requestedMs;
+    // A command may change what has words of its own.
+    const isExhausted = short && short.untilMs > this.#now() && (!short.because || askedMsAgo < RENEWED_MS);
+    const isWanted = !entry.isAnswered || (!isExhausted && askedMsAgo >= HUNGRY_MS);
     entry.isWanted ||= isWanted;
     return isWanted;
   }
@@ -160,6 +167,8 @@ export class Allowances {
       });
       const endedPerSecond = entry.ended / seconds;
       Object.assign(entry, { asked: 0, denied: 0, ended: 0, endedPerSecond, requestedMs: nowMs, isWanted: false });
+      // Others wait for this answer, because a command may have changed what has words of its own.
+      if (entry.short?.because !== undefined) entry.isAnswered = false;
     }
     return requests;
   }
@@ -177,7 +186,7 @@ export class Allowances {
       if (units > 0) entry.lent.push({ atMs, left: units, untilMs });
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
       Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
-      entry.short = short && { limit: short.limit, untilMs: shortMs };
+      entry.short = short && { limit: short.limit, untilMs: shortMs, because: short.because };
     }
   }
 
@@ -287,7 +296,7 @@ export class Allowances {
     const long = RATES.find((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
     if (long && !lent.some(({ left, untilMs }) => left > 0 && untilMs > nowMs)) {
       const limit = short && short.untilMs > nowMs && short.limit !== 'connections' ? short.limit : long;
-      return { limit, waitMs: untilNext(limit) };
+      return { limit, waitMs: untilNext(limit), because: short?.because };
     }
     if (limits.perSecond !== undefined) {
       if (!isShared || perSecond < 1) return { limit: 'perSecond', waitMs: untilNext('perSecond') };

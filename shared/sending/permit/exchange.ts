@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { DeliveryMetrics } from '../delivery-metrics.ts';
-import type { PermitStore, ProviderStates } from '../ports.ts';
+import type { PermitStore, ProviderStates, WarmUpDecision } from '../ports.ts';
 import type { SmtpPool } from '../transport/smtp-pool.ts';
 import type { ProviderHealth } from './health.ts';
 import { ALL, isWholeRelay, partsOfKey } from './keys.ts';
@@ -12,7 +12,7 @@ export interface ExchangeOptions {
   /** The pool with the relays of this worker. The exchange ends once it is closed. */
   smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
   logger: Logger;
-  metrics: Pick<DeliveryMetrics, 'providerPaused' | 'providerRecovered'>;
+  metrics: Pick<DeliveryMetrics, 'providerPaused' | 'providerRecovered' | 'warmUpDecided'>;
 }
 
 const EVERY_MS = 1_000;
@@ -133,7 +133,8 @@ export class Exchange {
       const use = { sources, requests };
       const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, use);
       allowances.lent(answer.leases, askedMs);
-      this.#shaping.drain(answer.drained);
+      this.#shaping.note(answer);
+      for (const decision of answer.decided) this.#reportWarmUp(decision);
       this.#exchangedAt = performance.now();
       this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
       this.#states = answer.states;
@@ -151,6 +152,15 @@ export class Exchange {
   #isGranted({ before, after }: Change): boolean {
     const probe = after.pause?.probe;
     return probe?.workerId === this.#ledger.workerId && probe.untilMs !== before.pause?.probe?.untilMs;
+  }
+
+  #reportWarmUp(decision: WarmUpDecision): void {
+    const { logger, metrics } = this.#options;
+    const { outcome, source, provider = ALL } = decision;
+    metrics.warmUpDecided(source, provider, outcome);
+    const isBad = outcome === 'repeated' || outcome === 'stepped back';
+    if (isBad) logger.warn(decision, 'A day of the warm-up was bad');
+    else logger.info(decision, outcome === 'finished' ? 'The warm-up of a source is finished' : 'The warm-up goes on');
   }
 
   /** Logs and counts pauses and recoveries. */

@@ -46,7 +46,15 @@ function createStore() {
         else states.set(key, after);
       }
       sent.push(...counts.sent);
-      return { nowMs, states: new Map(states), changes, leases: new Map(), drained: new Set() };
+      return {
+        nowMs,
+        states: new Map(states),
+        changes,
+        leases: new Map(),
+        drained: new Set(),
+        warming: new Set(),
+        decided: [],
+      };
     },
   };
   return store;
@@ -64,6 +72,7 @@ function createPermit(relays: string[] = [A], store = createStore()) {
   const metrics = {
     providerPaused: (relay: string, provider: string) => void pauses.push(`${relay} ${provider}`),
     providerRecovered: () => undefined,
+    warmUpDecided: () => undefined,
   };
   const logger = createLogger({ level: 'warn', name: 'test' }, { write: (line) => logs.push(line) });
   const permit = new Permit({ store, smtp, metrics, logger, resolver: NO_DNS, shaping: { defaults: 'mx', rules: [] } });

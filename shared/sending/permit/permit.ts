@@ -182,7 +182,7 @@ export class Permit {
       return { ...answer, avoid: this.#allBut(...chosen.relays), rules: { keys, limits: { ...limits, provider } } };
     }
     this.abandon(answer);
-    return left.shortage ? this.#postponed(left.shortage) : this.unreachable(answer);
+    return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
   }
 
   /** The relays whose traffic rules let an email go now. */
@@ -193,14 +193,15 @@ export class Permit {
   ): Promise<Candidate[] | Postponement> {
     const { free, shortage } = this.#shaping.candidates(relays, provider, question);
     if (!shortage || free.length > 0) return free;
-    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage);
-    await this.#exchange.run();
+    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, question.stream);
+    // An exchange that is under way may have asked before a command changed what has words of its own.
+    await (shortage.because === undefined ? this.#exchange.run() : this.#exchange.next());
     const now = this.#shaping.candidates(relays, provider, question);
-    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage) : now.free;
+    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, question.stream) : now.free;
   }
 
-  #postponed(shortage: Shortage): Postponement {
-    return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage) };
+  #postponed(shortage: Shortage, stream: MailStream): Postponement {
+    return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage, stream) };
   }
 
   /** Permits an email at some relays, by their health and that of its provider. */
@@ -273,9 +274,9 @@ export class Permit {
     return verdict ? { verdict } : {};
   }
 
-  /** Notes that the email got no outcome. */
+  /** Notes that the email got no outcome: no server was offered it. */
   abandon(grant: Grant): void {
-    this.#leave(grant);
+    this.#leave(grant, false);
     this.#reportProbes(grant, 'none');
   }
 
@@ -300,8 +301,8 @@ export class Permit {
     return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
   }
 
-  #leave({ rules }: Grant): void {
-    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key);
+  #leave({ rules }: Grant, isOffered = true): void {
+    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, isOffered);
   }
 
   #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {

@@ -10,6 +10,7 @@ import {
   type ShapingFile,
   type TrafficRule,
 } from '../../pure/traffic-rules.ts';
+import { planOf, type SourceWarmUp } from '../../pure/warm-up.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
@@ -17,7 +18,9 @@ import type { RelayState } from '../transport/relay-state.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import { Allowances, type Shortage } from './allowances.ts';
+import type { SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
+import { partsOfWarmUp, WARM_UP_LIMITS, warmUpKey } from './warm-up-allowance.ts';
 
 /** The streams of mail that pools are chosen for. */
 export type MailStream = 'transactional' | 'marketing';
@@ -27,6 +30,7 @@ export interface Candidate {
   label: string;
   keys: string[];
   limits: Limits;
+  isWarming: boolean;
 }
 
 /** An email, as far as rules are about it. */
@@ -47,6 +51,8 @@ const POLICIES_MAX = 10_000;
 const LIMITS_MAX = 50_000;
 /** How soon mail is tried again that has no source: one may be resumed at any moment. */
 const NO_SOURCE_MS = 30_000;
+/** How soon transactional mail is tried again that a warm-up holds: it may be skipped or stopped at any moment. */
+const WARM_UP_MS = 300_000;
 /** Held emails return at least so many a second, because a rule may have been free for a while when they do. */
 const RETURNS_PER_SECOND = 50;
 /** More return than may go, because those that come together wait for each other. */
@@ -66,6 +72,14 @@ export function rulesOf({ defaults, rules }: ShapingFile, kind: Source['kind']):
   return defaults === 'all' || defaults === kind ? [...PROVIDER_RULES, ...rules] : rules;
 }
 
+/** The warm-up of a source that is to begin when it is new. @throws Error when the file does not have its plan */
+function firstWarmUpOf(file: ShapingFile, { name, warmUp: plan }: Source): SourceWarmUp | undefined {
+  if (plan === undefined) return undefined;
+  const perDay = planOf(file, plan, name);
+  if (!perDay) throw new Error(`SMTP_URL names the warm-up plan ${plan}, which SHAPING_FILE does not have for ${name}`);
+  return { plan, step: 0, perDay };
+}
+
 /** The subject of the rules of a project. */
 export const projectSubject = (projectId: string): string => `project:${projectId}`;
 
@@ -83,7 +97,7 @@ export function partsOfAllowance(key: string): { subject: string; provider: stri
 /** Which sources may carry an email, and what the traffic rules leave of them now. */
 export class Shaping {
   readonly allowances: Allowances;
-  readonly sources: readonly (Source & { label: string })[];
+  readonly sources: readonly SourceInUse[];
   readonly #file: ShapingFile;
   readonly #pools: ReadonlySet<string>;
   readonly #findProvider: ProviderFinder;
@@ -92,15 +106,17 @@ export class Shaping {
   readonly #returns = new Map<string, number>();
   readonly #now: () => number;
   #drained: ReadonlySet<string> = new Set();
+  #warming: ReadonlySet<string> = new Set();
   #turn = 0;
 
+  /** @throws Error when the file has no plan that a source names */
   constructor({ file, relays, resolver, workerId, now }: ShapingOptions) {
     this.#file = file;
     this.#now = now;
     this.allowances = new Allowances(workerId, now);
-    this.sources = relays.map(({ label, source }) => ({ ...source, label }));
+    this.sources = relays.map(({ label, source }) => ({ ...source, label, firstWarmUp: firstWarmUpOf(file, source) }));
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
-    const named = new Set(file.rules.map(({ provider }) => provider));
+    const named = new Set([...file.rules, ...(file.plans ?? [])].map(({ provider }) => provider));
     this.#findProvider = createProviderFinder(resolver, (domain) => named.has(domain));
   }
 
@@ -110,14 +126,16 @@ export class Shaping {
     else this.#projects.delete(projectId);
   }
 
-  /** Notes the sources that are drained. */
-  drain(names: ReadonlySet<string>): void {
-    this.#drained = names;
+  /** Notes the sources that are drained, and those that warm up. */
+  note({ drained, warming }: { drained: ReadonlySet<string>; warming: ReadonlySet<string> }): void {
+    this.#drained = drained;
+    this.#warming = warming;
   }
 
   /** Whether every source may carry every email of a project. */
   isPlain(projectId: string): boolean {
-    if (this.#drained.size > 0 || this.#projects.has(projectId) || this.#pools.size > 1) return false;
+    if (this.#drained.size > 0 || this.#warming.size > 0 || this.#projects.has(projectId) || this.#pools.size > 1)
+      return false;
     return this.#file.rules.length === 0 && this.sources.every((each) => rulesOf(this.#file, each.kind).length === 0);
   }
 
@@ -160,6 +178,8 @@ export class Shaping {
       if (own) note(own.key, own.limits, 1);
       const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
       for (const { key, limits } of shared) note(key, limits, 1 / shared.length);
+      const warming = labels.flatMap((label) => this.#warmUpKey(label, provider, projectId) ?? []);
+      for (const key of warming) note(key, WARM_UP_LIMITS, 1 / warming.length);
     }
     const answers = [...needs].map(([key, { limits, count }]) => this.allowances.expect(key, limits, Math.ceil(count)));
     return answers.includes(true);
@@ -176,16 +196,23 @@ export class Shaping {
     const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
     if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
     for (const label of labels) {
+      const warming = this.#warmUpKey(label, provider, projectId);
+      if (warming !== undefined && !note(this.allowances.ask(warming, WARM_UP_LIMITS))) continue;
       const { key, limits, isShared } = this.#ruleOf(label, provider);
-      const isFree = !isShared || note(this.allowances.ask(key, limits));
-      if (isFree) free.push({ label, limits, keys: [...(isShared ? [key] : []), ...(own ? [own.key] : [])] });
+      if (isShared && !note(this.allowances.ask(key, limits))) continue;
+      const keys = [...(warming === undefined ? [] : [warming]), ...(isShared ? [key] : []), ...(own ? [own.key] : [])];
+      free.push({ label, limits, keys, isWarming: warming !== undefined });
     }
     return { free, shortage };
   }
 
-  /** Chooses among candidates, those with a rule first and in turns, and uses up what an email needs. */
+  /**
+   * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
+   * needs.
+   */
   choose(free: readonly Candidate[]): { relays: string[]; keys: string[]; limits: Limits } | undefined {
-    const limited = free.filter(({ limits }) => Object.keys(limits).length > 0);
+    const warming = free.filter(({ isWarming }) => isWarming);
+    const limited = warming.length > 0 ? warming : free.filter(({ limits }) => Object.keys(limits).length > 0);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
     if (!chosen) return undefined;
     for (const key of chosen.keys) this.allowances.take(key);
@@ -194,7 +221,16 @@ export class Shaping {
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
-  hold({ key, limit, waitMs }: Shortage): Hold {
+  hold({ key, limit, waitMs, because }: Shortage, stream: MailStream): Hold {
+    const warming = partsOfWarmUp(key);
+    if (warming) {
+      const { source: name, provider } = warming;
+      const relay = this.sources.find((each) => each.name === name)?.label;
+      const words = because ?? `Source ${name} warms up, and what it may send to ${provider} today is not known yet`;
+      const ms = Math.max(HELD_MS_MIN, stream === 'transactional' ? Math.min(waitMs, WARM_UP_MS) : waitMs);
+      const until = new Date(Date.now() + ms).toISOString();
+      return { level: 'provider', reason: 'warm-up', words, provider, ...(relay !== undefined && { relay }), until };
+    }
     const { subject, provider } = partsOfAllowance(key);
     const source = this.sources.find(({ name }) => name === subject);
     const value = source
@@ -221,6 +257,12 @@ export class Shaping {
   /** The name of the source of a relay. */
   sourceOf(label: string): string {
     return this.sources.find((each) => each.label === label)?.name ?? label;
+  }
+
+  /** The key of the warm-up of a relay's source; undefined when it does not warm up. */
+  #warmUpKey(label: string, provider: string, projectId: string): string | undefined {
+    const name = this.sourceOf(label);
+    return this.#warming.has(name) ? warmUpKey(projectId, name, provider) : undefined;
   }
 
   /** The limits of a relay at a provider, the key of their use, and whether all workers share one. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isNetwork } from '../../platform/webhook/allowed-networks.ts';
+import { USUAL_PLAN } from '../../pure/warm-up.ts';
 import { poolOf, type Source } from './smtp-url.ts';
 
 /** A local address from which mail goes to the hosts of its domain. */
@@ -15,7 +16,7 @@ export interface MxSource extends Source {
 
 const SMTP_PORT = 25;
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/i;
-const OPTIONS = ['helo', 'source', 'pool', 'port', 'allow'];
+const OPTIONS = ['helo', 'source', 'pool', 'port', 'allow', 'warmup'];
 
 export function isMxUrl(url: string): boolean {
   return /^mx:/i.test(url);
@@ -24,7 +25,8 @@ export function isMxUrl(url: string): boolean {
 /**
  * Reads `mx://?helo=mail.example.com&source=192.0.2.1&source=2001:db8::1&pool=bulk`: a source for each local address, or
  * one that is named by `helo` without any. `allow` (repeatable) names networks that are not on the public internet and in
- * which mail hosts may be; `port` takes the place of 25. Both are for intranets and tests.
+ * which mail hosts may be; `port` takes the place of 25. Both are for intranets and tests. `warmup` lets sources that are
+ * new warm up, by the plan that it names.
  * @throws Error when it is not such a URL
  */
 export function parseMxUrl(url: string): MxSource[] {
@@ -40,7 +42,11 @@ export function parseMxUrl(url: string): MxSource[] {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('port in an MX URL is from 1 to 65535');
   const allowedNetworks = query.getAll('allow');
   if (!allowedNetworks.every(isNetwork)) throw new Error('allow in an MX URL must be a network such as 10.0.0.0/8');
-  const common = { kind: 'mx', pool: poolOf(query), helo, port, allowedNetworks } as const;
+  const warmUp = query.get('warmup');
+  const common = {
+    ...({ kind: 'mx', pool: poolOf(query), helo, port, allowedNetworks } as const),
+    ...(warmUp !== null && { warmUp: warmUp || USUAL_PLAN }),
+  };
   if (addresses.length === 0) return [{ ...common, name: helo }];
   return addresses.map((localAddress) => ({ ...common, name: localAddress, localAddress }));
 }

@@ -23,6 +23,8 @@ export interface Source {
   name: string;
   kind: 'relay' | 'mx';
   pool: string;
+  /** The plan by which it warms up when it is new. */
+  warmUp?: string;
 }
 
 /** One SMTP server and the options of its connections. Times are in milliseconds. */

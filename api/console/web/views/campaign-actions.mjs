@@ -12,9 +12,9 @@ export const stateOf = ({ status, paused }) => (paused ? 'PAUSED' : status);
 
 /** How many contacts would get it, asked from the API. @param {string} path of the campaign */
 async function askForRecipients(path) {
-  const { recipients, canBeSent, problems, duration } = await call('POST', `${path}/check`, { body: {} });
+  const { recipients, canBeSent, problems, duration, warmUp } = await call('POST', `${path}/check`, { body: {} });
   const faults = problems.map((/** @type {any} */ { message }) => message).join(' ');
-  const takes = duration ? ` It takes about ${Math.ceil(duration.seconds / 60)} min.` : '';
+  const takes = duration && !warmUp ? ` It takes about ${Math.ceil(duration.seconds / 60)} min.` : '';
   return {
     text: `${count(recipients.receiving)} of ${count(recipients.matching)} contacts get it.${takes} ${faults}`,
     isImpossible: !canBeSent,

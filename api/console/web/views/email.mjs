@@ -18,6 +18,7 @@ const REASONS = {
   'campaign paused': 'The campaign is paused: it goes on when somebody resumes it',
   complaints: 'The campaign is held, because too many recipients complain',
   'traffic rule': 'A traffic rule for its provider is used up',
+  'warm-up': 'A source warms up, and what it may send today is used up',
   'no source': 'The pool of its stream has no source in use',
   'provider paused': 'Its provider or the mail server refuses emails or wants fewer',
   deferred: 'The server asked for another attempt later',

@@ -1,0 +1,36 @@
+import type { Em } from '../../database/em.ts';
+import { campaignStatus, emailStatus } from '../../database/constants.ts';
+import { query, sql } from '../../database/sql.ts';
+import { pick, tables } from '../../database/tables.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { addToOutbox } from '../../durable/outbox/outbox.ts';
+
+/** Emails of one statement: others wait until its writes are on the disk. */
+const CHUNK = 1_000;
+
+/** Lets the emails of campaigns ask again that wait because a source warms up. Other emails do so by themselves. */
+export async function wakeWarmUpMail(em: Em): Promise<void> {
+  const sending = await query(
+    em,
+    sql`
+      select id, project_id as "projectId", total_recipients as total from campaign
+      where status = ${campaignStatus.SENDING} and audience_as_of is not null`,
+    { ...pick(tables.campaign, 'id', 'projectId'), total: tables.campaign.totalRecipients },
+  );
+  for (const { id, projectId, total } of sending) {
+    let woken = 0;
+    for (let after = 0; after < total; after += CHUNK) {
+      const changed = await query(
+        em,
+        sql`
+          update email set retry_at = now()
+          where campaign_id = ${id} and campaign_seq > ${after} and campaign_seq <= ${after + CHUNK}::int
+            and status = ${emailStatus.PENDING} and wait_reason = 'warm-up' and retry_at > now()
+          returning id`,
+        pick(tables.email, 'id'),
+      );
+      woken += changed.length;
+    }
+    if (woken > 0) await inTransaction(em, (tx) => addToOutbox(tx, 'campaign', projectId, [id]));
+  }
+}

@@ -1,0 +1,263 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wakeWarmUpMail } from '../shared/domain/campaigns/wake.ts';
+import { listSources } from '../shared/domain/emails/sources.ts';
+import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
+import { sql } from '../shared/database/sql.ts';
+import type { TestProject } from './support/api.ts';
+import { addReaders, sendToAll } from './support/campaigns.ts';
+import { runCommand } from './support/cli.ts';
+import { query } from './support/rows.ts';
+import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const PATIENCE_MS = 60_000;
+const PLANS = [
+  { name: 'tiny', perDay: [5, 10, 20] },
+  { name: 'broad', perDay: [60, 120] },
+];
+/** Sources by their pools; the pool of the first has nothing else. */
+const POOLS = { cold: 'cold', shy: 'mixed', warm: 'mixed', busy: 'busy' } as const;
+type Name = keyof typeof POOLS;
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-warm-up-'));
+const file = path.join(folder, 'shaping.json');
+const sinks = {} as Record<Name, SmtpSink>;
+let stack: TestStack;
+
+beforeAll(async () => {
+  writeFileSync(file, JSON.stringify({ plans: PLANS }));
+  const names = Object.keys(POOLS) as Name[];
+  for (const name of names) sinks[name] = await createSmtpSink();
+  const moreRelays = names.map((name) => `${sinks[name].url}?pool=${POOLS[name]}&name=${name}`);
+  stack = await startTestStack({ moreRelays, config: { SHAPING_FILE: file } });
+  const body = { to: 'ada@first.test', from: 'hello@example.com', subject: 'S', body: 'B' };
+  await stack.api('POST', '/v1/send', { body });
+  await eventually(async () => (await listSources(stack.em())).length === names.length + 1, PATIENCE_MS);
+  await stack.stopWorkers();
+  await everpost('warm-up', 'start', 'cold', '--plan', 'tiny');
+  await everpost('warm-up', 'start', 'shy', '--plan', 'tiny');
+  await everpost('warm-up', 'start', 'busy', '--plan', 'broad');
+  await stack.startWorkers();
+}, 2 * PATIENCE_MS);
+afterAll(async () => {
+  await stack.stop();
+  for (const sink of Object.values(sinks)) await sink.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function everpost(...args: string[]): Promise<any> {
+  const { exitCode, out, error } = await runCommand([...args, '--json'], {
+    DATABASE_URL: stack.database.url,
+    SHAPING_FILE: file,
+  });
+  if (exitCode !== 0) throw new Error(error);
+  return JSON.parse(out);
+}
+const providerOf = async (source: string, provider: string) =>
+  (await everpost('warm-up', 'show', source))[0].providers.find((each: any) => each.provider === provider);
+
+/** A project whose campaigns go over a pool. */
+async function projectOver(pool: string, count: number, domain: string): Promise<TestProject> {
+  const project = await stack.createProject();
+  await updateProject(stack.em(), project.project.id, { pools: { marketing: pool } });
+  await addReaders(stack.em(), project.project.id, count, domain);
+  // The first ones are the oldest.
+  await query(
+    stack.em(),
+    sql`
+      update contact set created_at = now() - interval '100 days' + substring(email from '\\d+')::int * interval '1 hour'
+      where project_id = ${project.project.id}`,
+  );
+  return project;
+}
+
+/** Records that a reader opened or clicked. */
+async function engage({ project }: TestProject, reader: number, name: string, daysAgo: number, isMachine = false) {
+  await query(
+    stack.em(),
+    sql`
+      insert into event (id, project_id, contact_id, name, data, created_at)
+      select everpost_uuid_v7(), project_id, id, ${name}, jsonb_build_object('isMachine', ${isMachine}::boolean),
+        now() - ${daysAgo}::int * interval '1 day'
+      from contact where project_id = ${project.id} and email like ${`reader${reader}@%`}`,
+  );
+}
+
+/** Resolves once so many emails of a campaign are held. */
+async function untilHeld(campaignId: string, count: number): Promise<void> {
+  const held = sql`select from email where campaign_id = ${campaignId} and wait_reason = 'warm-up' and retry_at > now()`;
+  await eventually(async () => (await query(stack.em(), held)).length === count, PATIENCE_MS);
+}
+
+/** Makes yesterday of today, for a source, once so many emails of a campaign are held. */
+async function passDay(source: string, campaignId: string, held: number): Promise<void> {
+  await untilHeld(campaignId, held);
+  // Answers are counted once a second.
+  await eventually(async () => {
+    const sums = sql`
+      select (select sum(offered) from source_day where source = ${source} and day = (now() at time zone 'UTC')::date) =
+        (select sum(v::int) from warm_up w, jsonb_each_text(w.use -> 'used') u (k, v) where w.source = ${source}) as same`;
+    const [row] = await query(stack.em(), sums);
+    return (row as { same: boolean | null }).same === true;
+  }, PATIENCE_MS);
+  await query(stack.em(), sql`update source_day set day = day - 1 where source = ${source}`);
+  await query(stack.em(), sql`update warm_up set day = day - 1 where source = ${source}`);
+}
+const numbersOf = (sink: SmtpSink): number[] =>
+  sink.messages().map(({ to }) => Number(/^reader(\d+)@/.exec(to[0] ?? '')?.[1]));
+const inOrder = (numbers: number[]): number[] => numbers.toSorted((a, b) => a - b);
+
+describe('a campaign over a source that warms up', () => {
+  it('sends what the day allows, to the most engaged first, shows why it waits, and goes on the next day', async () => {
+    const project = await projectOver('cold', 30, 'news.test');
+    await engage(project, 4, 'email.open', 9);
+    await engage(project, 4, 'email.open', 200);
+    await engage(project, 2, 'email.click', 1);
+    await engage(project, 7, 'email.open', 30);
+    await engage(project, 1, 'email.open', 0, true);
+    const draft = await project.api('POST', '/campaigns', {
+      body: { name: 'N', subject: 'N', body: '<p>N</p>', from: 'news@example.com', audienceType: 'ALL' },
+    });
+    const check = (await project.api('POST', `/campaigns/${draft.body.data.id}/check`, { body: {} })).body;
+    expect(check.warmUp).toEqual({ days: 3, provider: 'news.test' });
+    expect(check.problems).toContainEqual({
+      ...{ code: 'WARM_UP', level: 'warning' },
+      message:
+        'This campaign will take 3 days, because 30 of its emails go to news.test: source cold is on day 1 of 3 of its ' +
+        'warm-up and sends 5 more today.',
+    });
+
+    const { id } = await sendToAll(project);
+    const waiting = await eventually(
+      async () => (await project.api('GET', `/campaigns/${id}`)).body.waiting ?? false,
+      PATIENCE_MS,
+    );
+    const words =
+      /^Source cold warms up: on day 1 of 3 it sends 5 emails to news\.test, which are used up\. It goes on at \d{4}-\d\d-\d\d 00:00 UTC$/;
+    expect(waiting.reason).toMatch(words);
+    // The audience in its order: those who opened or clicked, and then the newest.
+    await eventually(async () => {
+      const { body } = await project.api('GET', '/emails?status=PENDING&limit=100');
+      return body.emails.length === 25;
+    }, PATIENCE_MS);
+    expect(inOrder(numbersOf(sinks.cold))).toEqual([2, 4, 7, 29, 30]);
+    const pending = (await project.api('GET', '/emails?status=PENDING&limit=1')).body.emails[0];
+    const email = (await project.api('GET', `/emails/${pending.id}`)).body;
+    expect(email.waiting).toMatchObject({ reason: 'warm-up', words: expect.stringMatching(words) });
+    const { waiting: queue } = await everpost('queue', '--project', project.project.id);
+    expect(queue).toContainEqual(
+      expect.objectContaining({ kind: 'campaign recipient', rows: 25, reason: expect.stringMatching(words) }),
+    );
+    expect(await providerOf('cold', 'news.test')).toEqual({
+      ...{ provider: 'news.test', isWarm: false, day: 1, days: 3, allowed: 5, used: 5, reason: null },
+    });
+
+    // A worker ends in between.
+    await passDay('cold', id, 25);
+    await stack.stopWorkers();
+    await wakeWarmUpMail(stack.em());
+    await stack.startWorkers();
+    await sinks.cold.waitForMessages(15, PATIENCE_MS);
+    await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
+    expect(inOrder(numbersOf(sinks.cold).slice(5))).toEqual([19, 20, 21, 22, 23, 24, 25, 26, 27, 28]);
+
+    // A bad day is repeated.
+    await passDay('cold', id, 15);
+    await query(
+      stack.em(),
+      sql`update source_day set deferred_reputation = 1, refused_reputation = 1 where source = 'cold' and offered = 10`,
+    );
+    await query(stack.em(), sql`update source_day set offered = 20 where source = 'cold' and offered = 10`);
+    expect(await providerOf('cold', 'news.test')).toMatchObject({
+      ...{
+        day: 2,
+        used: 0,
+        reason: expect.stringMatching(/is repeated: 10 % was deferred or refused for speed or reputation$/),
+      },
+    });
+    await wakeWarmUpMail(stack.em());
+    await sinks.cold.waitForMessages(25, PATIENCE_MS);
+    await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
+    expect(await stack.metrics.text()).toContain(
+      'everpost_warm_up_days_total{source="cold",provider="other",outcome="repeated"} 1',
+    );
+    const { waiting: again } = (await project.api('GET', `/campaigns/${id}`)).body;
+    expect(again.reason).toContain('on day 2 of 3 it sends 10 emails');
+
+    // An operator knows better.
+    await untilHeld(id, 5);
+    expect((await everpost('warm-up', 'skip', 'cold'))[0].providers).toMatchObject([
+      { day: 3, used: 10, reason: null },
+    ]);
+    await eventually(async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT', PATIENCE_MS);
+    expect(sinks.cold.recipientCounts().size).toBe(30);
+    expect(sinks.cold.messageCount()).toBe(30);
+  }, 300_000);
+
+  it('sends what exceeds the day over the other sources of the pool, and no mail waits', async () => {
+    const project = await projectOver('mixed', 40, 'mixed.test');
+    const { id } = await sendToAll(project);
+    await eventually(async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT', PATIENCE_MS);
+    expect([sinks.shy.messageCount(), sinks.warm.messageCount()]).toEqual([5, 35]);
+    expect(inOrder(numbersOf(sinks.shy))).toEqual([36, 37, 38, 39, 40]);
+  }, 120_000);
+});
+
+describe('workers that are killed', () => {
+  it('send no more than the day allows, each email once, and all of them in the end', async () => {
+    const project = await projectOver('busy', 150, 'busy.test');
+    await stack.stopWorkers();
+    let workers: WorkerProcess[] = [];
+    const start = (): void => void (workers = [1, 2].map(() => startWorkerProcess(stack.config, stack.temporal)));
+    const kill = () => Promise.all(workers.map((worker) => worker.kill()));
+    start();
+    const { id } = await sendToAll(project);
+    await sinks.busy.waitForMessages(20, PATIENCE_MS);
+    await kill();
+    const before = sinks.busy.messageCount();
+    start();
+    await eventually(async () => (await project.api('GET', `/campaigns/${id}`)).body.waiting ?? false, PATIENCE_MS);
+    expect(before).toBeLessThanOrEqual(60);
+    expect(sinks.busy.messageCount()).toBeLessThanOrEqual(60);
+    await eventually(async () => {
+      const { status, waiting } = (await project.api('GET', `/campaigns/${id}`)).body;
+      if (waiting) {
+        await query(stack.em(), sql`update warm_up set day = day - 1 where source = 'busy'`);
+        await wakeWarmUpMail(stack.em());
+      }
+      return status === 'SENT';
+    }, 2 * PATIENCE_MS);
+    expect(sinks.busy.recipientCounts().size).toBe(150);
+    await kill();
+    await stack.startWorkers();
+  }, 300_000);
+});
+
+describe('the command warm-up', () => {
+  it('refuses what makes no sense, with the reason', async () => {
+    await expect(everpost('warm-up', 'start', 'nowhere')).rejects.toThrow('No worker has had a source nowhere');
+    await expect(everpost('warm-up', 'start', 'cold')).rejects.toThrow('Source cold warms up already');
+    await expect(everpost('warm-up', 'start', 'warm', '--plan', 'none')).rejects.toThrow(
+      'has no plan none for source warm',
+    );
+    await expect(everpost('warm-up', 'start', 'warm', '--day', '0')).rejects.toThrow('--day must be a whole number');
+    await expect(everpost('warm-up', 'skip', 'warm')).rejects.toThrow('Source warm does not warm up');
+    await expect(everpost('warm-up', 'back', 'cold', '--provider', 'x.test')).rejects.toThrow(
+      'does not warm up at x.test',
+    );
+    await expect(everpost('warm-up', 'stop', 'warm')).rejects.toThrow('Source warm does not warm up');
+  });
+
+  it('begins on a given day, moves all providers and those to come, and stops', async () => {
+    expect(await everpost('warm-up', 'start', 'warm', '--day', '3')).toEqual([
+      { source: 'warm', pool: 'mixed', plan: 'default', firstDay: 3, providers: [] },
+    ]);
+    expect(await everpost('warm-up', 'back', 'warm', '--days', '5')).toMatchObject([{ firstDay: 1 }]);
+    expect(await everpost('warm-up', 'skip', 'warm', '--days', '2')).toMatchObject([{ firstDay: 3 }]);
+    expect(await everpost('warm-up', 'stop', 'warm')).toEqual([]);
+  });
+});
