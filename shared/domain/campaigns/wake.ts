@@ -7,6 +7,8 @@ import { addToOutbox } from '../../durable/outbox/outbox.ts';
 
 /** Emails of one statement: others wait until its writes are on the disk. */
 const CHUNK = 1_000;
+/** Workers know by then what is so now. They ask the store every second. */
+const KNOWN_SECONDS = 2;
 
 /** Lets the emails of campaigns ask again that wait because a source warms up. Other emails do so by themselves. */
 export async function wakeWarmUpMail(em: Em): Promise<void> {
@@ -17,15 +19,16 @@ export async function wakeWarmUpMail(em: Em): Promise<void> {
       where status = ${campaignStatus.SENDING} and audience_as_of is not null`,
     { ...pick(tables.campaign, 'id', 'projectId'), total: tables.campaign.totalRecipients },
   );
+  const soon = sql`now() + ${KNOWN_SECONDS}::int * interval '1 second'`;
   for (const { id, projectId, total } of sending) {
     let woken = 0;
     for (let after = 0; after < total; after += CHUNK) {
       const changed = await query(
         em,
         sql`
-          update email set retry_at = now()
+          update email set retry_at = ${soon}
           where campaign_id = ${id} and campaign_seq > ${after} and campaign_seq <= ${after + CHUNK}::int
-            and status = ${emailStatus.PENDING} and wait_reason = 'warm-up' and retry_at > now()
+            and status = ${emailStatus.PENDING} and wait_reason = 'warm-up' and retry_at > ${soon}
           returning id`,
         pick(tables.email, 'id'),
       );

@@ -194,8 +194,7 @@ export class Permit {
     const { free, shortage } = this.#shaping.candidates(relays, provider, question);
     if (!shortage || free.length > 0) return free;
     if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, question.stream);
-    // An exchange that is under way may have asked before a command changed what has words of its own.
-    await (shortage.because === undefined ? this.#exchange.run() : this.#exchange.next());
+    await this.#exchange.run();
     const now = this.#shaping.candidates(relays, provider, question);
     return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, question.stream) : now.free;
   }
