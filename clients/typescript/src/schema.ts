@@ -3339,6 +3339,8 @@ export interface components {
             size: components["schemas"]["CampaignSize"];
             /** @description Why the template cannot be rendered; null where it can */
             templateError: string | null;
+            /** @description Null when no warm-up holds it for longer than today */
+            warmUp: components["schemas"]["CampaignWarmUp"] | null;
         };
         /** @description How long the sending will take */
         CampaignDuration: {
@@ -3420,7 +3422,7 @@ export interface components {
              * @description The kind of problem
              * @enum {string}
              */
-            code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "NOBODY_IN_TOPIC" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "FOREIGN_PLACEHOLDERS" | "NO_PLAIN_TEXT";
+            code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "NOBODY_IN_TOPIC" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "FOREIGN_PLACEHOLDERS" | "NO_PLAIN_TEXT" | "WARM_UP";
             /**
              * @description With an error the campaign cannot be sent, or not as it is
              * @enum {string}
@@ -3521,6 +3523,16 @@ export interface components {
             totalRecipients: number;
             /** @description Recipients that unsubscribed by it */
             unsubscribedCount: number;
+        };
+        /** @description How many days it takes, because sources warm up */
+        CampaignWarmUp: {
+            /**
+             * @description The day on which the last email goes; 1 is today
+             * @example 3
+             */
+            days: number;
+            /** @description The provider that takes the most days */
+            provider: string;
         };
         /** @description How many were active */
         CancelAllWorkflowExecutionsResponse: {
@@ -4681,10 +4693,10 @@ export interface components {
         /** @description What an email waits for */
         EmailWait: {
             /**
-             * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "traffic rule": a rule for its provider is used up; "no source": the pool of its stream has no source in use; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
+             * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "traffic rule": a rule for its provider is used up; "warm-up": a source warms up, and what it may send today is used up; "no source": the pool of its stream has no source in use; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
              * @enum {string}
              */
-            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "traffic rule" | "no source" | "deferred" | "throttled" | "no relay" | "scheduled" | "queued";
+            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "traffic rule" | "warm-up" | "no source" | "deferred" | "throttled" | "no relay" | "scheduled" | "queued";
             /**
              * @description Until when
              * @example 2026-02-04T09:30:00.000Z
@@ -8912,6 +8924,7 @@ export type CampaignReference = components['schemas']['CampaignReference'];
 export type CampaignSender = components['schemas']['CampaignSender'];
 export type CampaignSize = components['schemas']['CampaignSize'];
 export type CampaignStats = components['schemas']['CampaignStats'];
+export type CampaignWarmUp = components['schemas']['CampaignWarmUp'];
 export type CancelAllWorkflowExecutionsResponse = components['schemas']['CancelAllWorkflowExecutionsResponse'];
 export type CheckResendCampaignRequest = components['schemas']['CheckResendCampaignRequest'];
 export type ComputeError = components['schemas']['ComputeError'];
