@@ -188,6 +188,15 @@ describe('a campaign over a source that warms up', () => {
     const { waiting: again } = (await project.api('GET', `/campaigns/${id}`)).body;
     expect(again.reason).toContain('on day 2 of 3 it sends 10 emails');
 
+    await query(
+      stack.em(),
+      sql`update source_day set deferred_reputation = 4, offered = 20 where source = 'cold' and day = current_date - 1`,
+    );
+    const { results } = await everpost('deliverability', '--source', 'cold');
+    expect(results[0].signs.map(({ sentence }: { sentence: string }) => sentence)).toContainEqual(
+      expect.stringMatching(/^news\.test defers .* for reputation .*; a day of the warm-up is repeated$/),
+    );
+
     // An operator knows better.
     await untilHeld(id, 5);
     expect((await everpost('warm-up', 'skip', 'cold'))[0].providers).toMatchObject([

@@ -79,13 +79,12 @@ describe('a sign', () => {
   });
 
   it('names the source where there are several, and what was done', () => {
-    const consequenceOf = () => 'warm-up stepped back';
     const [sign] = signsOfDays({
       provider: 'gmx.net',
       source: 'mx1',
       days: daysOf(deferring),
       today: TODAY,
-      consequenceOf,
+      consequence: 'warm-up stepped back',
     });
     expect(sign?.sentence).toBe('GMX defers 12 % of the mail over mx1 for reputation today; warm-up stepped back');
   });

@@ -59,8 +59,8 @@ export interface SignInput {
   days: readonly ({ day: string } & DayNumbers)[];
   /** Today in UTC. */
   today: string;
-  /** What was done about a sign, such as `warm-up stepped back`. */
-  consequenceOf?: ((sign: SignRule['sign']) => string | undefined) | undefined;
+  /** What was done about signs that have a cause, such as `warm-up stepped back`. */
+  consequence?: string | undefined;
 }
 
 /** Fewer events, or events among fewer emails, are no sign; a day with fewer emails and no event ends no streak. */
@@ -99,7 +99,7 @@ function streakOf({ sign, of, watch }: SignRule, days: SignInput['days']): SignI
 }
 
 /** What a provider makes of our mail now, the most urgent first, each in one sentence; empty when it is content. */
-export function signsOfDays({ provider, source, days, today, consequenceOf }: SignInput): Sign[] {
+export function signsOfDays({ provider, source, days, today, consequence }: SignInput): Sign[] {
   const signs = SIGN_RULES.flatMap((rule): Sign[] => {
     const { sign, of, urgent, words } = rule;
     const streak = streakOf(rule, days);
@@ -109,10 +109,10 @@ export function signsOfDays({ provider, source, days, today, consequenceOf }: Si
     const percent = percentOf(events, emails);
     const verb = sign === 'complaints' ? ':' : sign.startsWith('deferred') ? ' defers' : ' refuses';
     const mail = source === undefined ? '' : ` of the mail over ${source}`;
-    const done = consequenceOf?.(sign);
-    const sentence = `${providerName(provider)}${verb} ${percent} %${mail} ${words} ${sinceWords(since, today)}`;
+    const done = consequence === undefined || sign.endsWith('Other') ? '' : `; ${consequence}`;
+    const sentence = `${providerName(provider)}${verb} ${percent} %${mail} ${words} ${sinceWords(since, today)}${done}`;
     const isUrgent = percent >= urgent;
-    return [{ sign, isUrgent, percent, since, sentence: done === undefined ? sentence : `${sentence}; ${done}` }];
+    return [{ sign, isUrgent, percent, since, sentence }];
   });
   return signs.toSorted((left, right) => Number(right.isUrgent) - Number(left.isUrgent));
 }

@@ -49,6 +49,7 @@ export type WarmUpOutcome = 'same' | 'next' | 'warm' | 'repeated' | 'stepped bac
 const RESULTS_MIN = 20;
 /** A day with less mail than this part of its allowance does not show that the provider takes more. */
 const USED_SHARE = 0.5;
+const STEPPED_BACK = 'One step back';
 /** One email alone is no sign, however few there were. */
 const SIGNS_MIN = 2;
 /**
@@ -121,13 +122,19 @@ export function positionOn(
   if (results.offered < Math.min(RESULTS_MIN, enough)) return same;
   const sign = badSign(results);
   if (sign?.isWorse && before.step > 0) {
-    const reason = `One step back after ${before.day}: ${sign.words}`;
+    const reason = `${STEPPED_BACK} after ${before.day}: ${sign.words}`;
     return { ...same, step: before.step - 1, reason, outcome: 'stepped back' };
   }
   if (sign) return { ...same, reason: `${before.day} is repeated: ${sign.words}`, outcome: 'repeated' };
   if (results.offered < enough) return { ...same, reason: null };
   const step = before.step + 1;
   return { day: today, step, reason: null, movedOn: today, outcome: step < steps.length ? 'next' : 'warm' };
+}
+
+/** What signs of the days before did to a warm-up; undefined for nothing. */
+export function consequenceOf({ reason }: Pick<WarmUpPosition, 'reason'>): string | undefined {
+  if (reason === null) return undefined;
+  return reason.startsWith(STEPPED_BACK) ? 'warm-up stepped back' : 'a day of the warm-up is repeated';
 }
 
 /** What is left of a plan: its amounts, the step of today, and how many emails went today. */

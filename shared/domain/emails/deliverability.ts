@@ -1,10 +1,12 @@
 import { ANSWER_NUMBERS, signsOfDays, type DayNumbers, type Sign } from '../../pure/deliverability.ts';
+import { consequenceOf } from '../../pure/warm-up.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
 import { listProjectDays } from './complaint-rates.ts';
 import { listSourceDays } from './source-days.ts';
+import { listWarmUps } from './warm-ups.ts';
 
 /** The numbers of a day; those of a project have no source. */
 type DayOfSource = { source: string | null; provider: string; day: string } & DayNumbers;
@@ -53,13 +55,16 @@ export async function readDeliverability(
   const rows: DayOfSource[] = isOfProject
     ? await listProjectDays(em, projectId, filter)
     : await listSourceDays(em, filter);
+  const warmUps = isOfProject ? [] : await listWarmUps(em, asked.source);
   const groups = Map.groupBy(rows, ({ source, provider }) => JSON.stringify([source, provider]));
   const sources = new Set(rows.map(({ source }) => source));
   const results = [...groups.values()].map((group) => {
     const { source = null, provider = '' } = group[0] ?? {};
     const shown = group.filter(({ day }) => day >= from);
     const name = sources.size > 1 && source !== null ? source : undefined;
-    const signs = signsOfDays({ provider, source: name, days: group, today: to });
+    const warmUp = warmUps.find((each) => each.source === source && each.provider === provider);
+    const consequence = warmUp && consequenceOf(warmUp.position);
+    const signs = signsOfDays({ provider, source: name, days: group, today: to, consequence });
     return { source, provider, totals: totalsOf(shown), days: shown, signs };
   });
   const sizeOf = ({ totals }: DeliverabilityResult) => totals.offered ?? totals.accepted ?? 0;
