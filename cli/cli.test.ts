@@ -369,7 +369,7 @@ describe('everpost source', () => {
     const source = (name: string) => ({ name, kind: 'relay' as const, pool: 'default', label: `${name}.test:25` });
     await meetSources(em, [source('old'), source('new')]);
     expect(await runForJson('source', 'drain', 'old')).toMatchObject({ drainedAt: expect.any(String) });
-    expect(await meetSources(em, [source('new')])).toEqual(new Set(['old']));
+    expect((await meetSources(em, [source('new')])).drained).toEqual(new Set(['old']));
     const early = await run('source', 'remove', 'old');
     expect([early.exitCode, early.error]).toEqual([1, expect.stringContaining('A worker still has source old')]);
     await query(em, sql`update source set seen_at = now() - interval '61 seconds' where name = 'old'`);
@@ -379,6 +379,6 @@ describe('everpost source', () => {
     const left = await runForJson<{ name: string }[]>('source', 'list');
     expect(left.map(({ name }) => name)).toEqual(['new']);
     // A worker that starts with it again has it undrained.
-    expect(await meetSources(em, [source('old')])).toEqual(new Set());
+    expect((await meetSources(em, [source('old')])).drained).toEqual(new Set());
   });
 });

@@ -5,6 +5,7 @@ import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import type { Em } from '../shared/database/em.ts';
 import { query, sql } from '../shared/database/sql.ts';
 import { pick, tables } from '../shared/database/tables.ts';
+import { wakeCampaignMail } from '../shared/domain/campaigns/wake.ts';
 import { drainSource, listSources, removeSource, type KnownSource } from '../shared/domain/emails/sources.ts';
 import { usedUnits, type AllowanceState } from '../shared/sending/permit/allowance.ts';
 import { rulesOf } from '../shared/sending/permit/shaping.ts';
@@ -44,7 +45,11 @@ export function addSourceCommands(program: Command, context: CliContext): void {
     'Let a source carry no more mail; what waits goes over the others of its pool, or waits',
     (em, name) => drainSource(em, name, true),
   );
-  change('resume', 'Let a drained source carry mail again', (em, name) => drainSource(em, name, false));
+  change('resume', 'Let a drained source carry mail again', async (em, name) => {
+    const resumed = await drainSource(em, name, false);
+    await wakeCampaignMail(em, 'no source');
+    return resumed;
+  });
   change('remove', 'Forget a source that is no longer in SMTP_URL', removeSource);
 }
 

@@ -4,7 +4,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
-import { drainSource } from '../shared/domain/emails/sources.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { runCommand } from './support/cli.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
@@ -164,7 +163,7 @@ describe('a pool', () => {
     );
     expect(waiting.reason).toBe('Every source of pool bulk is drained: bulk');
     expect(bulk.messageCount()).toBe(0);
-    await drainSource(stack.em(), 'bulk', false);
+    await show('source', 'resume', 'bulk');
     await eventually(
       async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT',
       2 * PATIENCE_MS,

@@ -10,8 +10,11 @@ const CHUNK = 1_000;
 /** Workers know by then what is so now. They ask the store every second. */
 const KNOWN_SECONDS = 2;
 
-/** Lets the emails of campaigns ask again that wait because a source warms up. Other emails do so by themselves. */
-export async function wakeWarmUpMail(em: Em): Promise<void> {
+/**
+ * Lets the emails of campaigns ask again that wait for a reason which a command may have ended. Other emails do so by
+ * themselves.
+ */
+export async function wakeCampaignMail(em: Em, reason: 'warm-up' | 'no source'): Promise<void> {
   const sending = await query(
     em,
     sql`
@@ -28,7 +31,7 @@ export async function wakeWarmUpMail(em: Em): Promise<void> {
         sql`
           update email set retry_at = ${soon}
           where campaign_id = ${id} and campaign_seq > ${after} and campaign_seq <= ${after + CHUNK}::int
-            and status = ${emailStatus.PENDING} and wait_reason = 'warm-up' and retry_at > ${soon}
+            and status = ${emailStatus.PENDING} and wait_reason = ${reason} and retry_at > ${soon}
           returning id`,
         pick(tables.email, 'id'),
       );
