@@ -14,6 +14,7 @@ const LATER_KEYS = [
   'previousSecretExpiresAt',
   'expiresAt',
 ];
+const DAY_KEYS = ['date', 'from', 'to', 'since'];
 const EXAMPLE_CURSOR = 'eyJpZCI6IjAxOThjMGRlIn0';
 
 /** Keys, signatures and addresses differ from run to run; real keys would also be secrets. */
@@ -21,6 +22,7 @@ const TEXTS: [RegExp, string][] = [
   [/\b(sk|pk)_[0-9a-f]{64}/g, `$1_${'0123456789abcdef'.repeat(4)}`],
   [/\bwhsec_[\w+/=-]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   [/\bp=[\w+/]{100,}={0,2}/g, 'p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA'],
+  [/\bmsg_[0-9a-f]{32}\b/g, 'msg_0198c0de00000000000000000000004f'],
   [/\bep[0-9a-f]{10}\b/g, 'ep0198c0de00'],
   [/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, 'Tue, 03 Feb 2026 09:30:00 +0000'],
   [/(=_\w\d_)[0-9a-f]{32}/g, '$10198c0de'],
@@ -53,7 +55,7 @@ export function normalise(value: unknown): unknown {
     if (key === 'durationMs' && typeof inner === 'number') return 42;
     if (typeof inner !== 'string') return inner;
     if (key === 'cursor' && inner !== '') return EXAMPLE_CURSOR;
-    if (key === 'date' && DAY.test(inner)) return EXAMPLE_MOMENT.slice(0, 10);
+    if (DAY_KEYS.includes(key) && DAY.test(inner)) return EXAMPLE_MOMENT.slice(0, 10);
     return LATER_KEYS.includes(key) ? inner.replaceAll(MOMENT, EXAMPLE_LATER) : textOf(inner);
   };
   return walk(value, '');

@@ -263,8 +263,8 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   });
   await api('POST', '/workflows', { body: { name: 'Thanks', eventName: 'order.paid' } });
   await record('getEventUsage', { params: { eventName: 'order.paid' } });
-  await record('listEventNames');
   await untilSent(project, { DELIVERED: 4, SENT: 1 });
+  await record('listEventNames');
   await record('getEventStats', { query: { startDate: since, endDate: until } });
   const types = 'email.sent,event.triggered';
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
