@@ -23,29 +23,40 @@ const deliverabilityQuery = z.object({
   source: name.meta({ description: 'One source only, by its name' }),
 });
 
-const count = z.int().nullable();
-const rate = z.number().nullable();
+const count = (example: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({ examples: [example] });
+const rate = (example: number) =>
+  z
+    .number()
+    .nullable()
+    .meta({ examples: [example] });
 const numbers = {
-  offered: count,
-  accepted: count,
-  deferredSpeed: count,
-  deferredReputation: count,
-  deferredOther: count,
-  refusedMailbox: count,
-  refusedReputation: count,
-  refusedOther: count,
-  complaints: count,
-  acceptedRate: rate,
-  deferredRate: rate,
-  refusedRate: rate,
-  hardBounceRate: rate,
-  complaintRate: rate,
-  deliverySeconds: z.number().nullable(),
+  offered: count(1_200),
+  accepted: count(1_140),
+  deferredSpeed: count(0),
+  deferredReputation: count(144),
+  deferredOther: count(12),
+  refusedMailbox: count(6),
+  refusedReputation: count(4),
+  refusedOther: count(0),
+  complaints: count(1),
+  acceptedRate: rate(95),
+  deferredRate: rate(13),
+  refusedRate: rate(0.8),
+  hardBounceRate: rate(0.5),
+  complaintRate: rate(0.1),
+  deliverySeconds: rate(42.5),
 };
 
 const resultSchema = z
   .object({
-    source: z.string().nullable(),
+    source: z
+      .string()
+      .nullable()
+      .meta({ examples: ['mx1'] }),
     provider: z.string(),
     totals: z.object(numbers).meta({ id: 'DeliverabilityNumbers', description: 'What a provider made of emails' }),
     days: z.array(
@@ -57,10 +68,10 @@ const resultSchema = z
       z
         .object({
           sign: z.enum(SIGN_RULES.map(({ sign }) => sign)),
-          isUrgent: z.boolean(),
-          percent: z.number(),
-          since: z.iso.date(),
-          sentence: z.string(),
+          isUrgent: z.boolean().meta({ examples: [true] }),
+          percent: z.number().meta({ examples: [12] }),
+          since: z.iso.date().meta({ examples: ['2026-02-03'] }),
+          sentence: z.string().meta({ examples: ['Outlook defers 12 % for reputation since Tuesday'] }),
         })
         .meta({ id: 'DeliverabilitySign', description: 'Something that a provider has against our mail now' }),
     ),

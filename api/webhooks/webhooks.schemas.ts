@@ -142,7 +142,7 @@ export const foundDeliverySchema = deliverySchema
       .meta({ description: 'The event as it is sent, built again from its record; null where that is gone' }),
   })
   .meta({ id: 'FoundWebhookDelivery', description: 'A request to an endpoint, with its (first) event' });
-export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid() });
+export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid().meta({ description: 'The delivery' }) });
 
 export const deliveryListSchema = z.object({
   deliveries: z.array(deliverySchema).meta({ description: 'The requests, the latest first' }),

@@ -4257,73 +4257,163 @@ export interface components {
         };
         /** @description What a provider made of the emails of a day in UTC */
         DeliverabilityDay: {
-            /** @description Emails that the provider accepted */
+            /**
+             * @description Emails that the provider accepted
+             * @example 1140
+             */
             accepted: number | null;
-            /** @description Percent of the offered emails that it accepted */
+            /**
+             * @description Percent of the offered emails that it accepted
+             * @example 95
+             */
             acceptedRate: number | null;
-            /** @description Percent that were reported as spam */
+            /**
+             * @description Percent that were reported as spam
+             * @example 0.1
+             */
             complaintRate: number | null;
-            /** @description Emails that were reported as spam */
+            /**
+             * @description Emails that were reported as spam
+             * @example 1
+             */
             complaints: number | null;
             /**
              * Format: date
              * @description The day, in UTC
              */
             date: string;
-            /** @description Emails that it put off for another reason, such as greylisting */
+            /**
+             * @description Emails that it put off for another reason, such as greylisting
+             * @example 12
+             */
             deferredOther: number | null;
-            /** @description Percent of the offered emails that it put off */
+            /**
+             * @description Percent of the offered emails that it put off
+             * @example 13
+             */
             deferredRate: number | null;
-            /** @description Emails that it put off for reputation */
+            /**
+             * @description Emails that it put off for reputation
+             * @example 144
+             */
             deferredReputation: number | null;
-            /** @description Emails that it put off because they came too fast */
+            /**
+             * @description Emails that it put off because they came too fast
+             * @example 0
+             */
             deferredSpeed: number | null;
-            /** @description Mean time from when an email was due until it was accepted; null without one */
+            /**
+             * @description Mean time from when an email was due until it was accepted; null without one
+             * @example 42.5
+             */
             deliverySeconds: number | null;
-            /** @description Percent of the offered emails whose mailbox or domain does not exist */
+            /**
+             * @description Percent of the offered emails whose mailbox or domain does not exist
+             * @example 0.5
+             */
             hardBounceRate: number | null;
-            /** @description Emails that the provider answered; each counts once a day */
+            /**
+             * @description Emails that the provider answered; each counts once a day
+             * @example 1200
+             */
             offered: number | null;
-            /** @description Emails whose mailbox or domain does not exist */
+            /**
+             * @description Emails whose mailbox or domain does not exist
+             * @example 6
+             */
             refusedMailbox: number | null;
-            /** @description Emails that it refused for another reason */
+            /**
+             * @description Emails that it refused for another reason
+             * @example 0
+             */
             refusedOther: number | null;
-            /** @description Percent of the offered emails that it refused */
+            /**
+             * @description Percent of the offered emails that it refused
+             * @example 0.8
+             */
             refusedRate: number | null;
-            /** @description Emails that it refused for reputation or policy */
+            /**
+             * @description Emails that it refused for reputation or policy
+             * @example 4
+             */
             refusedReputation: number | null;
         };
         /** @description What a provider made of emails */
         DeliverabilityNumbers: {
-            /** @description Emails that the provider accepted */
+            /**
+             * @description Emails that the provider accepted
+             * @example 1140
+             */
             accepted: number | null;
-            /** @description Percent of the offered emails that it accepted */
+            /**
+             * @description Percent of the offered emails that it accepted
+             * @example 95
+             */
             acceptedRate: number | null;
-            /** @description Percent that were reported as spam */
+            /**
+             * @description Percent that were reported as spam
+             * @example 0.1
+             */
             complaintRate: number | null;
-            /** @description Emails that were reported as spam */
+            /**
+             * @description Emails that were reported as spam
+             * @example 1
+             */
             complaints: number | null;
-            /** @description Emails that it put off for another reason, such as greylisting */
+            /**
+             * @description Emails that it put off for another reason, such as greylisting
+             * @example 12
+             */
             deferredOther: number | null;
-            /** @description Percent of the offered emails that it put off */
+            /**
+             * @description Percent of the offered emails that it put off
+             * @example 13
+             */
             deferredRate: number | null;
-            /** @description Emails that it put off for reputation */
+            /**
+             * @description Emails that it put off for reputation
+             * @example 144
+             */
             deferredReputation: number | null;
-            /** @description Emails that it put off because they came too fast */
+            /**
+             * @description Emails that it put off because they came too fast
+             * @example 0
+             */
             deferredSpeed: number | null;
-            /** @description Mean time from when an email was due until it was accepted; null without one */
+            /**
+             * @description Mean time from when an email was due until it was accepted; null without one
+             * @example 42.5
+             */
             deliverySeconds: number | null;
-            /** @description Percent of the offered emails whose mailbox or domain does not exist */
+            /**
+             * @description Percent of the offered emails whose mailbox or domain does not exist
+             * @example 0.5
+             */
             hardBounceRate: number | null;
-            /** @description Emails that the provider answered; each counts once a day */
+            /**
+             * @description Emails that the provider answered; each counts once a day
+             * @example 1200
+             */
             offered: number | null;
-            /** @description Emails whose mailbox or domain does not exist */
+            /**
+             * @description Emails whose mailbox or domain does not exist
+             * @example 6
+             */
             refusedMailbox: number | null;
-            /** @description Emails that it refused for another reason */
+            /**
+             * @description Emails that it refused for another reason
+             * @example 0
+             */
             refusedOther: number | null;
-            /** @description Percent of the offered emails that it refused */
+            /**
+             * @description Percent of the offered emails that it refused
+             * @example 0.8
+             */
             refusedRate: number | null;
-            /** @description Emails that it refused for reputation or policy */
+            /**
+             * @description Emails that it refused for reputation or policy
+             * @example 4
+             */
             refusedReputation: number | null;
         };
         /** @description What a provider made of the emails of a source, or of the project */
@@ -4334,18 +4424,30 @@ export interface components {
             provider: string;
             /** @description What it has against our mail now, the most urgent first */
             signs: components["schemas"]["DeliverabilitySign"][];
-            /** @description The name of the source that carried them; null for the numbers of the project */
+            /**
+             * @description The name of the source that carried them; null for the numbers of the project
+             * @example mx1
+             */
             source: string | null;
             /** @description The sums of the days */
             totals: components["schemas"]["DeliverabilityNumbers"];
         };
         /** @description Something that a provider has against our mail now */
         DeliverabilitySign: {
-            /** @description Whether it is so high that providers act on it */
+            /**
+             * @description Whether it is so high that providers act on it
+             * @example true
+             */
             isUrgent: boolean;
-            /** @description How many percent of the emails since its first day */
+            /**
+             * @description How many percent of the emails since its first day
+             * @example 12
+             */
             percent: number;
-            /** @description The same in words */
+            /**
+             * @description The same in words
+             * @example Outlook defers 12 % for reputation since Tuesday
+             */
             sentence: string;
             /**
              * @description The number that is too high
@@ -4355,6 +4457,7 @@ export interface components {
             /**
              * Format: date
              * @description The first day of the present streak
+             * @example 2026-02-03
              */
             since: string;
         };
@@ -12286,6 +12389,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The delivery */
                 deliveryId: string;
                 /** @description The id of the record */
                 id: string;

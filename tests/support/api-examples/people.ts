@@ -270,6 +270,8 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
   // The others are that of the batch and the confirmation.
   await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 5);
+  // Workers count what was sent once a second.
+  await eventually(async () => (await api('GET', '/deliverability')).body.results.length === 1);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
   await record('getQueue');
   await record('getDeliverability');
