@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { DAY_MS } from '../shared/pure/days.ts';
 import { growingPauseMs, outageFailure, waitFailure } from '../shared/durable/attempts/failures.ts';
 import type { Hold } from '../shared/pure/emails/hold.ts';
 import { redactText } from '../shared/pure/redact.ts';
 import { MemoryBusyError } from '../shared/sending/large-messages.ts';
 import { SmtpUnavailableError } from '../shared/sending/transport/smtp-pool.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const MEMORY_PAUSE_MS = 2_000;
 
 /**

@@ -45,8 +45,8 @@ const TODAY = () => new Date().toISOString().slice(0, 10);
 /** What is known of a provider and a source, once so many of its emails have an outcome. */
 async function countsOf(source: string, provider: string, decided: number) {
   const { deliveryMs, ...counts }: SourceResults = await eventually(async () => {
-    const found: SourceResults = await resultsOf(stack.em(), source, provider, TODAY());
-    return found.accepted + found.refusedMailbox >= decided && found;
+    const [found] = await resultsOf(stack.em(), [{ source, provider, day: TODAY() }]);
+    return found && found.accepted + found.refusedMailbox >= decided && found;
   }, PATIENCE_MS);
   const numbers = ANSWER_NUMBERS.filter((name) => name !== 'deliveryMs' && counts[name] !== 0);
   return {

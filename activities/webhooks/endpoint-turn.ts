@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../shared/pure/days.ts';
 import {
   closeEndpoint,
   disableEndpoint,
@@ -20,7 +21,6 @@ const PARKED_HEADS = 200;
 const PAGE_ROWS = { first: 50, min: 10, max: 1_000 } as const;
 /** A page that takes longer than this is followed by a smaller one; a much faster page by a larger one. */
 const PAGE_MS = 4_000;
-const DAY_MS = 24 * 60 * 60_000;
 
 export interface EndpointTurn {
   endpointId: string;

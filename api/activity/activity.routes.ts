@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
@@ -18,7 +19,6 @@ import {
   queueView,
 } from './activity.schemas.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 3_660;
 

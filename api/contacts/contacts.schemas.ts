@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { atMost } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
@@ -120,8 +121,6 @@ export const bulkContactsSchema = z.object({
   unchangedCount: z.int(),
   failureCount: z.int(),
 });
-
-const DAY_MS = 86_400_000;
 
 function isEndOfPause(text: string): boolean {
   const aheadMs = Date.parse(text) - Date.now();

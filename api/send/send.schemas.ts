@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
 import { atMost, boundedArray } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
@@ -136,8 +137,6 @@ const copiesSchema = atMost(
   LIMITS.copies,
   z.union([mailboxSchema, z.array(mailboxSchema).max(LIMITS.copies)]),
 ).transform((copies) => (Array.isArray(copies) ? copies : [copies]));
-
-const DAY_MS = 86_400_000;
 
 /** A moment in the past means now. */
 export const scheduledAtSchema = z.iso

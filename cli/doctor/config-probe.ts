@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { inspectConfig, type Config, type ConfigFault } from '../../shared/platform/config.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'configuration';
-const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS_MIN = 14;
 /** The first version of Node.js that runs TypeScript without a flag. */
 const NODE_MIN = [22, 18] as const;

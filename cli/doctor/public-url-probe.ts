@@ -1,12 +1,12 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { publicUrlWarning, type Config } from '../../shared/platform/config.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'PUBLIC_URL';
 const ANSWER_BYTES_MAX = 4_096;
-const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS_MIN = 14;
 const TLS_FAULT = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|EPROTO|ERR_SSL/;
 

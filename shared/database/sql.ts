@@ -182,6 +182,9 @@ export async function queryOne<S extends Shape>(
   return rows[0];
 }
 
+/** The UTC day on which the transaction began. */
+export const TODAY = sql`(now() at time zone 'UTC')::date`;
+
 /** The number in the column `count` of the one row that a statement returns. */
 export async function queryCount(em: SqlEntityManager, fragment: SqlFragment): Promise<number> {
   return (await queryOne(em, fragment, { count: number }))?.count ?? 0;

@@ -1,3 +1,5 @@
+import { DAY_MS } from './days.ts';
+
 /** What can be counted of the emails of a source at a provider on a day. */
 export type DayNumbers = Readonly<Partial<Record<AnswerNumber, number>>>;
 export const ANSWER_NUMBERS = [
@@ -67,7 +69,6 @@ export interface SignInput {
 const EVENTS_MIN = 3;
 export const EMAILS_MIN = 20;
 const DAY_EMAILS_MIN = 5;
-const DAY_MS = 86_400_000;
 const NAMES: Readonly<Record<string, string>> = {
   ...{ 'gmail.com': 'Gmail', 'outlook.com': 'Outlook', 'onmicrosoft.com': 'Microsoft 365', 'yahoo.com': 'Yahoo' },
   ...{ 'icloud.com': 'iCloud', 'gmx.net': 'GMX', other: 'The rest' },

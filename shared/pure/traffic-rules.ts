@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { DAY_MS } from './days.ts';
 import { LIMITS } from './limits.ts';
 
 /** The rates of a rule, and the time that each is about, in milliseconds. */
-export const RATE_MS = { perSecond: 1_000, perMinute: 60_000, perHour: 3_600_000, perDay: 86_400_000 } as const;
+export const RATE_MS = { perSecond: 1_000, perMinute: 60_000, perHour: 3_600_000, perDay: DAY_MS } as const;
 export type Rate = keyof typeof RATE_MS;
 export const RATES = Object.keys(RATE_MS) as Rate[];
 

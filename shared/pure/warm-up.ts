@@ -1,4 +1,5 @@
-import { ANY, RATE_MS, type ShapingFile } from './traffic-rules.ts';
+import { DAY_MS } from './days.ts';
+import { ANY, type ShapingFile } from './traffic-rules.ts';
 
 /**
  * What a new source sends to one provider on each day of its warm-up. It begins as Twilio SendGrid's schedule does (50,
@@ -64,11 +65,8 @@ const BOUNDS = [
   { bad: 5, worse: 20, words: 'was deferred or refused for speed or reputation', of: 'offered', count: 'against' },
 ] as const;
 
-/** The UTC day of a time in milliseconds since 1970. */
-export const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);
-
 /** When the UTC day of a time ends. */
-export const dayEndOf = (nowMs: number): number => (Math.floor(nowMs / RATE_MS.perDay) + 1) * RATE_MS.perDay;
+export const dayEndOf = (nowMs: number): number => (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
 
 /** The plan of a name for a source: more specific ones of the file first, then the built-in one; undefined without any. */
 export function planOf(

@@ -1,3 +1,4 @@
+import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql, type SqlFragment } from '../../database/sql.ts';
@@ -44,9 +45,7 @@ const NONE: ActivityCounts = {
   workflowsStarted: 0,
 };
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-function dayOf(column: SqlFragment): SqlFragment {
+function dayIn(column: SqlFragment): SqlFragment {
   return sql`(${column} at time zone 'UTC')::date`;
 }
 
@@ -67,18 +66,18 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
       )
       select p.counted, d.date::text, sum(d.count)::bigint as count
       from plain p cross join lateral (
-        select ${dayOf(sql`created_at`)} as date, count(*) as count from event
+        select ${dayIn(sql`created_at`)} as date, count(*) as count from event
         where project_id = ${projectId} and name = p.name and ${within(sql`created_at`)} group by 1
       ) d group by 1, 2
       union all
       select case name when 'email.open' then 'opened' when 'email.click' then 'clicked' else 'bounced' end,
-        ${dayOf(sql`created_at`)}::text, count(*)
+        ${dayIn(sql`created_at`)}::text, count(*)
       from event
       where project_id = ${projectId} and name in ('email.open', 'email.click', 'email.bounce')
         and ${within(sql`created_at`)} and ${FIRST_OF_EMAIL}
       group by 1, 2
       union all
-      select k.counted, ${dayOf(sql`created_at`)}::text, sum(case k.is_first when 'true' then 1 else -1 end)::bigint
+      select k.counted, ${dayIn(sql`created_at`)}::text, sum(case k.is_first when 'true' then 1 else -1 end)::bigint
       from event cross join lateral (values
         ('humanOpened', data->>'isFirstHumanOpen'), ('humanClicked', data->>'isFirstHumanClick')
       ) k (counted, is_first)
@@ -86,7 +85,7 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
         and ${FIRST_OF_HUMAN} and k.is_first is not null
       group by 1, 2
       union all
-      select 'workflowsStarted', ${dayOf(sql`started_at`)}::text, count(*) from automation_execution
+      select 'workflowsStarted', ${dayIn(sql`started_at`)}::text, count(*) from automation_execution
       where project_id = ${projectId} and ${within(sql`started_at`)} group by 2`,
     {
       counted: oneOf(...(Object.keys(NONE) as [Counted, ...Counted[]])),
@@ -96,7 +95,7 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
   );
   const days = new Map<string, DayCounts>();
   for (let at = from.getTime() - (from.getTime() % DAY_MS); at < until.getTime(); at += DAY_MS) {
-    const date = new Date(at).toISOString().slice(0, 10);
+    const date = dayOf(at);
     days.set(date, { date, ...NONE });
   }
   for (const { counted, date, count } of rows) {

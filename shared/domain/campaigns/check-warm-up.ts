@@ -1,7 +1,7 @@
 import { allowedAt, daysFor, stepsOf, type RemainingPlan } from '../../pure/warm-up.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
-import { boolean, number, tables, text } from '../../database/tables.ts';
+import { number, pick, tables, text } from '../../database/tables.ts';
 import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
 import { marketingSourcesOf } from '../emails/sources.ts';
 import { listWarmUps, usedToday } from '../emails/warm-ups.ts';
@@ -44,11 +44,11 @@ export async function forecastWarmUp(
   const sources = await query(
     em,
     sql`
-        select name, warm_up as "warmUp", warm_up is not null as "isWarming" 
-        ${marketingSourcesOf(sql`${campaign.projectId}`)} and seen_at > now() - interval '1 hour'`,
-    { name: tables.source.name, warmUp: tables.source.warmUp, isWarming: boolean },
+      select name, warm_up as "warmUp"
+      ${marketingSourcesOf(sql`${campaign.projectId}`)} and seen_at > now() - interval '1 hour'`,
+    pick(tables.source, 'name', 'warmUp'),
   );
-  if (sources.length === 0 || sources.some(({ isWarming }) => !isWarming)) return undefined;
+  if (sources.length === 0 || sources.some(({ warmUp }) => warmUp === null)) return undefined;
   const domains = await query(
     em,
     sql`

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, TODAY } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import type { SourceDayFilter } from './source-days.ts';
 
@@ -18,7 +18,6 @@ export interface ComplaintLimit {
 
 const WINDOW_DAYS = 7;
 const RATES_MAX = 50;
-const TODAY = sql`(now() at time zone 'UTC')::date`;
 const IN_WINDOW = sql`day > ${TODAY} - ${WINDOW_DAYS}::int`;
 
 /** The rates of a project: those with the most complaints first, then those with the most emails. */

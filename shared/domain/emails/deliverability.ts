@@ -1,3 +1,4 @@
+import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { ANSWER_NUMBERS, signsOfDays, type DayNumbers, type Sign } from '../../pure/deliverability.ts';
 import { consequenceOf } from '../../pure/warm-up.ts';
 import { LIMITS } from '../../pure/limits.ts';
@@ -28,8 +29,7 @@ export interface DeliverabilityQuery {
   provider?: string | undefined;
 }
 
-const DAY_MS = 86_400_000;
-const dayBefore = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+const dayBefore = (days: number): string => dayOf(Date.now() - days * DAY_MS);
 
 function totalsOf(days: readonly DayNumbers[]): DayNumbers {
   const known = ANSWER_NUMBERS.filter((name) => days.some((day) => day[name] !== undefined));

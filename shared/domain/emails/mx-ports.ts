@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { dayOf } from '../../pure/days.ts';
 import type { Config } from '../../platform/config.ts';
 import { createDnsLookups } from '../../platform/dns/lookups.ts';
 import { Gather } from '../../platform/gather.ts';
@@ -159,7 +160,7 @@ export function createTlsCounter(em: () => Em, logger: Logger): Required<Pick<Mx
   });
   const noteTls: MxPorts['noteTls'] = (demand, result, source) => {
     const { domain } = demand;
-    const day = new Date().toISOString().slice(0, 10);
+    const day = dayOf(Date.now());
     const details = seen.get(`${day} ${domain}`) ?? new Set();
     const about = JSON.stringify([result, source]);
     if (details.size < DETAILS_MAX) details.add(about);

@@ -13,20 +13,22 @@ beforeEach(async () => {
 });
 
 const count = (provider: string, offered: number, source = 'a') => ({ source, provider, answers: { offered } });
-const offeredOf = async (provider: string, source = 'a') => (await resultsOf(em(), source, provider, TODAY)).offered;
+const resultOf = async (source: string, provider: string) =>
+  (await resultsOf(em(), [{ source, provider, day: TODAY }]))[0];
+const offeredOf = async (provider: string, source = 'a') => (await resultOf(source, provider))?.offered;
 
 describe('the numbers of a source', () => {
   it('are added up, each by its name', async () => {
     const answers = { offered: 7, accepted: 4, deferredSpeed: 1, refusedMailbox: 2, deliveryMs: 12_345.6 };
     await countEmails(em(), { sent: [], answers: [{ source: 'a', provider: 'mail.test', answers }] });
     await countEmails(em(), { sent: [], answers: [count('mail.test', 1), count('mail.test', 2, 'b')] });
-    expect(await resultsOf(em(), 'a', 'mail.test', TODAY)).toMatchObject({
+    expect(await resultOf('a', 'mail.test')).toMatchObject({
       ...answers,
       offered: 8,
       deliveryMs: 12_346,
     });
     expect(await offeredOf('mail.test', 'b')).toBe(2);
-    expect(await resultsOf(em(), 'a', 'gone.test', TODAY)).toMatchObject({ offered: 0, complaints: 0, deliveryMs: 0 });
+    expect(await resultOf('a', 'gone.test')).toMatchObject({ offered: 0, complaints: 0, deliveryMs: 0 });
     const days = await listSourceDays(em(), { from: TODAY, to: TODAY });
     expect(days.map(({ source, provider, day }) => [source, provider, day])).toEqual([
       ['a', 'mail.test', TODAY],

@@ -6,8 +6,8 @@ import { partsOfAllowance } from '../../sending/permit/shaping.ts';
 import type { AnswerCount, EmailNumbers } from '../../sending/ports.ts';
 import { isNamedProvider } from '../../sending/verdict/mx-provider.ts';
 import type { Em } from '../../database/em.ts';
-import { columnsOf, inSql, joinSql, json, query, sql, SqlFragment } from '../../database/sql.ts';
-import { pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { columnsOf, inSql, joinSql, json, query, sql, SqlFragment, TODAY } from '../../database/sql.ts';
+import { number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -32,7 +32,6 @@ export interface SourceDayFilter {
   provider?: string | undefined;
 }
 
-const TODAY = sql`(now() at time zone 'UTC')::date`;
 const COLUMNS = ANSWER_NUMBERS.map((name) => new SqlFragment(inSql(name)));
 const each = (form: (column: SqlFragment) => SqlFragment): SqlFragment => joinSql(COLUMNS.map(form), ', ');
 const NO_RESULTS = Object.fromEntries(ANSWER_NUMBERS.map((name) => [name, 0])) as Record<keyof SourceResults, number>;
@@ -141,10 +140,23 @@ export async function listSourceDays(em: Em, { from, to, source, provider }: Sou
 }
 
 /**
- * What a provider made of the emails of a source on a day; all numbers are 0 when there were none.
- * @param day such as `2026-11-30`, in UTC
+ * What providers made of the emails of sources on days in UTC, such as `2026-11-30`: in the order of the places, and with
+ * 0 in all numbers where there were none.
  */
-export async function resultsOf(em: Em, source: string, provider: string, day: string): Promise<SourceResults> {
-  const [found] = await listSourceDays(em, { from: day, to: day, source, provider });
-  return found ?? NO_RESULTS;
+export async function resultsOf(
+  em: Em,
+  places: readonly Pick<SourceDay, 'source' | 'provider' | 'day'>[],
+): Promise<SourceResults[]> {
+  if (places.length === 0) return [];
+  const found = await query(
+    em,
+    sql`
+      select n::int, ${columnsOf(NUMBERS)} from unnest(
+        ${places.map(({ source }) => source)}::text[], ${places.map(({ provider }) => provider)}::text[],
+        ${places.map(({ day }) => day)}::date[]
+      ) with ordinality as k (source, provider, day, n) join source_day using (source, provider, day)`,
+    { n: number, ...NUMBERS },
+  );
+  const results = new Map(found.map(({ n, ...numbers }) => [n, numbers]));
+  return places.map((_place, index) => results.get(index + 1) ?? NO_RESULTS);
 }

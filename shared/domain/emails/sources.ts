@@ -72,11 +72,16 @@ export async function listSources(em: Em): Promise<KnownSource[]> {
   return query(em, sql`select ${columnsOf(SOURCE)} from source order by pool, name limit ${SOURCES_MAX}`, SOURCE);
 }
 
+/** The error for a name that no source has. */
+export function noSuchSource(name: string): AppError {
+  const message = `No worker has had a source ${name}; everpost source list shows them`;
+  return new AppError('RESOURCE_NOT_FOUND', { message });
+}
+
 async function found(row: Promise<KnownSource | undefined>, name: string): Promise<KnownSource> {
   const source = await row;
   if (source) return source;
-  const message = `No worker has had a source ${name}; everpost source list shows them`;
-  throw new AppError('RESOURCE_NOT_FOUND', { message });
+  throw noSuchSource(name);
 }
 
 /** Lets a source carry no more mail, or again. Mail on the wire is completed. @throws AppError RESOURCE_NOT_FOUND */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../pure/days.ts';
 import { AppError } from '../../pure/app-error.ts';
 import type { Language } from '../../pure/languages/languages.ts';
 import type { Feedback, SubscriptionCause, SubscriptionReason } from '../../pure/events/subscription-reasons.ts';
@@ -15,7 +16,6 @@ import { findLinkContact, readChoices, type LinkContact, type LinkOwner, type Re
 
 /** How long a contact can pause all marketing on the preference page. */
 export const PAUSE_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /** How recipients use the links of an email. */
 type LinkReason = Extract<SubscriptionReason, 'link' | 'page' | 'one_click' | 'email'>;

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { WebhookClient } from '../../platform/webhook/webhook-client.ts';
 import { domainOf, emailAddressSchema } from '../../pure/emails/email-address.ts';
 import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, TODAY } from '../../database/sql.ts';
 import { number, pick, tables, text } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
@@ -33,7 +33,6 @@ export interface TlsReportsDeps {
 const DETAILS_MAX = 1_000;
 /** How long a report is tried that could not be handed over (RFC 8460 section 5.4 asks for 24 hours). */
 const DAYS_MAX = 3;
-const TODAY = sql`(now() at time zone 'UTC')::date`;
 
 interface Due {
   day: string;

@@ -1,7 +1,7 @@
-import { AppError } from '../../pure/app-error.ts';
+import { dayOf } from '../../pure/days.ts';
+import { badRequest } from '../../pure/app-error.ts';
 import {
   allowedAt,
-  dayOf,
   positionOn,
   stepsOf,
   type DayResults,
@@ -20,8 +20,10 @@ import {
 import type { WarmUpDecision } from '../../sending/ports.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { date, nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { date, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { resultsOf, type SourceResults } from './source-days.ts';
+import { noSuchSource } from './sources.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -62,56 +64,40 @@ function pairTable(pairs: readonly { source: string; provider: string }[]): SqlF
       as k (source, provider)`;
 }
 
-/** What providers made of the mail of the days of the rows. */
-async function resultsOf(em: Em, rows: readonly Row[]): Promise<Map<Row, DayResults>> {
-  if (rows.length === 0) return new Map();
-  const found = await query(
-    em,
-    sql`
-      select n::int, d.offered, d.accepted, d.complaints, d.refused_mailbox as hard,
-        d.deferred_speed + d.deferred_reputation + d.refused_reputation as against
-      from unnest(
-        ${rows.map(({ source }) => source)}::text[], ${rows.map(({ provider }) => provider)}::text[],
-        ${rows.map(({ day }) => day)}::date[]
-      ) with ordinality as k (source, provider, day, n) join source_day d using (source, provider, day)`,
-    { n: number, ...pick(tables.sourceDay, 'offered', 'accepted', 'complaints'), hard: number, against: number },
-  );
-  return new Map(
-    found.flatMap(({ n, ...results }) => {
-      const row = rows[n - 1];
-      return row ? [[row, results] as const] : [];
-    }),
-  );
+/** What a day says about the warm-up. */
+function signsOf({ offered, accepted, complaints, refusedMailbox, ...numbers }: SourceResults): DayResults {
+  const against = numbers.deferredSpeed + numbers.deferredReputation + numbers.refusedReputation;
+  return { offered, accepted, complaints, hard: refusedMailbox, against };
 }
 
 /** The rows as they are today: days that are over are decided. */
 async function asOfToday(em: Em, rows: readonly Row[], nowMs: number): Promise<WarmUpToday[]> {
   const today = dayOf(nowMs);
-  const results = await resultsOf(
-    em,
-    rows.filter(({ day }) => day < today),
-  );
+  const over = rows.filter(({ day }) => day < today);
+  const results = new Map((await resultsOf(em, over)).map((numbers, index) => [over[index], signsOf(numbers)]));
   return rows.flatMap((row) => {
     const { source, provider, day, step, reason, movedOn, warmUp, use } = row;
     if (!warmUp) return [];
     const steps = stepsOf(warmUp, provider);
     const before = { day, step, reason, movedOn };
-    const isOver = day < today;
-    const { outcome, ...position } = isOver
-      ? positionOn(today, before, steps, results.get(row))
+    const signs = results.get(row);
+    const { outcome, ...position } = signs
+      ? positionOn(today, before, steps, signs)
       : { ...before, outcome: 'same' as const };
     const shown = { source, provider, position, steps, outcome, plan: warmUp.plan };
-    return [{ ...shown, use: isOver ? nextDayUse(use, today) : use }];
+    return [{ ...shown, use: signs ? nextDayUse(use, today) : use }];
   });
 }
 
 /** Ends the warm-up of sources that are warm at a provider, while no other one that is in use is on its way. */
-async function finish(em: Em, sources: readonly string[]): Promise<WarmUpDecision[]> {
+async function finish(em: Em, changed: readonly WarmUpToday[]): Promise<WarmUpDecision[]> {
+  const warm = changed.filter(({ steps, position }) => position.step >= steps.length);
+  if (warm.length === 0) return [];
   const finished = await query(
     em,
     sql`
       update source s set warm_up = null
-      where s.name = any(${[...sources]}::text[]) and s.warm_up is not null and not exists (
+      where s.name = any(${warm.map(({ source }) => source)}::text[]) and s.warm_up is not null and not exists (
         select from warm_up w
         where w.source = s.name and (w.reason is not null or w.moved_on >= ${TODAY} - ${IDLE_DAYS}::int)
           and w.step < jsonb_array_length(coalesce(s.warm_up -> 'perDay' -> w.provider, s.warm_up -> 'perDay' -> '*'))
@@ -184,15 +170,7 @@ export async function lendWarmUps(
     }
     const changed = [...warming.values()];
     const decided = await write(tx, changed);
-    const warm = changed.filter(({ steps, position }) => position.step >= steps.length);
-    const finished =
-      warm.length > 0
-        ? await finish(
-            tx,
-            warm.map(({ source }) => source),
-          )
-        : [];
-    return { leases, decided: [...decided, ...finished] };
+    return { leases, decided: [...decided, ...(await finish(tx, changed))] };
   });
 }
 
@@ -223,8 +201,7 @@ export function usedToday({ use }: Pick<WarmUpToday, 'use'>): number {
 async function assertChanged(em: Em, changed: unknown, name: string, otherwise: string): Promise<void> {
   if (changed) return;
   const known = await queryOne(em, sql`select name from source where name = ${name}`, { name: tables.source.name });
-  const message = known ? otherwise : `No worker has had a source ${name}; everpost source list shows them`;
-  throw new AppError(known ? 'BAD_REQUEST' : 'RESOURCE_NOT_FOUND', { message });
+  throw known ? badRequest(otherwise) : noSuchSource(name);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Em } from '../../database/em.ts';
 import { campaignStatus, executionStatus, jobState } from '../../database/constants.ts';
-import { limitStatements, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { limitStatements, query, queryOne, sql, type SqlFragment, TODAY } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { EMAILS_MIN } from '../../pure/deliverability.ts';
@@ -142,7 +142,7 @@ async function reputationRatios(em: Em): Promise<Figures['reputation']> {
     em,
     sql`
       select source, provider, sum(deferred_reputation + refused_reputation)::float8 / sum(offered) as ratio
-      from source_day where day >= (now() at time zone 'UTC')::date - 1
+      from source_day where day >= ${TODAY} - 1
       group by source, provider having sum(offered) >= ${EMAILS_MIN} order by sum(offered) desc limit ${ROWS_LOOKED_AT}`,
     { source: tables.sourceDay.source, provider: tables.sourceDay.provider, ratio: number },
   );

@@ -1,4 +1,5 @@
 import { NIL } from 'uuid';
+import { DAY_MS } from '../../pure/days.ts';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { replacedConsents, unusedWordings } from '../consent/old-consents.ts';
@@ -51,7 +52,6 @@ const PROVIDER_STATE_DAYS = 1;
 export const CLEAN_UP_CHUNK = 5_000;
 /** A sweep may read a large table to find its chunk. */
 const SWEEP_MS = 10 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** The result of one chunk. */
 export interface SweptChunk {

@@ -1,4 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
+import { DAY_MS } from '../../pure/days.ts';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
@@ -141,8 +142,6 @@ export interface ReplayRequest {
   /** The days for which events are kept; 0 means for ever. */
   retentionDays: number;
 }
-
-const DAY_MS = 24 * 60 * 60_000;
 
 function replayFault(field: string, message: string): AppError {
   return validationError([{ field, message, code: 'invalid_value' }]);

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { DAY_MS } from '../../pure/days.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../../pure/error-catalogue.ts';
 import { redactText } from '../../pure/redact.ts';
@@ -17,7 +18,6 @@ const TURN_MS = 5_000;
  */
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
-const DAY_MS = 24 * 60 * 60_000;
 /** A longer time between two attempts does not count as an outage: no worker was running, or the work had to wait. */
 const SILENCE_MS_MAX = 15 * 60_000;
 /** A pause is the waiting time divided by this: after an hour of waiting, three minutes. */

@@ -1,3 +1,4 @@
+import { dayOf } from '../../pure/days.ts';
 import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import type { RefusalSigns } from '../verdict/refusal-signs.ts';
@@ -34,7 +35,7 @@ export function answersOf(
   source: string,
   { dueMs, before, nowMs }: { dueMs: number; before: CountedAnswers | null; nowMs: number },
 ): { answers: Answers; counted: CountedAnswers } {
-  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const day = dayOf(nowMs);
   const known = before?.bySource[source];
   const today = known?.day === day ? known.as : [];
   const counted = {

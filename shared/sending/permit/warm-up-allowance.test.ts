@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { allowedAt, dayOf, positionOn, type DayResults } from '../../pure/warm-up.ts';
+import { dayOf } from '../../pure/days.ts';
+import { allowedAt, positionOn, type DayResults } from '../../pure/warm-up.ts';
 import { Allowances } from './allowances.ts';
 import {
   lendDay,

@@ -1,5 +1,6 @@
+import { dayOf } from '../../pure/days.ts';
 import type { Limits } from '../../pure/traffic-rules.ts';
-import { allowedAt, dayEndOf, dayOf, type WarmUpPosition } from '../../pure/warm-up.ts';
+import { allowedAt, dayEndOf, type WarmUpPosition } from '../../pure/warm-up.ts';
 import { fairShare, LEASE_MS, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** What all workers know of the use of the allowance of a day, by project. */

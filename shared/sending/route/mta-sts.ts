@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../../pure/days.ts';
 import type { LookUp } from '../../platform/dns/lookups.ts';
 
 /** The policy of a domain about TLS to its mail hosts (RFC 8461). */
@@ -39,7 +40,6 @@ const RECORD = /^v=STSv1\s*;(?:.*;)?\s*id=([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const MAX_AGE_SECONDS = 31_557_600;
 const HOSTS_MAX = 100;
 const DOMAINS_MAX = 10_000;
-const DAY_MS = 86_400_000;
 /** RFC 8461 section 5.1: a fetch that failed is not repeated sooner. */
 const FAILED_MS = 300_000;
 
