@@ -69,14 +69,20 @@ describe('the sending speed of a project', () => {
   it('sends the first emails at once, and the next in bursts of half a second', async () => {
     const { result: turn } = await take(11);
     const beganAt = Date.now();
-    const waits: number[] = [];
-    for (let n = 0; n < 11; n++) {
-      await turn?.();
-      waits.push(Date.now() - beganAt);
+    const realTimer = globalThis.setTimeout;
+    const waited: number[] = [];
+    let index = 0;
+    globalThis.setTimeout = ((...timer: Parameters<typeof realTimer>) => {
+      waited.push(index);
+      return realTimer(...timer);
+    }) as typeof realTimer;
+    try {
+      for (; index < 11; index++) await turn?.();
+    } finally {
+      globalThis.setTimeout = realTimer;
     }
-    expect(waits[4]).toBeLessThan(400);
-    expect(waits[5]).toBeGreaterThanOrEqual(450);
-    expect(waits[10]).toBeGreaterThanOrEqual(950);
+    expect(waited).toEqual([5, 10]);
+    expect(Date.now() - beganAt).toBeGreaterThanOrEqual(950);
   });
 
   it('frees the slot when the reserved time is seconds away, and keeps the reservation', async () => {
@@ -91,7 +97,7 @@ describe('the sending speed of a project', () => {
     expect(later.result).toBeDefined();
     expect(later.memory.booking).toBeUndefined();
     // Nothing more was reserved: later emails wait only for the two reservations of forty.
-    expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(8_500);
+    expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(11_000);
   });
 
   it('makes up for a short delay of an attempt, and not for an outage', async () => {
@@ -99,7 +105,8 @@ describe('the sending speed of a project', () => {
     const { result: turn } = await take(20, { memory: late });
     const beganAt = Date.now();
     for (let n = 0; n < 20; n++) await turn?.();
-    expect(Date.now() - beganAt).toBeLessThan(500);
+    // At the rate of the project they would take two seconds.
+    expect(Date.now() - beganAt).toBeLessThan(1_500);
 
     await take(40);
     const lost = { booking: { ratePerSecond: RATE, count: 20, startsAtMs: Date.now() - 60_000 } };

@@ -30,6 +30,6 @@ describe('placeholderSteps', () => {
     const many = (level: number) => Array.from({ length: 50 }, (_, index) => `k${level}_${index}`).join('??');
     const blocks = Array.from({ length: 20 }, (_, level) => `{{#if ${many(level)}}}`).join('');
     const template = `${blocks}${'{{x}}{{y ?? z}}'.repeat(9_000)}${'{{/if}}'.repeat(20)}`;
-    expect(await cpuMsOf(() => findPlaceholders(template, 50))).toBeLessThan(300);
+    expect(await cpuMsOf(() => findPlaceholders(template, 50))).toBeLessThan(1_000);
   });
 });
