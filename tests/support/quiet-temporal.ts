@@ -6,10 +6,13 @@ let isQuiet = false;
 export function quietTemporal(): void {
   if (isQuiet) return;
   isQuiet = true;
-  Runtime.install({
+  const runtime = Runtime.install({
     logger: new DefaultLogger('ERROR'),
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
   });
+  // The SDK remembers the options, and starts a runtime with them for the first connection or worker. One that nothing
+  // uses would keep its process from ending.
+  void runtime.shutdown();
 }
 
 /**
