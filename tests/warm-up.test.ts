@@ -93,10 +93,8 @@ async function untilHeld(campaignId: string, count: number): Promise<void> {
   await eventually(async () => (await query(stack.em(), held)).length === count, PATIENCE_MS);
 }
 
-/** Makes yesterday of today, for a source, once so many emails of a campaign are held. */
-async function passDay(source: string, campaignId: string, held: number): Promise<void> {
-  await untilHeld(campaignId, held);
-  // Answers are counted once a second.
+/** Resolves once the answers of today are counted, which happens once a second. */
+async function untilCounted(source: string): Promise<void> {
   await eventually(async () => {
     const sums = sql`
       select (select sum(offered) from source_day where source = ${source} and day = (now() at time zone 'UTC')::date) =
@@ -104,9 +102,16 @@ async function passDay(source: string, campaignId: string, held: number): Promis
     const [row] = await query(stack.em(), sums);
     return (row as { same: boolean | null }).same === true;
   }, PATIENCE_MS);
+}
+
+/** Makes yesterday of today, for a source, once so many emails of a campaign are held. */
+async function passDay(source: string, campaignId: string, held: number): Promise<void> {
+  await untilHeld(campaignId, held);
+  await untilCounted(source);
   await query(stack.em(), sql`update source_day set day = day - 1 where source = ${source}`);
   await query(stack.em(), sql`update warm_up set day = day - 1 where source = ${source}`);
 }
+
 const numbersOf = (sink: SmtpSink): number[] =>
   sink.messages().map(({ to }) => Number(/^reader(\d+)@/.exec(to[0] ?? '')?.[1]));
 const inOrder = (numbers: number[]): number[] => numbers.toSorted((a, b) => a - b);
@@ -188,9 +193,10 @@ describe('a campaign over a source that warms up', () => {
     const { waiting: again } = (await project.api('GET', `/campaigns/${id}`)).body;
     expect(again.reason).toContain('on day 2 of 3 it sends 10 emails');
 
+    await untilCounted('cold');
     await query(
       stack.em(),
-      sql`update source_day set deferred_reputation = 4, offered = 20 where source = 'cold' and day = current_date - 1`,
+      sql`update source_day set deferred_reputation = 4, offered = 20 where source = 'cold' and offered in (10, 20)`,
     );
     const { results } = await everpost('deliverability', '--source', 'cold');
     expect(results[0].signs.map(({ sentence }: { sentence: string }) => sentence)).toContainEqual(
