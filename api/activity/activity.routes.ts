@@ -7,7 +7,7 @@ import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.t
 import { listWaiting } from '../../shared/domain/lifecycle/queue.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import {
   activityCursorSchema,
   activityPageSchema,
@@ -19,6 +19,8 @@ import {
   queueView,
 } from './activity.schemas.ts';
 
+const endpoint = endpointsOf('Activity');
+
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 3_660;
 
@@ -28,13 +30,9 @@ function readCursor(text: string | undefined): ActivityCursor | undefined {
   return { at, source: Number(source), id };
 }
 
-const list = endpoint({
-  operationId: 'listActivity',
+const list = endpoint('listActivity', 'GET /activity', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/activity',
-  tag: 'Activity',
   summary: 'What has happened in the project, newest first',
   query: activityQuery,
   replies: { 200: { description: 'A page of activities', schema: activityPageSchema } },
@@ -69,13 +67,9 @@ function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { fr
   return { from: new Date(from), until: new Date(until) };
 }
 
-const stats = endpoint({
-  operationId: 'getActivityStats',
+const stats = endpoint('getActivityStats', 'GET /activity/stats', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/activity/stats',
-  tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
     'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once; `humanOpened` and `humanClicked` leave machines out. `complaintRates` are those of the last 7 days, whatever the dates. Rates are percent of what was sent in the period.',
@@ -92,13 +86,9 @@ const stats = endpoint({
 /** Time limit of the count: one index has the backlogs of all projects, so counting one may mean reading all. */
 const QUEUE_TIMEOUT_MS = 5_000;
 
-const queue = endpoint({
-  operationId: 'getQueue',
+const queue = endpoint('getQueue', 'GET /activity/queue', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/activity/queue',
-  tag: 'Activity',
   summary: 'What waits in the project, by kind, and for how long',
   description:
     'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.',

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { AUDIT_OUTCOMES, listAudit, outcomeOf, type AuditEntry } from '../../shared/domain/audit/audit.ts';
 import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
+
+const endpoint = endpointsOf('Keys');
 
 const ACTORS = ['key', 'console', 'operator'] as const;
 const OPERATION_LENGTH_MAX = 100;
@@ -50,12 +52,8 @@ export function auditView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
   return { id, actor, keyId, keyName, ...done, at: createdAt.toISOString() };
 }
 
-const list = endpoint({
-  operationId: 'listAudit',
+const list = endpoint('listAudit', 'GET /audit', {
   roles: ['read'],
-  method: 'get',
-  path: '/audit',
-  tag: 'Keys',
   summary: 'Who did what, newest first',
   description:
     'Each writing request, action in the console and operator command, with its key, its outcome and the ids of what it was about. Sending, tracking and other calls that applications make by the thousand are not recorded.',

@@ -9,8 +9,8 @@ import { countFailed } from '../../shared/domain/automations/execution-count.ts'
 import { findDefinition } from '../../shared/domain/automations/automation-graphs.ts';
 import { listConditionFields } from '../../shared/domain/automations/condition-fields.ts';
 import { findTemplateNames } from '../../shared/domain/templates/templates.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { offsetPage } from '../http/pagination.ts';
 import { definitionSchema, definitionView, workflowSchema, workflowView } from './automation.view.ts';
 import {
   createWorkflowBody,
@@ -20,21 +20,11 @@ import {
   workflowListSchema,
 } from './automations.schemas.ts';
 
-const base = { tag: 'Workflows' } as const;
-const withId = {
-  ...base,
-  params: idParams,
-  malformedIdCode: 'WORKFLOW_NOT_FOUND',
-  errors: ['WORKFLOW_NOT_FOUND'],
-} as const;
+const endpoint = endpointsOf('Workflows', 'WORKFLOW_NOT_FOUND');
 
-const list = endpoint({
-  ...base,
-  operationId: 'listWorkflows',
+const list = endpoint('listWorkflows', 'GET /workflows', {
   roles: ['marketing', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/workflows',
   summary: 'List workflows by page',
   query: workflowListQuery,
   replies: { 200: { description: 'A page of workflows', schema: workflowListSchema } },
@@ -50,12 +40,8 @@ const list = endpoint({
   },
 });
 
-const fields = endpoint({
-  ...base,
-  operationId: 'listWorkflowFields',
+const fields = endpoint('listWorkflowFields', 'GET /workflows/fields', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/workflows/fields',
   summary: 'List the fields that a CONDITION step can read',
   description:
     'Fields of the contact, which are those of a segment filter, and the keys seen in recent events as `event.<key>`.',
@@ -63,12 +49,8 @@ const fields = endpoint({
   handle: async ({ em, project }) => ok({ fields: await listConditionFields(em, project.id) }),
 });
 
-const create = endpoint({
-  ...base,
-  operationId: 'createWorkflow',
+const create = endpoint('createWorkflow', 'POST /workflows', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows',
   summary: 'Create a workflow, disabled, with its TRIGGER step',
   body: createWorkflowBody,
   replies: { 201: { description: 'The workflow', schema: workflowSchema } },
@@ -81,12 +63,8 @@ const create = endpoint({
   },
 });
 
-const get = endpoint({
-  ...withId,
-  operationId: 'getWorkflow',
+const get = endpoint('getWorkflow', 'GET /workflows/:id', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/workflows/:id',
   summary: 'Get a workflow with its steps and transitions',
   replies: { 200: { description: 'The workflow', schema: definitionSchema } },
   async handle({ em, project, params }) {
@@ -106,30 +84,22 @@ function patchOf({ eventName, triggerConfig, ...patch }: z.infer<typeof patchWor
   };
 }
 
-const patch = endpoint({
-  ...withId,
-  operationId: 'updateWorkflow',
+const patch = endpoint('updateWorkflow', 'PATCH /workflows/:id', {
   roles: ['marketing'],
-  method: 'patch',
-  path: '/workflows/:id',
   summary: 'Change the given fields of a workflow',
   description: 'Setting `enabled` checks the workflow as a whole; `details.problems` lists what keeps it from running.',
   body: patchWorkflowBody,
   replies: { 200: { description: 'The workflow after the change', schema: workflowSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['BAD_REQUEST'],
   handle: async ({ em, project, params, body }) =>
     ok(workflowView(await updateAutomation(em, project.id, params.id, patchOf(body)))),
 });
 
-const remove = endpoint({
-  ...withId,
-  operationId: 'deleteWorkflow',
+const remove = endpoint('deleteWorkflow', 'DELETE /workflows/:id', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/workflows/:id',
   summary: 'Delete a workflow that has no active executions',
   replies: { 204: { description: 'Deleted' } },
-  errors: ['WORKFLOW_NOT_FOUND', 'CONFLICT'],
+  errors: ['CONFLICT'],
   async handle({ em, project, params }) {
     await deleteAutomation(em, project.id, params.id);
     return noContent();

@@ -107,8 +107,6 @@ export const patchStepBody = z.object({
   templateId: z.uuid().nullish(),
 });
 
-export const stepParams = z.object({ id: z.uuid(), stepId: z.uuid() });
-
 export const removeStepQuery = z.object({
   splice: z
     .stringbool()
@@ -136,8 +134,6 @@ export const createTransitionBody = z
     branch: branch ?? condition?.branch ?? null,
   }));
 
-export const transitionParams = z.object({ id: z.uuid(), transitionId: z.uuid() });
-
 export const startExecutionBody = z.object({
   contactId: z.uuid(),
   context: z
@@ -162,8 +158,6 @@ export const executionListQuery = z.object({
 export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'OffsetPageOfExecutions')
   .extend({ executions: z.array(listedExecutionSchema).meta({ description: 'Another name for `data`' }) })
   .meta({ id: 'ExecutionPage', description: 'A page of executions, and how many there are in all' });
-
-export const executionParams = z.object({ id: z.uuid(), executionId: z.uuid() });
 
 export const workflowFieldsSchema = z.object({
   fields: z.array(

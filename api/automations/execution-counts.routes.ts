@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { countEnded } from '../../shared/domain/automations/execution-count.ts';
 import { countExecutionsAt } from '../../shared/domain/automations/executions.ts';
 import { EXECUTION_STATUSES } from '../../shared/pure/automations/automation-status.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Workflows', 'WORKFLOW_NOT_FOUND');
 
 export const executionCountsSchema = z
   .object({
@@ -29,18 +30,11 @@ export const executionCountsSchema = z
   .meta({ id: 'ExecutionCounts', description: 'Where the executions of a workflow are' });
 
 export const executionCountEndpoints: Endpoint[] = [
-  endpoint({
-    tag: 'Workflows',
-    operationId: 'countWorkflowExecutions',
+  endpoint('countWorkflowExecutions', 'GET /workflows/:id/executions/counts', {
     roles: ['marketing', 'support', 'read'],
     isHeavy: true,
-    method: 'get',
-    path: '/workflows/:id/executions/counts',
     summary: 'How many executions run, wait or have failed at each step',
-    params: idParams,
-    malformedIdCode: 'WORKFLOW_NOT_FOUND',
     replies: { 200: { description: 'The counts', schema: executionCountsSchema } },
-    errors: ['WORKFLOW_NOT_FOUND'],
     async handle({ em, project, params }) {
       const counts = await countExecutionsAt(em, project.id, params.id);
       return ok({ counts, ended: await countEnded(em, params.id) });

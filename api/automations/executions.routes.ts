@@ -10,16 +10,10 @@ import {
   startExecution,
 } from '../../shared/domain/automations/executions.ts';
 import { retryExecution, retryFailedExecutions } from '../../shared/domain/automations/retry-executions.ts';
-import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { created, endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { offsetPage } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';
-import {
-  executionListQuery,
-  executionListSchema,
-  executionParams,
-  retryFailedBody,
-  startExecutionBody,
-} from './automations.schemas.ts';
+import { executionListQuery, executionListSchema, retryFailedBody, startExecutionBody } from './automations.schemas.ts';
 import {
   executionDetailSchema,
   executionDetailView,
@@ -28,25 +22,15 @@ import {
   listedExecutionView,
 } from './execution.view.ts';
 
-const base = { tag: 'Workflows' } as const;
-const ofWorkflow = { ...base, params: idParams, malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
-const withId = {
-  ...base,
-  params: executionParams,
-  malformedIdCode: 'EXECUTION_NOT_FOUND',
-  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND'],
-} as const;
+const endpoint = endpointsOf('Workflows', 'WORKFLOW_NOT_FOUND');
+const executionEndpoint = endpointsOf('Workflows', 'EXECUTION_NOT_FOUND', ['WORKFLOW_NOT_FOUND']);
 
-const start = endpoint({
-  ...ofWorkflow,
-  operationId: 'startWorkflowExecution',
+const start = endpoint('startWorkflowExecution', 'POST /workflows/:id/executions', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows/:id/executions',
   summary: 'Start a workflow for a contact by hand',
   body: startExecutionBody,
   replies: { 201: { description: 'The execution', schema: executionSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'CONTACT_NOT_FOUND', 'BAD_REQUEST', 'CONFLICT'],
+  errors: ['CONTACT_NOT_FOUND', 'BAD_REQUEST', 'CONFLICT'],
   subjects: ({ id }: z.infer<typeof executionSchema>) => [id],
   async handle({ em, project, params, body }) {
     const execution = await startExecution(em, project.id, params.id, body.contactId, body.context ?? {});
@@ -54,17 +38,13 @@ const start = endpoint({
   },
 });
 
-const list = endpoint({
-  ...ofWorkflow,
-  operationId: 'listWorkflowExecutions',
+const list = endpoint('listWorkflowExecutions', 'GET /workflows/:id/executions', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/workflows/:id/executions',
   summary: 'List the executions of a workflow by page, newest first',
   query: executionListQuery,
   replies: { 200: { description: 'A page of executions', schema: executionListSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['BAD_REQUEST'],
   async handle({ em, project, params, query }) {
     const status = readStatus(query.status, EXECUTION_STATUSES, 'the status of an execution');
     const [executions, total] = await listExecutions(em, project.id, params.id, { ...query, status });
@@ -73,12 +53,8 @@ const list = endpoint({
   },
 });
 
-const get = endpoint({
-  ...withId,
-  operationId: 'getWorkflowExecution',
+const get = executionEndpoint('getWorkflowExecution', 'GET /workflows/:id/executions/:executionId', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/workflows/:id/executions/:executionId',
   summary: 'Get an execution with what became of each step',
   replies: { 200: { description: 'The execution', schema: executionDetailSchema } },
   async handle({ em, project, params }) {
@@ -88,55 +64,38 @@ const get = endpoint({
   },
 });
 
-const cancel = endpoint({
-  ...withId,
-  operationId: 'cancelWorkflowExecution',
+const cancel = executionEndpoint('cancelWorkflowExecution', 'DELETE /workflows/:id/executions/:executionId', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/workflows/:id/executions/:executionId',
   summary: 'Cancel an execution that is running or waiting',
   replies: { 200: { description: 'The execution, CANCELLED', schema: executionSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
+  errors: ['CONFLICT'],
   handle: async ({ em, project, params }) =>
     ok(executionView(await cancelExecution(em, project.id, params.id, params.executionId))),
 });
 
-const cancelAll = endpoint({
-  ...ofWorkflow,
-  operationId: 'cancelAllWorkflowExecutions',
+const cancelAll = endpoint('cancelAllWorkflowExecutions', 'POST /workflows/:id/executions/cancel-all', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows/:id/executions/cancel-all',
   summary: 'Cancel every active execution of a workflow',
   replies: { 200: { description: 'How many were active', schema: z.object({ cancelled: z.int() }) } },
-  errors: ['WORKFLOW_NOT_FOUND'],
   handle: async ({ em, project, params }) => ok({ cancelled: await cancelAllExecutions(em, project.id, params.id) }),
 });
 
-const retry = endpoint({
-  ...withId,
-  operationId: 'retryWorkflowExecution',
+const retry = executionEndpoint('retryWorkflowExecution', 'POST /workflows/:id/executions/:executionId/retry', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows/:id/executions/:executionId/retry',
   summary: 'Have a failed execution go on at the step that failed',
   description:
     'It keeps its context and the steps that it started with, except that the failed step has the config that the ' +
     'workflow has now. Steps before it are not repeated. 409 when the execution is not FAILED, when its contact was ' +
     'deleted, or while the contact is in the workflow with another execution.',
   replies: { 200: { description: 'The execution, RUNNING', schema: executionSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
+  errors: ['CONFLICT'],
   handle: async ({ em, project, params }) =>
     ok(executionView(await retryExecution(em, project.id, params.id, params.executionId))),
 });
 
-const retryFailed = endpoint({
-  ...ofWorkflow,
-  operationId: 'retryFailedWorkflowExecutions',
+const retryFailed = endpoint('retryFailedWorkflowExecutions', 'POST /workflows/:id/executions/retry-failed', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'post',
-  path: '/workflows/:id/executions/retry-failed',
   summary: 'Have all failed executions of a workflow, or of one step, go on',
   description:
     'A job does it, as for a single one. Executions that cannot go on stay FAILED: those whose contact was deleted or ' +
@@ -148,7 +107,6 @@ const retryFailed = endpoint({
       schema: z.object({ failed: z.int().meta({ description: 'How many executions have failed' }) }),
     },
   },
-  errors: ['WORKFLOW_NOT_FOUND'],
   async handle({ em, project, params, body }) {
     const failed = await retryFailedExecutions(em, project.id, params.id, body.stepId ?? null);
     return { status: 202, data: { failed } };

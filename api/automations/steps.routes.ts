@@ -10,10 +10,9 @@ import {
   removeTransition,
   updateStep,
 } from '../../shared/domain/automations/steps.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
 import { ignoredKeys } from '../http/ignored-fields.ts';
-import { idParams } from '../http/pagination.ts';
 import { stepSchema, stepView, transitionSchema, transitionView } from './automation.view.ts';
 import {
   createStepBody,
@@ -21,11 +20,9 @@ import {
   documentedStepBody,
   patchStepBody,
   removeStepQuery,
-  stepParams,
-  transitionParams,
 } from './automations.schemas.ts';
 
-const base = { tag: 'Workflows', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
+const endpoint = endpointsOf('Workflows', 'WORKFLOW_NOT_FOUND');
 
 /** A key of another name for the template of a SEND_EMAIL step. */
 const TEMPLATE_KEY = /^config\.[\w-]*template[\w-]*$/i;
@@ -58,18 +55,13 @@ function parseConfig(
   );
 }
 
-const add = endpoint({
-  ...base,
-  operationId: 'addWorkflowStep',
+const add = endpoint('addWorkflowStep', 'POST /workflows/:id/steps', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows/:id/steps',
   summary: 'Add a step',
-  params: idParams,
   body: createStepBody,
   documentedBody: documentedStepBody,
   replies: { 201: { description: 'The step', schema: stepSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, body, noteIgnored }) {
     const config = parseConfig(body.type, body.config, noteIgnored);
     const step = await addStep(em, project.id, params.id, { ...body, name: body.name ?? body.type, config });
@@ -77,18 +69,13 @@ const add = endpoint({
   },
 });
 
-const patch = endpoint({
-  ...base,
-  operationId: 'updateWorkflowStep',
+const patch = endpoint('updateWorkflowStep', 'PATCH /workflows/:id/steps/:stepId', {
   roles: ['marketing'],
-  method: 'patch',
-  path: '/workflows/:id/steps/:stepId',
   summary: 'Change the given fields of a step; its config is replaced as a whole',
   description: 'Executions that have started keep the steps they started with.',
-  params: stepParams,
   body: patchStepBody,
   replies: { 200: { description: 'The step after the change', schema: stepSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TOPIC_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, body, noteIgnored }) {
     const type = await findStepType(em, project.id, params.id, params.stepId);
     const config = body.config && parseConfig(type, body.config, noteIgnored);
@@ -96,49 +83,34 @@ const patch = endpoint({
   },
 });
 
-const remove = endpoint({
-  ...base,
-  operationId: 'removeWorkflowStep',
+const remove = endpoint('removeWorkflowStep', 'DELETE /workflows/:id/steps/:stepId', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/workflows/:id/steps/:stepId',
   summary: 'Delete a step and its transitions',
   description: 'With `splice=true`, the steps before it get transitions to the step after it.',
-  params: stepParams,
   query: removeStepQuery,
   replies: { 204: { description: 'Deleted' } },
-  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, query }) {
     await removeStep(em, project.id, params.id, params.stepId, query.splice ?? false);
     return noContent();
   },
 });
 
-const connect = endpoint({
-  ...base,
-  operationId: 'addWorkflowTransition',
+const connect = endpoint('addWorkflowTransition', 'POST /workflows/:id/transitions', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/workflows/:id/transitions',
   summary: 'Add a transition from one step to another',
-  params: idParams,
   body: createTransitionBody,
   replies: { 201: { description: 'The transition', schema: transitionSchema } },
-  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
   handle: async ({ em, project, params, body }) =>
     created(transitionView(await addTransition(em, project.id, params.id, body))),
 });
 
-const disconnect = endpoint({
-  ...base,
-  operationId: 'removeWorkflowTransition',
+const disconnect = endpoint('removeWorkflowTransition', 'DELETE /workflows/:id/transitions/:transitionId', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/workflows/:id/transitions/:transitionId',
   summary: 'Delete a transition',
-  params: transitionParams,
   replies: { 204: { description: 'Deleted' } },
-  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND'],
+  errors: ['RESOURCE_NOT_FOUND'],
   async handle({ em, project, params }) {
     await removeTransition(em, project.id, params.id, params.transitionId);
     return noContent();

@@ -17,7 +17,7 @@ import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts'
 import { queueTestEmail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { created, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { recordPageReply } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';
 import { replyToUse } from '../templates/reply-to.ts';
@@ -26,13 +26,11 @@ import {
   campaignBody,
   campaignListQuery,
   campaignListSchema,
-  oneCampaign,
+  campaignEndpoint,
   sendCampaignBody,
   testCampaignBody,
   testCampaignSchema,
 } from './campaigns.schemas.ts';
-
-const base = { tag: 'Campaigns' } as const;
 
 /** The last millisecond of the year 9999: a date-time (RFC 3339) has a year of four digits. */
 const SCHEDULED_FOR_MAX_MS = Date.UTC(10_000, 0, 1) - 1;
@@ -73,12 +71,8 @@ function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
   };
 }
 
-const list = endpoint({
-  ...base,
-  operationId: 'listCampaigns',
+const list = campaignEndpoint('listCampaigns', 'GET /campaigns', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/campaigns',
   summary: 'List campaigns',
   query: campaignListQuery,
   replies: { 200: { description: 'A page of campaigns', schema: campaignListSchema } },
@@ -89,12 +83,8 @@ const list = endpoint({
   },
 });
 
-const create = endpoint({
-  ...base,
-  operationId: 'createCampaign',
+const create = campaignEndpoint('createCampaign', 'POST /campaigns', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/campaigns',
   summary: 'Create a campaign as a draft',
   body: campaignBody,
   hasEnvelope: true,
@@ -107,27 +97,19 @@ const create = endpoint({
   },
 });
 
-const get = endpoint({
-  ...oneCampaign,
-  operationId: 'getCampaign',
+const get = campaignEndpoint('getCampaign', 'GET /campaigns/:id', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/campaigns/:id',
   summary: 'Get a campaign',
   replies: { 200: { description: 'The campaign', schema: campaignSchema } },
   handle: async ({ em, project, params }) => ok(campaignView(await findCampaign(em, project.id, params.id))),
 });
 
-const replace = endpoint({
-  ...oneCampaign,
-  operationId: 'replaceCampaign',
+const replace = campaignEndpoint('replaceCampaign', 'PUT /campaigns/:id', {
   roles: ['marketing'],
-  method: 'put',
-  path: '/campaigns/:id',
   summary: 'Replace content and audience of a campaign that has not gone out',
   body: campaignBody,
   replies: { 200: { description: 'The campaign after the change', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND', 'TOPIC_NOT_FOUND'],
+  errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND', 'TOPIC_NOT_FOUND'],
   async handle({ em, project, params, body, deps }) {
     const input = campaignInput(body);
     const use = replyToUse(deps.config, project.id, input.replyTo);
@@ -136,44 +118,32 @@ const replace = endpoint({
   },
 });
 
-const remove = endpoint({
-  ...oneCampaign,
-  operationId: 'deleteCampaign',
+const remove = campaignEndpoint('deleteCampaign', 'DELETE /campaigns/:id', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/campaigns/:id',
   summary: 'Delete a campaign that is not scheduled or going out',
   replies: { 204: { description: 'Deleted' } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'CONFLICT'],
+  errors: ['CONFLICT'],
   async handle({ em, project, params }) {
     await deleteCampaign(em, project.id, params.id);
     return noContent();
   },
 });
 
-const duplicate = endpoint({
-  ...oneCampaign,
-  operationId: 'duplicateCampaign',
+const duplicate = campaignEndpoint('duplicateCampaign', 'POST /campaigns/:id/duplicate', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/campaigns/:id/duplicate',
   summary: 'Copy content and audience into a new draft',
   replies: { 201: { description: 'The copy', schema: campaignSchema } },
   handle: async ({ em, project, params }) => created(campaignView(await duplicateCampaign(em, project.id, params.id))),
 });
 
-const send = endpoint({
-  ...oneCampaign,
-  operationId: 'sendCampaign',
+const send = campaignEndpoint('sendCampaign', 'POST /campaigns/:id/send', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'post',
-  path: '/campaigns/:id/send',
   summary: 'Send a campaign now or later; a scheduled one gets the new time',
   body: sendCampaignBody,
   hasEnvelope: true,
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
+  errors: ['BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, body }) {
     const campaign = await sendCampaign(em, project.id, params.id, readScheduledFor(body.scheduledFor));
@@ -184,44 +154,32 @@ const send = endpoint({
   },
 });
 
-const cancel = endpoint({
-  ...oneCampaign,
-  operationId: 'cancelCampaign',
+const cancel = campaignEndpoint('cancelCampaign', 'POST /campaigns/:id/cancel', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/campaigns/:id/cancel',
   summary: 'Stop a campaign that is scheduled or going out, for good',
   replies: { 200: { description: 'The campaign, CANCELLED', schema: campaignSchema } },
   subjects: (_campaign, { id }) => [id],
   handle: async ({ em, project, params }) => ok(campaignView(await cancelCampaign(em, project.id, params.id))),
 });
 
-const continueHeld = endpoint({
-  ...oneCampaign,
-  operationId: 'continueCampaign',
+const continueHeld = campaignEndpoint('continueCampaign', 'POST /campaigns/:id/continue', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/campaigns/:id/continue',
   summary: 'Continue a campaign whatever the rate of complaints is',
   description:
     'A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.',
   replies: { 200: { description: 'The campaign, which goes on at once', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+  errors: ['BAD_REQUEST'],
   handle: async ({ em, project, params }) => ok(campaignView(await continueCampaign(em, project.id, params.id))),
 });
 
 function testSend(config: Config): Endpoint {
   const links = linkSignerOf(config);
-  return endpoint({
-    ...oneCampaign,
-    operationId: 'testCampaign',
+  return campaignEndpoint('testCampaign', 'POST /campaigns/:id/test', {
     roles: ['marketing'],
-    method: 'post',
-    path: '/campaigns/:id/test',
     summary: 'Send a test email of a campaign to one address',
     body: testCampaignBody,
     replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
+    errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
     subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
     async handle({ em, project, params, body }) {
       return ok({ email: await queueTestEmail(em, project, params.id, body.email, links), to: body.email });
@@ -229,12 +187,8 @@ function testSend(config: Config): Endpoint {
   });
 }
 
-const stats = endpoint({
-  ...oneCampaign,
-  operationId: 'getCampaignStats',
+const stats = campaignEndpoint('getCampaignStats', 'GET /campaigns/:id/stats', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/campaigns/:id/stats',
   summary: 'Counters and rates of a campaign, as of now',
   replies: { 200: { description: 'The figures', schema: campaignStatsSchema } },
   handle: async ({ em, project, params }) => ok(campaignStatsView(await findCampaign(em, project.id, params.id))),

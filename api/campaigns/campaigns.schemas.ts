@@ -8,19 +8,15 @@ import {
 import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
-import { idParams, offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { statusQuery } from '../http/status-query.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { endpointsOf } from '../http/endpoint.ts';
 
-/** What the endpoints of one campaign share. The interface document wants VALIDATION_ERROR here for a malformed id. */
-export const oneCampaign = {
-  tag: 'Campaigns',
-  params: idParams,
-  malformedIdCode: 'VALIDATION_ERROR',
-  errors: ['CAMPAIGN_NOT_FOUND'],
-} as const;
+/** Declares an endpoint of campaigns. The interface document wants VALIDATION_ERROR here for a malformed id. */
+export const campaignEndpoint = endpointsOf('Campaigns', 'VALIDATION_ERROR', ['CAMPAIGN_NOT_FOUND']);
 
 export const campaignListQuery = z.object({
   ...offsetPageQuery,

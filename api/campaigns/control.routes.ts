@@ -7,9 +7,9 @@ import { findCampaign } from '../../shared/domain/campaigns/campaigns.ts';
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
 import { countResendable, resendCampaign } from '../../shared/domain/campaigns/resend.ts';
 import { auditEntrySchema, auditView } from '../audit/audit.routes.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
-import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
+import { campaignEndpoint, resendCampaignBody } from './campaigns.schemas.ts';
 
 /** An endpoint without a body that switches something of a campaign on or off. */
 function switching(
@@ -19,16 +19,12 @@ function switching(
   change: (em: Em, projectId: string, campaignId: string) => Promise<Campaign>,
   errors: Endpoint['errors'] = [],
 ): Endpoint {
-  return endpoint({
-    ...oneCampaign,
-    operationId: `${name}Campaign`,
+  return campaignEndpoint(`${name}Campaign`, `POST /campaigns/:id/${name}`, {
     roles: ['marketing'],
-    method: 'post',
-    path: `/campaigns/:id/${name}`,
     summary,
     description,
     replies: { 200: { description: 'The campaign', schema: campaignSchema } },
-    errors: ['CAMPAIGN_NOT_FOUND', ...errors],
+    errors,
     subjects: (_campaign, { id }) => [id],
     async handle({ em, project, params }) {
       return ok(campaignView(await change(em, project.id, params.id)));
@@ -63,33 +59,25 @@ const unpublish = switching(
   (...of) => setCampaignPublic(...of, false),
 );
 
-const resend = endpoint({
-  ...oneCampaign,
-  operationId: 'resendCampaign',
+const resend = campaignEndpoint('resendCampaign', 'POST /campaigns/:id/resend', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'post',
-  path: '/campaigns/:id/resend',
   summary: 'Send an ended campaign once more, to the recipients in some states',
   description:
     'Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted, have unsubscribed, paused or left the topic, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.',
   isIdempotent: true,
   body: resendCampaignBody,
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
-  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
+  errors: ['BAD_REQUEST', 'SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
   subjects: (_campaign, { id }) => [id],
   handle: async ({ em, project, params, body }) =>
     ok(campaignView(await resendCampaign(em, project.id, params.id, body.states))),
 });
 
-const resendCheck = endpoint({
-  ...oneCampaign,
-  operationId: 'checkResendCampaign',
+const resendCheck = campaignEndpoint('checkResendCampaign', 'POST /campaigns/:id/resend/check', {
   roles: ['marketing', 'read'],
   effect: 'reads',
   isHeavy: true,
-  method: 'post',
-  path: '/campaigns/:id/resend/check',
   summary: 'Tell how many would get a campaign if it were sent once more',
   body: resendCampaignBody,
   replies: {
@@ -103,16 +91,11 @@ const resendCheck = endpoint({
         .meta({ id: 'ResendCheck', description: 'Who would get a campaign that is sent once more' }),
     },
   },
-  errors: ['CAMPAIGN_NOT_FOUND'],
   handle: async ({ em, project, params, body }) => ok(await countResendable(em, project.id, params.id, body.states)),
 });
 
-const history = endpoint({
-  ...oneCampaign,
-  operationId: 'getCampaignHistory',
+const history = campaignEndpoint('getCampaignHistory', 'GET /campaigns/:id/history', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/campaigns/:id/history',
   summary: 'Who sent, paused, resumed, resent or cancelled a campaign, newest first',
   replies: {
     200: { description: 'The last fifty', schema: z.object({ entries: z.array(auditEntrySchema) }) },

@@ -12,8 +12,9 @@ import { emailMoments, emailView } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { cursorPageQuery, formatQuery, idParams } from '../http/pagination.ts';
+import { ok, type Endpoint } from '../http/endpoint.ts';
+import { cursorPageQuery, formatQuery } from '../http/pagination.ts';
+import { campaignEndpoint } from './campaigns.schemas.ts';
 
 const moment = z.iso.datetime().nullable();
 
@@ -63,17 +64,11 @@ async function* viewPages(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<R
   for await (const page of pages) yield page.map(recipientView);
 }
 
-const list = endpoint({
-  operationId: 'listCampaignRecipients',
+const list = campaignEndpoint('listCampaignRecipients', 'GET /campaigns/:id/recipients', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/campaigns/:id/recipients',
-  tag: 'Campaigns',
   summary: 'What became of each recipient',
   description:
     'Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
-  params: idParams,
-  malformedIdCode: 'VALIDATION_ERROR',
   query: z.strictObject({
     ...cursorPageQuery({ limitDefault: 50 }),
     state: z.optional(z.enum([...EMAIL_STATUSES, UNREACHED])).meta({
@@ -89,7 +84,7 @@ const list = endpoint({
       csv: true,
     },
   },
-  errors: ['BAD_REQUEST', 'CAMPAIGN_NOT_FOUND'],
+  errors: ['BAD_REQUEST'],
   async handle({ em, project, params: { id }, query: { cursor, limit, state, format }, wantsCsv }) {
     const after = readEmailCursor(cursor, true);
     await assertCampaignExists(em, project.id, id);
@@ -102,20 +97,9 @@ const list = endpoint({
   },
 });
 
-const ofCampaign = {
+const unreached = campaignEndpoint('listCampaignUnreached', 'GET /campaigns/:id/unreached', {
   roles: ['marketing', 'read'],
   isHeavy: true,
-  method: 'get',
-  tag: 'Campaigns',
-  params: idParams,
-  malformedIdCode: 'VALIDATION_ERROR',
-  errors: ['CAMPAIGN_NOT_FOUND'],
-} as const;
-
-const unreached = endpoint({
-  ...ofCampaign,
-  operationId: 'listCampaignUnreached',
-  path: '/campaigns/:id/unreached',
   summary: 'Why a campaign did not reach some of its recipients, with counts',
   description:
     'The fifty most frequent reasons. Words of servers that differ only in an address or an id are one reason. At most 200,000 recipients are read.',
@@ -143,10 +127,9 @@ const unreached = endpoint({
   },
 });
 
-const links = endpoint({
-  ...ofCampaign,
-  operationId: 'listCampaignLinks',
-  path: '/campaigns/:id/links',
+const links = campaignEndpoint('listCampaignLinks', 'GET /campaigns/:id/links', {
+  roles: ['marketing', 'read'],
+  isHeavy: true,
   summary: 'Which links of a campaign were clicked, and by how many',
   description: 'The fifty links that most people clicked. Clicks of machines are not counted.',
   replies: {

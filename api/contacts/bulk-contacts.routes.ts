@@ -3,9 +3,11 @@ import { writeContacts } from '../../shared/domain/contact-jobs/write-contacts.t
 import { inTransaction } from '../../shared/database/transaction.ts';
 import { AppError, validationError } from '../../shared/pure/app-error.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
 import { bulkContactsBody, bulkContactsSchema, documentedBulkContacts, upsertContactBody } from './contacts.schemas.ts';
+
+const endpoint = endpointsOf('Contacts');
 
 type Results = z.infer<typeof bulkContactsSchema>['results'];
 
@@ -23,12 +25,8 @@ function faultsOf(error: AppError): Results[number]['errors'] {
 }
 
 /** Creates or updates many contacts in one request. */
-export const bulkContactsEndpoint: Endpoint = endpoint({
-  operationId: 'upsertContacts',
+export const bulkContactsEndpoint: Endpoint = endpoint('upsertContacts', 'POST /contacts/bulk', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/contacts/bulk',
-  tag: 'Contacts',
   summary: 'Create or update up to 1,000 contacts',
   description:
     'Each contact has the fields of POST /contacts and an outcome of its own: one that cannot be stored takes nothing from the others. Contacts with the same address are merged; a later one has precedence.',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs.ts';
 import { findTopic } from '../../shared/domain/topics/topics.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
 import { inTransaction } from '../../shared/database/transaction.ts';
 
-const IDS_MAX = 1_000;
+const endpoint = endpointsOf('Contacts', 'JOB_NOT_FOUND');
 
-export const jobIdParams = z.object({ jobId: z.uuid() });
+const IDS_MAX = 1_000;
 
 const idsSchema = z.array(z.uuid()).min(1).max(IDS_MAX).optional();
 
@@ -37,12 +37,8 @@ const bulkBody: z.ZodType<z.infer<typeof deletionBody> & { topicId?: string | nu
 
 function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delete'): Endpoint {
   const name = `${verb[0]?.toUpperCase()}${verb.slice(1)}`;
-  return endpoint({
-    operationId: `bulk${name}Contacts`,
+  return endpoint(`bulk${name}Contacts`, `POST /contacts/bulk-${verb}`, {
     roles: ['marketing'],
-    method: 'post',
-    path: `/contacts/bulk-${verb}`,
-    tag: 'Contacts',
     summary: `${name} up to ${IDS_MAX} contacts by id, in the background`,
     body: kind === 'DELETE' ? deletionBody : bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
@@ -61,15 +57,9 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
   });
 }
 
-const poll = endpoint({
-  operationId: 'getBulkJob',
+const poll = endpoint('getBulkJob', 'GET /contacts/bulk/:jobId', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/contacts/bulk/:jobId',
-  tag: 'Contacts',
   summary: 'Get the progress of a bulk operation',
-  params: jobIdParams,
-  malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: bulkJobSchema } },
   async handle({ em, project, params }) {
     const kinds = ['SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE', 'DELETE_FIELD'] as const;

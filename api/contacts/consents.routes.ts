@@ -3,10 +3,12 @@ import { listConsents } from '../../shared/domain/consent/consent-list.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { pageOfSuppressions } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { cursorPageQuery, idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { cursorPageQuery } from '../http/pagination.ts';
 import { suppressionSchema, suppressionView } from '../suppressions/suppressions.schemas.ts';
 import { consentSchema, consentView } from './consent.view.ts';
+
+const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
 
 const consentCursorSchema = z.object({ id: z.uuid() });
 
@@ -19,20 +21,14 @@ const consentListSchema = z
   })
   .meta({ id: 'ConsentPage', description: 'A page of the record of consent of a contact' });
 
-const list = endpoint({
-  operationId: 'listContactConsents',
+const list = endpoint('listContactConsents', 'GET /contacts/:id/consents', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/contacts/:id/consents',
-  tag: 'Contacts',
   summary: 'List what a contact has consented to by cursor, newest first',
   description:
     'One entry for each change of a subscription, of all marketing or of a topic, for each pause, and for each choice about tracking. A contact that was created as subscribed begins with an entry. Nothing changes an entry later; deleting the contact removes them.',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   query: z.object(cursorPageQuery()),
   replies: { 200: { description: 'A page of changes', schema: consentListSchema } },
-  errors: ['BAD_REQUEST', 'CONTACT_NOT_FOUND'],
+  errors: ['BAD_REQUEST'],
   async handle({ em, project, params, query: { limit, cursor } }) {
     const contact = await findContact(em, project.id, params.id);
     const before = cursor === undefined ? undefined : decodeCursor(cursor, consentCursorSchema).id;

@@ -4,8 +4,9 @@ import type { Em } from '../../shared/database/em.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { chooseTopics, findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Topics', 'CONTACT_NOT_FOUND');
 
 export const contactTopicsSchema = z
   .object({
@@ -32,39 +33,29 @@ export const contactTopicsSchema = z
   })
   .meta({ id: 'ContactTopics', description: 'The topics of a contact' });
 
-const base = {
-  path: '/contacts/:id/topics',
-  tag: 'Topics',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
-  replies: { 200: { description: 'The topics', schema: contactTopicsSchema } },
-} as const;
+const replies = { 200: { description: 'The topics', schema: contactTopicsSchema } };
 
 async function topicsOf(em: Em, projectId: string, contactId: string): Promise<z.infer<typeof contactTopicsSchema>> {
   const topics = await findContactTopics(em, projectId, contactId);
   return { topics: topics.map((each) => ({ ...each, changedAt: each.changedAt?.toISOString() ?? null })) };
 }
 
-const get = endpoint({
-  ...base,
-  operationId: 'getContactTopics',
+const get = endpoint('getContactTopics', 'GET /contacts/:id/topics', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
   summary: 'List all topics as they hold for a contact',
+  replies,
   async handle({ em, project, params }) {
     await findContact(em, project.id, params.id);
     return ok(await topicsOf(em, project.id, params.id));
   },
 });
 
-const put = endpoint({
-  ...base,
-  operationId: 'setContactTopics',
+const put = endpoint('setContactTopics', 'PUT /contacts/:id/topics', {
   roles: ['marketing', 'support'],
-  method: 'put',
   summary: 'Change which topics a contact has',
   description: 'Topics that are left out stay as they are.',
   body: z.object({ topics: topicChoicesSchema }),
+  replies,
   async handle({ em, project, params, body }) {
     return inTransaction(em, async (tx) => {
       await findContact(tx, project.id, params.id);

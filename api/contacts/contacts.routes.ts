@@ -6,8 +6,7 @@ import { chooseTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import { contactSchema, contactViews, oneContactView } from './contact.view.ts';
 import {
@@ -21,13 +20,11 @@ import {
 } from './contacts.schemas.ts';
 import { inTransaction } from '../../shared/database/transaction.ts';
 
-const list = endpoint({
-  operationId: 'listContacts',
+const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
+
+const list = endpoint('listContacts', 'GET /contacts', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/contacts',
-  tag: 'Contacts',
   summary: 'List contacts by cursor',
   query: contactListQuery,
   replies: { 200: { description: 'A page of contacts', schema: contactListSchema } },
@@ -52,13 +49,9 @@ const search = searchByBody(list, {
   body: contactSearchBody,
 });
 
-const upsert = endpoint({
-  operationId: 'upsertContact',
+const upsert = endpoint('upsertContact', 'POST /contacts', {
   roles: ['marketing'],
   effect: 'data',
-  method: 'post',
-  path: '/contacts',
-  tag: 'Contacts',
   summary: 'Create a contact, or update the one with this address',
   body: upsertContactBody,
   flatRequirements: [{ message: 'Email is required', isMet: (body) => isFilled(body['email']) }],
@@ -90,30 +83,18 @@ const upsert = endpoint({
   },
 });
 
-const get = endpoint({
-  operationId: 'getContact',
+const get = endpoint('getContact', 'GET /contacts/:id', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/contacts/:id',
-  tag: 'Contacts',
   summary: 'Get a contact',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The contact', schema: contactSchema } },
   handle: async ({ em, project, params }) =>
     ok(await oneContactView(em, project.id, await findContact(em, project.id, params.id))),
 });
 
-const patch = endpoint({
-  operationId: 'updateContact',
+const patch = endpoint('updateContact', 'PATCH /contacts/:id', {
   roles: ['marketing', 'support'],
   fields: { support: ['subscribed'] },
-  method: 'patch',
-  path: '/contacts/:id',
-  tag: 'Contacts',
   summary: 'Change address, subscription, pause, topics or custom data of a contact',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
@@ -131,16 +112,10 @@ const patch = endpoint({
   },
 });
 
-const remove = endpoint({
-  operationId: 'deleteContact',
+const remove = endpoint('deleteContact', 'DELETE /contacts/:id', {
   roles: ['marketing'],
   commitsInSteps: true,
-  method: 'delete',
-  path: '/contacts/:id',
-  tag: 'Contacts',
   summary: 'Delete a contact for good',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
   async handle({ em, project, params, deps }) {
     const deleted = await deleteContacts(em, project.id, [params.id]);

@@ -13,11 +13,12 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { executionDetailView } from '../automations/execution.view.ts';
 import { emailView } from '../emails/email.view.ts';
 import { eventView } from '../events/event.view.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, type Endpoint } from '../http/endpoint.ts';
 import { suppressionView } from '../suppressions/suppressions.schemas.ts';
 import { consentView } from './consent.view.ts';
 import { oneContactView } from './contact.view.ts';
+
+const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
 
 const PAGE = 100;
 
@@ -84,21 +85,14 @@ async function* exportPieces(em: Em, contact: Contact): AsyncGenerator<string> {
   yield '}';
 }
 
-const exportContact = endpoint({
-  operationId: 'exportContact',
+const exportContact = endpoint('exportContact', 'GET /contacts/:id/export', {
   roles: ['support', 'read'],
   isHeavy: true,
   isAudited: true,
-  method: 'get',
-  path: '/contacts/:id/export',
-  tag: 'Contacts',
   summary: 'Everything that is stored about a contact, as one JSON file',
   description:
     'For the right of access and to data portability (GDPR, articles 15 and 20): the contact, its suppression, topics, segments, former addresses, opt-ins, consents, emails with their stored content, events, and executions with their steps.',
-  params: idParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The file', schema: z.looseObject({}) } },
-  errors: ['CONTACT_NOT_FOUND'],
   async handle({ em, project, params }) {
     const contact = await findContact(em, project.id, params.id);
     const headers = {

@@ -8,16 +8,16 @@ import {
   findCustomFieldPath,
   findField,
 } from '../../shared/domain/usage/field-catalogue.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { itemCount } from '../http/pagination.ts';
 import { campaignReferenceSchema, referenceSchema } from '../http/references.ts';
+
+const endpoint = endpointsOf('Contacts');
 
 const VALUES_DEFAULT = 100;
 const VALUES_MAX = 1_000;
 
-const base = { tag: 'Contacts' } as const;
 const oneField = {
-  ...base,
   params: z.object({
     field: z.string().min(1).max(1_000).meta({ description: '`email`, `data.plan`, or `plan` for short' }),
   }),
@@ -43,12 +43,8 @@ const usageSchema = z
   })
   .meta({ id: 'FieldUsage', description: 'What uses a field' });
 
-const list = endpoint({
-  ...base,
-  operationId: 'listContactFields',
+const list = endpoint('listContactFields', 'GET /contacts/fields', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/contacts/fields',
   summary: 'List standard and custom fields with their types and coverage',
   replies: {
     200: {
@@ -59,13 +55,10 @@ const list = endpoint({
   handle: async ({ em, project }) => ok({ fields: await listFields(em, project.id) }),
 });
 
-const values = endpoint({
+const values = endpoint('listContactFieldValues', 'GET /contacts/fields/:field/values', {
   ...oneField,
-  operationId: 'listContactFieldValues',
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/contacts/fields/:field/values',
   summary: 'List distinct values of a field, the most frequent first',
   query: valuesQuery,
   replies: {
@@ -84,13 +77,10 @@ const values = endpoint({
   },
 });
 
-const usage = endpoint({
+const usage = endpoint('getContactFieldUsage', 'GET /contacts/fields/:field/usage', {
   ...oneField,
-  operationId: 'getContactFieldUsage',
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/contacts/fields/:field/usage',
   summary: 'Which segments, campaigns and workflows refer to a field',
   replies: { 200: { description: 'What uses it', schema: usageSchema } },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
@@ -105,13 +95,10 @@ const deletionSchema = z
   })
   .meta({ id: 'FieldDeletion', description: 'From how many contacts a field is removed' });
 
-const remove = endpoint({
+const remove = endpoint('deleteContactField', 'DELETE /contacts/fields/:field', {
   ...oneField,
-  operationId: 'deleteContactField',
   roles: ['marketing'],
   isHeavy: true,
-  method: 'delete',
-  path: '/contacts/fields/:field',
   summary: 'Remove a custom field from every contact',
   replies: {
     200: { description: 'From how many contacts it was removed', schema: deletionSchema },

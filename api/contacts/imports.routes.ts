@@ -2,19 +2,16 @@ import type { z } from 'zod';
 import { readHeader, readTable } from '../../shared/domain/contact-jobs/import-header.ts';
 import { findImportedTopics } from '../../shared/domain/contact-jobs/import-contacts.ts';
 import { createJob, findJob } from '../../shared/domain/jobs/jobs.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
-import { jobIdParams } from './bulk.routes.ts';
 import { importForm, importQuery, readMap, readUpload } from './import-map.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
 import { inTransaction } from '../../shared/database/transaction.ts';
 
-const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
-  operationId: 'importContacts',
+const endpoint = endpointsOf('Contacts', 'JOB_NOT_FOUND');
+
+const upload = endpoint<UploadedFile, z.infer<typeof importQuery>>('importContacts', 'POST /contacts/import', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/contacts/import',
-  tag: 'Contacts',
   summary: 'Import contacts from a CSV file, in the background',
   description:
     'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A file of `GET /contacts/export` brings back everything, as CSV and as JSON lines. A value that leaves open who is subscribed fails the import before anything is stored.',
@@ -35,15 +32,9 @@ const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
   },
 });
 
-const poll = endpoint({
-  operationId: 'getImportJob',
+const poll = endpoint('getImportJob', 'GET /contacts/import/:jobId', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/contacts/import/:jobId',
-  tag: 'Contacts',
   summary: 'Get the progress of an import',
-  params: jobIdParams,
-  malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: importJobSchema } },
   handle: async ({ em, project, params }) => ok(jobView(await findJob(em, project.id, params.jobId, ['IMPORT']))),
 });

@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { lookUpAddresses } from '../../shared/domain/contacts/contact-lookup.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Contacts');
 
 const EMAILS_MAX = 500;
 
-const lookup = endpoint({
-  operationId: 'lookUpContacts',
+const lookup = endpoint('lookUpContacts', 'POST /contacts/lookup', {
   roles: ['marketing', 'support', 'read'],
   effect: 'reads',
-  method: 'post',
-  path: '/contacts/lookup',
-  tag: 'Contacts',
   summary: 'Tell which addresses have a contact',
   body: z.object({ emails: z.array(z.string().max(1_000)).max(EMAILS_MAX) }),
   replies: {

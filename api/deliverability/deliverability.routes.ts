@@ -3,7 +3,9 @@ import { readDeliverability, type DeliverabilityResult } from '../../shared/doma
 import { SIGN_RULES, type DayNumbers } from '../../shared/pure/deliverability.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { percent } from '../http/percent.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Activity');
 
 const DAYS_DEFAULT = 30;
 const NAME_LENGTH_MAX = 255;
@@ -112,13 +114,9 @@ const resultView = ({ source, provider, totals, days, signs }: DeliverabilityRes
   days: days.map((day) => ({ date: day.day, ...numbersView(day) })),
 });
 
-const deliverability = endpoint({
-  operationId: 'getDeliverability',
+const deliverability = endpoint('getDeliverability', 'GET /deliverability', {
   roles: ['marketing', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/deliverability',
-  tag: 'Activity',
   summary: 'What providers make of our mail, by source and by day',
   description:
     'What was offered, accepted, deferred, refused and reported as spam, and what a provider has against our mail now, in plain sentences. Sources carry the mail of all projects, so their numbers are shown to a project that is alone in the installation. With more projects, each sees what was counted of its own mail: the emails that were accepted and the complaints of the last days; the other numbers are null. At most 100 results, those with the most emails.',

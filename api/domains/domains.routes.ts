@@ -11,10 +11,11 @@ import {
 import type { Config } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createDkimKeyring, type DkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { domainSchema, domainView } from './domain.view.ts';
 import { createDomainBody, projectIdParams } from './domains.schemas.ts';
+
+const endpoint = endpointsOf('Domains', 'DOMAIN_NOT_FOUND');
 
 function assertOwnProject(requestProjectId: string, projectId: string): void {
   if (projectId !== 'current' && projectId.toLowerCase() !== requestProjectId) {
@@ -29,12 +30,8 @@ interface DomainContext {
 }
 
 function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
-  return endpoint({
-    operationId: 'listDomains',
+  return endpoint('listDomains', 'GET /domains/project/:projectId', {
     roles: ['marketing', 'read'],
-    method: 'get',
-    path: '/domains/project/:projectId',
-    tag: 'Domains',
     summary: 'List the sender domains of the project, verified and pending',
     params: projectIdParams,
     malformedIdCode: 'RESOURCE_NOT_FOUND',
@@ -52,12 +49,8 @@ function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
 }
 
 function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
-  return endpoint({
-    operationId: 'createDomain',
+  return endpoint('createDomain', 'POST /domains', {
     roles: [],
-    method: 'post',
-    path: '/domains',
-    tag: 'Domains',
     summary: 'Add a sender domain',
     description:
       'The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.',
@@ -77,19 +70,13 @@ function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
 }
 
 function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
-  return endpoint({
-    operationId: 'verifyDomain',
+  return endpoint('verifyDomain', 'GET /domains/:id/verify', {
     roles: [],
     effect: 'writes',
-    method: 'get',
-    path: '/domains/:id/verify',
-    tag: 'Domains',
     summary: 'Check the DNS records of a domain now',
     description:
       'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
     isRemote: true,
-    params: idParams,
-    malformedIdCode: 'DOMAIN_NOT_FOUND',
     replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
     async handle({ em, project, params }) {
       const check = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
@@ -99,15 +86,9 @@ function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
   });
 }
 
-const removeEndpoint = endpoint({
-  operationId: 'deleteDomain',
+const removeEndpoint = endpoint('deleteDomain', 'DELETE /domains/:id', {
   roles: [],
-  method: 'delete',
-  path: '/domains/:id',
-  tag: 'Domains',
   summary: 'Remove a sender domain and its key',
-  params: idParams,
-  malformedIdCode: 'DOMAIN_NOT_FOUND',
   replies: { 204: { description: 'Removed' } },
   errors: ['CONFLICT'],
   async handle({ em, project, params }) {

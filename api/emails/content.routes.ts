@@ -5,10 +5,11 @@ import { listEmailDeliveries } from '../../shared/domain/webhooks/deliveries.ts'
 import type { Config } from '../../shared/platform/config.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { deliverySchema, deliveryView } from '../webhooks/webhooks.schemas.ts';
 import { ownKeyIdOf } from './emails.routes.ts';
+
+const endpoint = endpointsOf('Emails', 'RESOURCE_NOT_FOUND');
 
 export const emailContentSchema = z
   .object({
@@ -55,18 +56,13 @@ const emailDeliveriesSchema = z
   .object({ deliveries: z.array(emailDeliverySchema).meta({ description: 'The requests, the latest first' }) })
   .meta({ id: 'EmailDeliveries', description: 'The requests that told endpoints about an email' });
 
-const ofEmail = { tag: 'Emails', method: 'get', params: idParams, malformedIdCode: 'RESOURCE_NOT_FOUND' } as const;
-
 /** Creates the endpoints about what an email said, and whom it was told to. */
 export function createEmailContentEndpoints(config: Config): Endpoint[] {
   const deps = { links: linkSignerOf(config), compileEmail: createEmailCompiler() };
   return [
-    endpoint({
-      ...ofEmail,
-      operationId: 'getEmailContent',
+    endpoint('getEmailContent', 'GET /emails/:id/content', {
       roles: ['send', 'marketing', 'support', 'read'],
       isHeavy: true,
-      path: '/emails/:id/content',
       summary: 'What an email says: HTML, text, headers and source',
       description:
         'An email is 404 whose content is not kept any more (`RETENTION_EMAIL_CONTENT_DAYS`), or whose contact was deleted.',
@@ -75,11 +71,8 @@ export function createEmailContentEndpoints(config: Config): Endpoint[] {
         return ok(await readEmailContent(deps, em, project.id, params.id, ownKeyIdOf(key)));
       },
     }),
-    endpoint({
-      ...ofEmail,
-      operationId: 'listEmailDeliveries',
+    endpoint('listEmailDeliveries', 'GET /emails/:id/deliveries', {
       roles: ['read'],
-      path: '/emails/:id/deliveries',
       summary: 'The requests to webhooks about an email, the latest first',
       description: 'At most 100. A request with several events is listed when its first event is about the email.',
       replies: { 200: { description: 'The requests', schema: emailDeliveriesSchema } },

@@ -4,25 +4,21 @@ import { isListedByNumber, listEmails } from '../../shared/domain/emails/email-l
 import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import type { RequestKey } from '../http/context.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { scheduledAtSchema } from '../send/send.schemas.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
 import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from './emails.schemas.ts';
 
-const base = { tag: 'Emails', method: 'get' } as const;
+const endpoint = endpointsOf('Emails', 'RESOURCE_NOT_FOUND');
 
 /** A send key reads only the emails that were sent with it. */
 export function ownKeyIdOf({ id, role }: RequestKey): string | undefined {
   return role === 'send' ? id : undefined;
 }
 
-const list = endpoint({
-  ...base,
-  operationId: 'listEmails',
+const list = endpoint('listEmails', 'GET /emails', {
   roles: ['send', 'marketing', 'support', 'read'],
-  path: '/emails',
   summary: 'List emails by cursor, newest first',
   description:
     'A page searches at most 3,000 emails: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. When few of them fit the other filters, it has fewer than `limit`, or none: go on while `hasMore` is true.',
@@ -46,34 +42,23 @@ const search = searchByBody(list, {
   body: emailSearchBody,
 });
 
-const read = endpoint({
-  ...base,
-  operationId: 'getEmail',
+const read = endpoint('getEmail', 'GET /emails/:id', {
   roles: ['send', 'marketing', 'support', 'read'],
-  path: '/emails/:id',
   summary: 'An email, what happened to it, and why it waits',
   description: 'The timeline has the first fifty opens, clicks and reports of each kind.',
-  params: idParams,
-  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The email', schema: emailStorySchema } },
   handle: async ({ em, project, key, params }) =>
     ok(emailStoryView(await readEmailStory(em, project.id, params.id, ownKeyIdOf(key)))),
 });
 
 const scheduled = {
-  tag: 'Emails',
   roles: ['send'],
-  params: idParams,
-  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The email', schema: emailStorySchema } },
   errors: ['CONFLICT'],
 } as const;
 
-const reschedule = endpoint({
+const reschedule = endpoint('rescheduleEmail', 'PATCH /emails/:id', {
   ...scheduled,
-  operationId: 'rescheduleEmail',
-  method: 'patch',
-  path: '/emails/:id',
   summary: 'Give a scheduled email another moment',
   description: 'A moment in the past sends it at once.',
   body: z.object({ scheduledAt: scheduledAtSchema }),
@@ -83,11 +68,8 @@ const reschedule = endpoint({
   },
 });
 
-const cancel = endpoint({
+const cancel = endpoint('cancelEmail', 'POST /emails/:id/cancel', {
   ...scheduled,
-  operationId: 'cancelEmail',
-  method: 'post',
-  path: '/emails/:id/cancel',
   summary: 'Cancel a scheduled email for good',
   async handle({ em, project, params }) {
     await cancelScheduledEmail(em, project.id, params.id);

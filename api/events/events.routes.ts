@@ -12,11 +12,10 @@ import {
 import { findEventUsage } from '../../shared/domain/usage/event-usage.ts';
 import { recordNamedEvent, trackEvent } from '../../shared/domain/tracking/track.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { created, endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { eventSchema, eventView, listedEventView } from './event.view.ts';
 import {
   contactEventsQuery,
-  contactIdParams,
   eventCursorSchema,
   eventListQuery,
   eventListSchema,
@@ -28,6 +27,8 @@ import {
   recordEventBody,
 } from './events.schemas.ts';
 
+const endpoint = endpointsOf('Events', 'CONTACT_NOT_FOUND');
+
 function readCursor(cursor: string | undefined): EventListQuery['cursor'] {
   return cursor === undefined ? undefined : decodeCursor(cursor, eventCursorSchema);
 }
@@ -38,13 +39,9 @@ function pageView({ events, hasMore }: EventPage) {
   return { events: events.map(listedEventView), cursor, hasMore };
 }
 
-const record = endpoint({
-  operationId: 'recordEvent',
+const record = endpoint('recordEvent', 'POST /events/track', {
   roles: ['marketing'],
   effect: 'data',
-  method: 'post',
-  path: '/events/track',
-  tag: 'Events',
   summary: 'Track an event with the secret key',
   description:
     'Takes the body of POST /v1/track, or a `name` with or without a `contactId`. With a `name`, `data` is kept with the event alone.',
@@ -61,12 +58,8 @@ const record = endpoint({
   },
 });
 
-const list = endpoint({
-  operationId: 'listEvents',
+const list = endpoint('listEvents', 'GET /events', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/events',
-  tag: 'Events',
   summary: 'List recent events by cursor, newest first',
   query: eventListQuery,
   replies: { 200: { description: 'A page of events', schema: eventListSchema } },
@@ -77,28 +70,18 @@ const list = endpoint({
   },
 });
 
-const stats = endpoint({
-  operationId: 'getEventStats',
+const stats = endpoint('getEventStats', 'GET /events/stats', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/events/stats',
-  tag: 'Events',
   summary: 'Count events by name',
   query: eventStatsQuery,
   replies: { 200: { description: 'Names and counts, the most frequent first', schema: eventStatsSchema } },
   handle: async ({ em, project, query }) => ok(await countEvents(em, project.id, periodOf(query))),
 });
 
-const ofContact = endpoint({
-  operationId: 'listContactEvents',
+const ofContact = endpoint('listContactEvents', 'GET /events/contact/:contactId', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/events/contact/:contactId',
-  tag: 'Events',
   summary: 'List the events of a contact by cursor, newest first',
-  params: contactIdParams,
-  malformedIdCode: 'CONTACT_NOT_FOUND',
   query: contactEventsQuery,
   replies: { 200: { description: 'A page of events', schema: eventListSchema } },
   errors: ['BAD_REQUEST'],
@@ -109,13 +92,9 @@ const ofContact = endpoint({
   },
 });
 
-const names = endpoint({
-  operationId: 'listEventNames',
+const names = endpoint('listEventNames', 'GET /events/names', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/events/names',
-  tag: 'Events',
   summary: 'List the distinct event names',
   replies: {
     200: {
@@ -126,13 +105,9 @@ const names = endpoint({
   handle: async ({ em, project }) => ok({ eventNames: await listEventNames(em, project.id) }),
 });
 
-const usage = endpoint({
-  operationId: 'getEventUsage',
+const usage = endpoint('getEventUsage', 'GET /events/:eventName/usage', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/events/:eventName/usage',
-  tag: 'Events',
   summary: 'Where an event name is used',
   params: eventNameParams,
   replies: { 200: { description: 'What uses it, and how often it happened', schema: eventUsageSchema } },
@@ -142,13 +117,9 @@ const usage = endpoint({
   },
 });
 
-const remove = endpoint({
-  operationId: 'deleteEvents',
+const remove = endpoint('deleteEvents', 'DELETE /events/:eventName', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'delete',
-  path: '/events/:eventName',
-  tag: 'Events',
   summary: 'Delete every event of a name',
   params: eventNameParams,
   replies: { 200: { description: 'How many were deleted', schema: z.object({ deletedCount: z.int() }) } },

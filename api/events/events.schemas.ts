@@ -30,8 +30,6 @@ export const eventStatsSchema = z.array(
   z.object({ name: z.string(), count: z.int() }).meta({ id: 'EventCount', description: 'How often an event happened' }),
 );
 
-export const contactIdParams = z.object({ contactId: z.uuid() });
-
 export const eventNameParams = z.object({ eventName: z.string() });
 
 /** An event by its name, of the contact with an id or of nobody. */

@@ -15,7 +15,7 @@ import { assertFilterSize } from '../../shared/domain/filters/filter-size.ts';
 import { segmentPredicate } from '../../shared/domain/segments/segment-predicate.ts';
 import { findSegment } from '../../shared/domain/segments/segments.ts';
 import { periodOf } from '../events/events.schemas.ts';
-import { endpoint, type Endpoint, type Reply } from '../http/endpoint.ts';
+import { endpointsOf, type Endpoint, type Reply } from '../http/endpoint.ts';
 import {
   contactExportBody,
   contactExportQuery,
@@ -28,12 +28,7 @@ import {
 
 const CONTENT_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', jsonl: 'application/jsonl' };
 
-const base = {
-  roles: ['marketing', 'read'],
-  isHeavy: true,
-  isAudited: true,
-  method: 'get',
-} as const;
+const base = { roles: ['marketing', 'read'], isHeavy: true, isAudited: true } as const;
 
 const fileReply = (row: z.ZodType) => ({
   200: { description: 'The file; as JSON lines, each line is one object', row },
@@ -77,11 +72,8 @@ async function predicateOf(
   return predicates.length > 0 ? joinSql(predicates, ' and ') : undefined;
 }
 
-const contacts = endpoint<unknown, z.infer<typeof contactExportQuery>>({
+const contacts = endpointsOf('Contacts')('exportContacts', 'GET /contacts/export', {
   ...base,
-  operationId: 'exportContacts',
-  path: '/contacts/export',
-  tag: 'Contacts',
   summary: 'All contacts, or those of filters, as a file',
   description: `In the order of their ids. \`POST /contacts/import\` takes the file with all columns as it is. ${HOW_READ}`,
   query: contactExportQuery,
@@ -106,11 +98,8 @@ const contactsByBody: Endpoint = {
   handle: (context) => contacts.handle({ ...context, query: context.body }),
 };
 
-const emails = endpoint({
+const emails = endpointsOf('Emails')('exportEmails', 'GET /emails/export', {
   ...base,
-  operationId: 'exportEmails',
-  path: '/emails/export',
-  tag: 'Emails',
   summary: 'All emails, or those of filters, as a file, newest first',
   description: `With the filters of the list. ${HOW_READ}`,
   query: emailExportQuery,
@@ -121,11 +110,8 @@ const emails = endpoint({
   },
 });
 
-const events = endpoint({
+const events = endpointsOf('Events')('exportEvents', 'GET /events/export', {
   ...base,
-  operationId: 'exportEvents',
-  path: '/events/export',
-  tag: 'Events',
   summary: 'All events, or those of filters, as a file, newest first',
   description: HOW_READ,
   query: eventExportQuery,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { findRecords, FOUND_KINDS, type FoundKind } from '../../shared/domain/lifecycle/find-records.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Activity');
 
 const TEXT_LENGTH_MAX = 320;
 /** What a key for support may read about. */
@@ -26,14 +28,10 @@ const foundSchema = z
   .meta({ id: 'FoundRecords', description: 'What was found' });
 
 export const findEndpoints: Endpoint[] = [
-  endpoint({
-    operationId: 'findRecords',
+  endpoint('findRecords', 'POST /find', {
     roles: ['marketing', 'support', 'read'],
     effect: 'reads',
     isHeavy: true,
-    method: 'post',
-    path: '/find',
-    tag: 'Activity',
     summary: 'Find records by id, by name, or by part of an address',
     description:
       'An id finds the record of any kind. Another text finds contacts with it in their address or name, and campaigns, workflows, templates, segments and webhooks with it in their name. A key for support finds contacts, emails, executions and segments.',

@@ -1,5 +1,5 @@
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import { isPublicRole, type KeyRole, type NamedRole } from '../../shared/pure/key-roles.ts';
 import type { RequestContext } from './context.ts';
@@ -38,16 +38,8 @@ export function isFilled(value: unknown): boolean {
   return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 }
 
-/**
- * An endpoint is data: who may call it, what it takes, what it answers. Authentication, rate limit, idempotency,
- * validation, envelope and the OpenAPI document all read this declaration.
- */
-export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
-  operationId: string;
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Express path; parameters as `:id`. */
-  path: string;
-  tag: string;
+/** What is said of an endpoint beside its name, its route and its chapter. */
+interface Declaration<Params, Query, Body> {
   summary: string;
   description?: string;
   /**
@@ -113,11 +105,56 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   handle: (context: RequestContext<Params, Query, Body>) => Promise<Reply>;
 }
 
-/** Declares an endpoint; the types of the handler's input follow from the schemas. */
-export function endpoint<Params = unknown, Query = unknown, Body = unknown>(
-  declaration: Endpoint<Params, Query, Body>,
-): Endpoint {
-  return declaration as unknown as Endpoint;
+/**
+ * An endpoint is data: who may call it, what it takes, what it answers. Authentication, rate limit, idempotency,
+ * validation, envelope and the OpenAPI document all read this declaration.
+ */
+export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> extends Declaration<Params, Query, Body> {
+  operationId: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Express path; parameters as `:id`. */
+  path: string;
+  /** The chapter of the reference. */
+  tag: string;
+}
+
+type Route = `${Uppercase<Endpoint['method']>} /${string}`;
+
+/** The parameters of a path, as they are in a URL. */
+type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & ParamsOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
+/** The names of the parameters that hold ids: `id`, and what ends in `Id`. */
+function idsOf(path: string): string[] {
+  return [...path.matchAll(/:(id|\w+Id)\b/g)].map(([, name = '']) => name);
+}
+
+/**
+ * Returns what declares the endpoints of a chapter of the reference. The types of a handler's input follow from the
+ * route and the schemas; a path needs a schema only for parameters that are no ids.
+ * @param malformedIdCode the error of its endpoints for a malformed id in the path
+ * @param withIdErrors further errors of its endpoints that have an id in the path
+ */
+export function endpointsOf(tag: string, malformedIdCode?: ErrorCode, withIdErrors: readonly ErrorCode[] = []) {
+  return <Body = unknown, Query = unknown, const R extends Route = Route, Params = ParamsOf<R>>(
+    operationId: string,
+    route: R,
+    declaration: Declaration<Params, Query, Body>,
+  ): Endpoint => {
+    const [method = '', path = ''] = route.split(' ');
+    const ids = idsOf(path);
+    const withIds = {
+      params: z.object(Object.fromEntries(ids.map((name) => [name, z.uuid()]))),
+      malformedIdCode,
+      ...declaration,
+      errors: [...withIdErrors, ...(declaration.errors ?? [])],
+    };
+    const declared = ids.length > 0 ? withIds : declaration;
+    return { ...declared, operationId, method: method.toLowerCase(), path, tag } as unknown as Endpoint;
+  };
 }
 
 /** The reply 200 with a body. */

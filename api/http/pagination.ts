@@ -120,6 +120,3 @@ export function offsetPageSchema(item: z.ZodType, id: string) {
     })
     .meta({ id, description: 'A page of items, and how many there are in all' });
 }
-
-/** The path parameter `id`. */
-export const idParams = z.object({ id: z.uuid() });

@@ -1,28 +1,19 @@
 import { z } from 'zod';
 import { createKey, endKey, findKey, listKeys, updateKey } from '../../shared/domain/projects/keys.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { createdKeySchema, createKeyBody, keySchema, keyView, updateKeyBody } from './keys.schemas.ts';
 
-const oneKey = { tag: 'Keys', params: idParams, malformedIdCode: 'RESOURCE_NOT_FOUND' } as const;
+const endpoint = endpointsOf('Keys', 'RESOURCE_NOT_FOUND');
 
-const list = endpoint({
-  operationId: 'listKeys',
+const list = endpoint('listKeys', 'GET /keys', {
   roles: ['read'],
-  method: 'get',
-  path: '/keys',
-  tag: 'Keys',
   summary: 'List the keys of the project, oldest first',
   replies: { 200: { description: 'All keys, expired ones too', schema: z.array(keySchema) } },
   handle: async ({ em, project, key }) => ok((await listKeys(em, project.id)).map((each) => keyView(each, key.id))),
 });
 
-const create = endpoint({
-  operationId: 'createKey',
+const create = endpoint('createKey', 'POST /keys', {
   roles: [],
-  method: 'post',
-  path: '/keys',
-  tag: 'Keys',
   summary: 'Create a key',
   description:
     'The answer shows the key once; only its hash is stored. Several keys with the same role may work at a time, so a key can be replaced without an interruption.',
@@ -34,23 +25,15 @@ const create = endpoint({
   },
 });
 
-const get = endpoint({
-  ...oneKey,
-  operationId: 'getKey',
+const get = endpoint('getKey', 'GET /keys/:id', {
   roles: ['read'],
-  method: 'get',
-  path: '/keys/:id',
   summary: 'Get a key, without the key itself',
   replies: { 200: { description: 'The key', schema: keySchema } },
   handle: async ({ em, project, key, params }) => ok(keyView(await findKey(em, project.id, params.id), key.id)),
 });
 
-const update = endpoint({
-  ...oneKey,
-  operationId: 'updateKey',
+const update = endpoint('updateKey', 'PATCH /keys/:id', {
   roles: [],
-  method: 'patch',
-  path: '/keys/:id',
   summary: 'Change the name, the end or the sender domains of a key',
   description: 'A full key gets an earlier end only when another full key works as long as it would.',
   body: updateKeyBody,
@@ -60,12 +43,8 @@ const update = endpoint({
     ok(keyView(await updateKey(em, project.id, params.id, body), key.id)),
 });
 
-const end = endpoint({
-  ...oneKey,
-  operationId: 'endKey',
+const end = endpoint('endKey', 'DELETE /keys/:id', {
   roles: [],
-  method: 'delete',
-  path: '/keys/:id',
   summary: 'End a key: it is refused from now on, everywhere',
   description: 'A key may end itself. The last full key that works cannot be ended here.',
   replies: { 204: { description: 'Ended' } },

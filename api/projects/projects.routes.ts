@@ -11,9 +11,10 @@ import { brandOf } from '../../shared/domain/projects/brand.ts';
 import { settingsOf } from '../../shared/domain/opt-ins/opt-in.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { ownKeySchema } from '../keys/keys.schemas.ts';
-import { idParams } from '../http/pagination.ts';
+
+const endpoint = endpointsOf('Projects', 'RESOURCE_NOT_FOUND');
 
 const clientAddressesSchema = z.enum(CLIENT_ADDRESSES).meta({
   description:
@@ -66,29 +67,19 @@ function assertOwn(project: { id: string }, id: string): void {
   if (id !== project.id) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
 }
 
-const list = endpoint({
-  operationId: 'listProjects',
+const list = endpoint('listProjects', 'GET /users/@me/projects', {
   roles: ['send', 'marketing', 'support', 'read'],
-  method: 'get',
-  path: '/users/@me/projects',
-  tag: 'Projects',
   summary: 'The project that the key belongs to, and the key',
   replies: { 200: { description: 'A list of one project', schema: z.array(ownProjectSchema) } },
   handle: async ({ em, project, key: { id, name, role } }) =>
     ok([{ ...projectView(await findProject(em, project.id)), key: { id, name, role } }]),
 });
 
-const patch = endpoint({
-  operationId: 'updateProject',
+const patch = endpoint('updateProject', 'PATCH /users/@me/projects/:id', {
   roles: [],
-  method: 'patch',
-  path: '/users/@me/projects/:id',
-  tag: 'Projects',
   summary: 'Change what recipients see of the project, what its public key may do, and what is kept',
   description:
     'Names, address, logo and language are shown in the footer of MARKETING email and on the pages to unsubscribe. `publicKeyRules`, `doubleOptIn` and `trafficRules` are replaced as a whole. null removes a setting.',
-  params: idParams,
-  malformedIdCode: 'RESOURCE_NOT_FOUND',
   body: brandSettingsSchema.extend({
     publicKeyRules: publicKeyRulesSchema.nullable().optional(),
     clientAddresses: clientAddressesSchema.optional(),
@@ -102,16 +93,10 @@ const patch = endpoint({
   },
 });
 
-const regenerateKeys = endpoint({
-  operationId: 'regenerateProjectKeys',
+const regenerateKeys = endpoint('regenerateProjectKeys', 'POST /users/@me/projects/:id/regenerate-keys', {
   roles: [],
-  method: 'post',
-  path: '/users/@me/projects/:id/regenerate-keys',
-  tag: 'Projects',
   summary: 'Replace the two keys that come with the project; the old ones stop working at once',
   description: 'Keys of `POST /keys` stay as they are.',
-  params: idParams,
-  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },
   async handle({ em, project, params, deps: { config } }) {
     assertOwn(project, params.id);

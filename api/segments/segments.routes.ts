@@ -11,8 +11,8 @@ import {
   updateSegment,
 } from '../../shared/domain/segments/segments.ts';
 import { contactViews } from '../contacts/contact.view.ts';
-import { created, endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { created, endpointsOf, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
+import { offsetPage } from '../http/pagination.ts';
 import { segmentSchema, segmentView } from './segment.view.ts';
 import {
   addedMembersSchema,
@@ -27,31 +27,22 @@ import {
   segmentContactsSchema,
 } from './segments.schemas.ts';
 
-const base = { tag: 'Segments' } as const;
-const withId = { ...base, params: idParams, malformedIdCode: 'SEGMENT_NOT_FOUND' } as const;
+const endpoint = endpointsOf('Segments', 'SEGMENT_NOT_FOUND');
 
 function hasCondition(body: Record<string, unknown>): boolean {
   const { type, condition } = body;
   return type === 'STATIC' || (typeof condition === 'object' && condition !== null && !Array.isArray(condition));
 }
 
-const list = endpoint({
-  ...base,
-  operationId: 'listSegments',
+const list = endpoint('listSegments', 'GET /segments', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/segments',
   summary: 'List all segments, newest first',
   replies: { 200: { description: 'The segments', schema: z.array(segmentSchema) } },
   handle: async ({ em, project }) => ok((await listSegments(em, project.id)).map(segmentView)),
 });
 
-const create = endpoint({
-  ...base,
-  operationId: 'createSegment',
+const create = endpoint('createSegment', 'POST /segments', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/segments',
   summary: 'Create a segment',
   body: createSegmentBody,
   flatRequirements: [
@@ -62,23 +53,15 @@ const create = endpoint({
   handle: async ({ em, project, body }) => created(segmentView(await createSegment(em, project.id, body))),
 });
 
-const get = endpoint({
-  ...withId,
-  operationId: 'getSegment',
+const get = endpoint('getSegment', 'GET /segments/:id', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/segments/:id',
   summary: 'Get a segment with its cached member count',
   replies: { 200: { description: 'The segment', schema: segmentSchema } },
   handle: async ({ em, project, params }) => ok(segmentView(await findSegment(em, project.id, params.id))),
 });
 
-const patch = endpoint({
-  ...withId,
-  operationId: 'updateSegment',
+const patch = endpoint('updateSegment', 'PATCH /segments/:id', {
   roles: ['marketing'],
-  method: 'patch',
-  path: '/segments/:id',
   summary: 'Change the given fields of a segment',
   body: patchSegmentBody,
   replies: { 200: { description: 'The segment after the change', schema: segmentSchema } },
@@ -86,12 +69,8 @@ const patch = endpoint({
     ok(segmentView(await updateSegment(em, project.id, params.id, body))),
 });
 
-const remove = endpoint({
-  ...withId,
-  operationId: 'deleteSegment',
+const remove = endpoint('deleteSegment', 'DELETE /segments/:id', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/segments/:id',
   summary: 'Delete a segment; its contacts stay',
   replies: { 204: { description: 'Deleted' } },
   errors: ['CONFLICT'],
@@ -101,13 +80,9 @@ const remove = endpoint({
   },
 });
 
-const contacts = endpoint({
-  ...withId,
-  operationId: 'listSegmentContacts',
+const contacts = endpoint('listSegmentContacts', 'GET /segments/:id/contacts', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/segments/:id/contacts',
   summary: 'List the contacts of a segment by page; a dynamic segment is evaluated now',
   query: segmentContactsQuery,
   replies: { 200: { description: 'A page of contacts', schema: segmentContactsSchema } },
@@ -118,24 +93,16 @@ const contacts = endpoint({
   },
 });
 
-const addToSegment = endpoint({
-  ...withId,
-  operationId: 'addSegmentMembers',
+const addToSegment = endpoint('addSegmentMembers', 'POST /segments/:id/members', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/segments/:id/members',
   summary: 'Add contacts to a static segment by address',
   body: addMembersBody,
   replies: { 200: { description: 'How many joined, and addresses without a contact', schema: addedMembersSchema } },
   handle: async ({ em, project, params, body }) => ok(await addMembers(em, project.id, params.id, body)),
 });
 
-const removeFromSegment = endpoint({
-  ...withId,
-  operationId: 'removeSegmentMembers',
+const removeFromSegment = endpoint('removeSegmentMembers', 'DELETE /segments/:id/members', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/segments/:id/members',
   summary: 'Remove contacts from a static segment by address',
   body: removeMembersBody,
   replies: { 200: { description: 'How many left', schema: removedMembersSchema } },
@@ -143,13 +110,9 @@ const removeFromSegment = endpoint({
     ok({ removed: await removeMembers(em, project.id, params.id, body.emails) }),
 });
 
-const compute = endpoint({
-  ...withId,
-  operationId: 'computeSegment',
+const compute = endpoint('computeSegment', 'POST /segments/:id/compute', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'post',
-  path: '/segments/:id/compute',
   summary: 'Recompute the members of a tracked dynamic segment',
   description: 'Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.',
   replies: { 200: { description: 'What has changed', schema: computedMembershipSchema } },
@@ -157,13 +120,9 @@ const compute = endpoint({
   handle: async ({ em, project, params }) => ok(await computeMembershipNow(em, project.id, params.id)),
 });
 
-const refresh = endpoint({
-  ...withId,
-  operationId: 'refreshSegment',
+const refresh = endpoint('refreshSegment', 'POST /segments/:id/refresh', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'post',
-  path: '/segments/:id/refresh',
   summary: 'Count the contacts of a segment now; no members and no events change',
   replies: { 200: { description: 'The count', schema: refreshedSegmentSchema } },
   handle: async ({ em, project, params }) => ok({ memberCount: await refreshMemberCount(em, project.id, params.id) }),

@@ -4,10 +4,12 @@ import type { QueuedEmail } from '../../shared/domain/emails/email-queue.ts';
 import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { errorView } from '../http/error-envelope.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
 import { batchBodySchema, batchSentSchema, documentedBatch, sendBodySchema, sentSchema } from './send.schemas.ts';
+
+const endpoint = endpointsOf('Public API');
 
 /** Largest body of a request: base64 takes 4/3 of the message, and a megabyte is for everything around it. */
 function bodyBytesMax(messageBytesMax: number): number {
@@ -47,13 +49,9 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES,
     headersAllowed: config.EMAIL_HEADERS_ALLOWED,
   });
-  const send = endpoint({
-    operationId: 'sendEmail',
+  const send = endpoint('sendEmail', 'POST /v1/send', {
     roles: ['send'],
     effect: 'data',
-    method: 'post',
-    path: '/v1/send',
-    tag: 'Public API',
     summary: 'Send a transactional email to one or many recipients',
     description:
       'Creates or updates the contact of each recipient. The email is stored for delivery before the answer.',
@@ -71,11 +69,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
       return ok({ emails: acceptedView(queued), timestamp: new Date().toISOString() });
     },
   });
-  const batch = endpoint({
-    operationId: 'sendBatch',
-    method: 'post',
-    path: '/v1/send/batch',
-    tag: 'Public API',
+  const batch = endpoint('sendBatch', 'POST /v1/send/batch', {
     summary: 'Send up to 100 different emails in one request',
     description:
       'Each email has the fields of POST /v1/send and an outcome of its own. Those that are accepted are stored together, so a repetition with the same Idempotency-Key sends none of them again. Emails with attachments go by themselves.',

@@ -1,14 +1,12 @@
 import { ruledOutFields } from '../../shared/pure/public-key-rules.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpointsOf } from '../http/endpoint.ts';
 import { acceptedSchema, subscribeBody } from './subscribe.schemas.ts';
 
-export const subscribeEndpoint = endpoint({
-  operationId: 'subscribe',
+const endpoint = endpointsOf('Public API');
+
+export const subscribeEndpoint = endpoint('subscribe', 'POST /v1/subscribe', {
   roles: ['track'],
   effect: 'data',
-  method: 'post',
-  path: '/v1/subscribe',
-  tag: 'Public API',
   summary: 'Ask for newsletters, as the form of a page does',
   description:
     'The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.',

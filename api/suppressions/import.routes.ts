@@ -3,8 +3,10 @@ import { readSuppressionFile } from '../../shared/domain/contact-jobs/suppressio
 import { suppressAddresses } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { importForm, importQuery, readMap, readUpload } from '../contacts/import-map.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
+
+const endpoint = endpointsOf('Suppressions');
 
 const importedSchema = z.object({
   totalRows: z.int(),
@@ -24,13 +26,9 @@ const importedSchema = z.object({
     .describe('the first hundred rows that could not be stored'),
 });
 
-const upload = endpoint<unknown, z.infer<typeof importQuery>, UploadedFile>({
-  operationId: 'importSuppressions',
+const upload = endpoint<UploadedFile, z.infer<typeof importQuery>>('importSuppressions', 'POST /suppressions/import', {
   roles: ['support'],
   isHeavy: true,
-  method: 'post',
-  path: '/suppressions/import',
-  tag: 'Suppressions',
   summary: 'Suppress the addresses of a CSV file',
   description:
     'With a header row: a column of addresses (`email`, `Email Address` …) is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',

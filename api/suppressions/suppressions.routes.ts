@@ -10,7 +10,7 @@ import { removeSuppression } from '../../shared/domain/suppressions/suppressions
 import { AppError } from '../../shared/pure/app-error.ts';
 import { normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
-import { endpoint, noContent, ok, type Endpoint, type Reply } from '../http/endpoint.ts';
+import { endpointsOf, noContent, ok, type Endpoint, type Reply } from '../http/endpoint.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import {
   addedSuppressionsSchema,
@@ -25,7 +25,7 @@ import {
   suppressionView,
 } from './suppressions.schemas.ts';
 
-const base = { tag: 'Suppressions' } as const;
+const endpoint = endpointsOf('Suppressions');
 
 type Suppression = z.infer<typeof suppressionSchema>;
 const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof Suppression)[];
@@ -45,12 +45,8 @@ async function* readSuppressions(
   } while (after);
 }
 
-const list = endpoint({
-  ...base,
-  operationId: 'listSuppressions',
+const list = endpoint('listSuppressions', 'GET /suppressions', {
   roles: ['marketing', 'support', 'read'],
-  method: 'get',
-  path: '/suppressions',
   summary: 'List addresses that get no email, newest first',
   description:
     'With a reason, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
@@ -81,12 +77,8 @@ const search = searchByBody(list, {
   body: suppressionSearchBody,
 });
 
-const add = endpoint({
-  ...base,
-  operationId: 'addSuppressions',
+const add = endpoint('addSuppressions', 'POST /suppressions', {
   roles: ['support'],
-  method: 'post',
-  path: '/suppressions',
   summary: 'Suppress addresses by hand',
   description: 'They get no email of any kind, transactional email included. Contacts stay as they are.',
   body: addSuppressionsBody,
@@ -108,12 +100,8 @@ async function allowAgain(em: Em, projectId: string, address: string): Promise<R
   throw new AppError('RESOURCE_NOT_FOUND', { message: 'This address is not suppressed' });
 }
 
-const remove = endpoint({
-  ...base,
-  operationId: 'removeSuppression',
+const remove = endpoint('removeSuppression', 'DELETE /suppressions/:address', {
   roles: ['support'],
-  method: 'delete',
-  path: '/suppressions/:address',
   summary: 'Let an address get email again',
   description: 'Its contact stays unsubscribed until it subscribes itself.',
   params: addressParams,
@@ -123,12 +111,8 @@ const remove = endpoint({
   handle: ({ em, project, params }) => allowAgain(em, project.id, params.address),
 });
 
-const removeByBody = endpoint({
-  ...base,
-  operationId: 'removeSuppressionByBody',
+const removeByBody = endpoint('removeSuppressionByBody', 'POST /suppressions/remove', {
   roles: ['support'],
-  method: 'post',
-  path: '/suppressions/remove',
   summary: 'Let an address in the body get email again',
   description: 'As `DELETE /suppressions/:address`, without the address in the URL, which proxies write to their logs.',
   body: addressParams,

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { bounceSelectionSchema, previewBounceUndo, undoBounces } from '../../shared/domain/emails/undo-bounces.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Suppressions');
 
 const undoBody = bounceSelectionSchema.extend({
   dryRun: z.boolean().default(false).meta({ description: 'Count and change nothing' }),
@@ -16,12 +18,8 @@ const undoneSchema = z.object({
   hasMore: z.boolean().meta({ description: 'Whether more is left; then repeat the request' }),
 });
 
-const undo = endpoint({
-  operationId: 'undoBounces',
+const undo = endpoint('undoBounces', 'POST /suppressions/undo', {
   roles: ['support'],
-  method: 'post',
-  path: '/suppressions/undo',
-  tag: 'Suppressions',
   summary: 'Undo what hard bounces have done to contacts',
   description:
     'Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the ' +

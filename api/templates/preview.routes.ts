@@ -8,8 +8,9 @@ import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import { compileEmail } from '../../shared/sending/compose/compiled-email.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+
+const endpoint = endpointsOf('Templates', 'TEMPLATE_NOT_FOUND');
 
 const previewBody = z.object({
   email: z.email().default('reader@example.com').meta({ description: 'The address of the recipient' }),
@@ -27,20 +28,13 @@ const previewSchema = z
 /** Creates the endpoint that renders a template without sending it. */
 export function createPreviewEndpoint(config: Config): Endpoint {
   const links = linkSignerOf(config);
-  return endpoint({
-    operationId: 'previewTemplate',
+  return endpoint('previewTemplate', 'POST /templates/:id/preview', {
     roles: ['marketing', 'read'],
     effect: 'reads',
     isHeavy: true,
-    method: 'post',
-    path: '/templates/:id/preview',
-    tag: 'Templates',
     summary: 'Render a template for a recipient with this data; nothing is sent or stored',
-    params: idParams,
-    malformedIdCode: 'TEMPLATE_NOT_FOUND',
     body: previewBody,
     replies: { 200: { description: 'What a recipient would see', schema: previewSchema } },
-    errors: ['TEMPLATE_NOT_FOUND'],
     async handle({ em, project, params, body: { email, data } }) {
       const { subject, body, text, preheader, type, topicId } = await findTemplate(em, project.id, params.id);
       const topic = await findEmailTopic(em, project.id, topicId);

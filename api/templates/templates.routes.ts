@@ -9,8 +9,8 @@ import {
   listTemplates,
   updateTemplate,
 } from '../../shared/domain/templates/templates.ts';
-import { created, endpoint, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
-import { idParams, recordPageReply } from '../http/pagination.ts';
+import { created, endpointsOf, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
+import { recordPageReply } from '../http/pagination.ts';
 import { replyToUse } from './reply-to.ts';
 import { templateSchema, templateView } from './template.view.ts';
 import {
@@ -21,12 +21,10 @@ import {
   templateUsageSchema,
 } from './templates.schemas.ts';
 
-const list = endpoint({
-  operationId: 'listTemplates',
+const endpoint = endpointsOf('Templates', 'TEMPLATE_NOT_FOUND');
+
+const list = endpoint('listTemplates', 'GET /templates', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/templates',
-  tag: 'Templates',
   summary: 'List templates by page',
   query: templateListQuery,
   replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
@@ -34,12 +32,8 @@ const list = endpoint({
     recordPageReply(await listTemplates(em, project.id, query), templateView, query),
 });
 
-const create = endpoint({
-  operationId: 'createTemplate',
+const create = endpoint('createTemplate', 'POST /templates', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/templates',
-  tag: 'Templates',
   summary: 'Create a template',
   body: createTemplateBody,
   flatRequirements: [
@@ -56,28 +50,16 @@ const create = endpoint({
   },
 });
 
-const get = endpoint({
-  operationId: 'getTemplate',
+const get = endpoint('getTemplate', 'GET /templates/:id', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/templates/:id',
-  tag: 'Templates',
   summary: 'Get a template',
-  params: idParams,
-  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'The template', schema: templateSchema } },
   handle: async ({ em, project, params }) => ok(templateView(await findTemplate(em, project.id, params.id))),
 });
 
-const patch = endpoint({
-  operationId: 'updateTemplate',
+const patch = endpoint('updateTemplate', 'PATCH /templates/:id', {
   roles: ['marketing'],
-  method: 'patch',
-  path: '/templates/:id',
-  tag: 'Templates',
   summary: 'Change the given fields of a template',
-  params: idParams,
-  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   body: patchTemplateBody,
   replies: { 200: { description: 'The template after the change', schema: templateSchema } },
   errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
@@ -87,15 +69,9 @@ const patch = endpoint({
   },
 });
 
-const remove = endpoint({
-  operationId: 'deleteTemplate',
+const remove = endpoint('deleteTemplate', 'DELETE /templates/:id', {
   roles: ['marketing'],
-  method: 'delete',
-  path: '/templates/:id',
-  tag: 'Templates',
   summary: 'Delete a template; emails already sent stay on record',
-  params: idParams,
-  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
   async handle({ em, project, params }) {
     await deleteTemplate(em, project.id, params.id);
@@ -103,30 +79,18 @@ const remove = endpoint({
   },
 });
 
-const duplicate = endpoint({
-  operationId: 'duplicateTemplate',
+const duplicate = endpoint('duplicateTemplate', 'POST /templates/:id/duplicate', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/templates/:id/duplicate',
-  tag: 'Templates',
   summary: 'Copy a template',
-  params: idParams,
-  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 201: { description: 'The copy, named "<name> (Copy)"', schema: templateSchema } },
   handle: async ({ em, project, params }) => created(templateView(await duplicateTemplate(em, project.id, params.id))),
 });
 
-const usage = endpoint({
-  operationId: 'getTemplateUsage',
+const usage = endpoint('getTemplateUsage', 'GET /templates/:id/usage', {
   roles: ['marketing', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/templates/:id/usage',
-  tag: 'Templates',
   summary: 'Where a template is used',
   description: 'Campaigns have content of their own, so none refers to a template.',
-  params: idParams,
-  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'What uses it, and how many emails were sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);

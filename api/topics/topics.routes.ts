@@ -1,8 +1,8 @@
 import { deleteTopic } from '../../shared/domain/lifecycle/delete-topic.ts';
 import { createTopic, findTopic, listTopics, updateTopic } from '../../shared/domain/topics/topics.ts';
 import { countTopicContacts, findTopicUsage } from '../../shared/domain/usage/topic-usage.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { offsetPage } from '../http/pagination.ts';
 import {
   createTopicBody,
   patchTopicBody,
@@ -13,15 +13,10 @@ import {
   topicView,
 } from './topics.schemas.ts';
 
-const base = { tag: 'Topics' } as const;
-const withId = { ...base, params: idParams, malformedIdCode: 'TOPIC_NOT_FOUND' } as const;
+const endpoint = endpointsOf('Topics', 'TOPIC_NOT_FOUND');
 
-const list = endpoint({
-  ...base,
-  operationId: 'listTopics',
+const list = endpoint('listTopics', 'GET /topics', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/topics',
   summary: 'List topics by page',
   query: topicListQuery,
   replies: { 200: { description: 'A page of topics', schema: topicListSchema } },
@@ -31,12 +26,8 @@ const list = endpoint({
   },
 });
 
-const create = endpoint({
-  ...base,
-  operationId: 'createTopic',
+const create = endpoint('createTopic', 'POST /topics', {
   roles: ['marketing'],
-  method: 'post',
-  path: '/topics',
   summary: 'Create a topic',
   body: createTopicBody,
   replies: { 201: { description: 'The topic', schema: topicSchema } },
@@ -44,23 +35,15 @@ const create = endpoint({
   handle: async ({ em, project, body }) => created(topicView(await createTopic(em, project.id, body))),
 });
 
-const get = endpoint({
-  ...withId,
-  operationId: 'getTopic',
+const get = endpoint('getTopic', 'GET /topics/:id', {
   roles: ['marketing', 'read'],
-  method: 'get',
-  path: '/topics/:id',
   summary: 'Get a topic',
   replies: { 200: { description: 'The topic', schema: topicSchema } },
   handle: async ({ em, project, params }) => ok(topicView(await findTopic(em, project.id, params.id))),
 });
 
-const patch = endpoint({
-  ...withId,
-  operationId: 'updateTopic',
+const patch = endpoint('updateTopic', 'PATCH /topics/:id', {
   roles: ['marketing'],
-  method: 'patch',
-  path: '/topics/:id',
   summary: 'Change the given fields of a topic',
   description: '`key` and `defaultSubscription` never change; they may be sent as they are.',
   body: patchTopicBody,
@@ -68,13 +51,9 @@ const patch = endpoint({
   handle: async ({ em, project, params, body }) => ok(topicView(await updateTopic(em, project.id, params.id, body))),
 });
 
-const remove = endpoint({
-  ...withId,
-  operationId: 'deleteTopic',
+const remove = endpoint('deleteTopic', 'DELETE /topics/:id', {
   roles: ['marketing'],
   isHeavy: true,
-  method: 'delete',
-  path: '/topics/:id',
   summary: 'Delete a topic with the choices about it; the record of consent stays',
   description: 'Refused while a template, a step, a segment, or a campaign that has not ended uses it.',
   replies: { 204: { description: 'Deleted' } },
@@ -85,13 +64,9 @@ const remove = endpoint({
   },
 });
 
-const usage = endpoint({
-  ...withId,
-  operationId: 'getTopicUsage',
+const usage = endpoint('getTopicUsage', 'GET /topics/:id/usage', {
   roles: ['marketing', 'read'],
   isHeavy: true,
-  method: 'get',
-  path: '/topics/:id/usage',
   summary: 'Where a topic is used, and how many contacts have it',
   replies: { 200: { description: 'What uses it', schema: topicUsageSchema } },
   async handle({ em, project, params }) {

@@ -1,14 +1,12 @@
 import { ruledOutFields } from '../../shared/pure/public-key-rules.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
 
-const track = endpoint({
-  operationId: 'track',
+const endpoint = endpointsOf('Public API');
+
+const track = endpoint('track', 'POST /v1/track', {
   roles: ['track'],
   effect: 'data',
-  method: 'post',
-  path: '/v1/track',
-  tag: 'Public API',
   summary: 'Track an event of a contact',
   description: 'Creates or updates the contact, then records the event.',
   isIdempotent: true,

@@ -17,8 +17,7 @@ import {
   WebhookRefusedError,
 } from '../../shared/platform/webhook/webhook-client.ts';
 import { validationError } from '../../shared/pure/app-error.ts';
-import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams } from '../http/pagination.ts';
+import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import {
   createdWebhookSchema,
   createWebhookBody,
@@ -39,8 +38,7 @@ import {
   webhookView,
 } from './webhooks.schemas.ts';
 
-const base = { tag: 'Webhooks' } as const;
-const withId = { ...base, params: idParams, malformedIdCode: 'WEBHOOK_NOT_FOUND' } as const;
+const endpoint = endpointsOf('Webhooks', 'WEBHOOK_NOT_FOUND');
 
 /** Creates a check of the URLs of endpoints. It throws AppError VALIDATION_ERROR for a URL that may not be called. */
 function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
@@ -57,34 +55,22 @@ function createUrlCheck(config: Config): (url: string | undefined) => Promise<vo
   };
 }
 
-const list = endpoint({
-  ...base,
-  operationId: 'listWebhooks',
+const list = endpoint('listWebhooks', 'GET /webhooks', {
   roles: ['read'],
-  method: 'get',
-  path: '/webhooks',
   summary: 'List all webhook endpoints, newest first',
   replies: { 200: { description: 'The endpoints', schema: z.array(webhookSchema) } },
   handle: async ({ em, project }) => ok((await listEndpoints(em, project.id)).map(webhookView)),
 });
 
-const get = endpoint({
-  ...withId,
-  operationId: 'getWebhook',
+const get = endpoint('getWebhook', 'GET /webhooks/:id', {
   roles: ['read'],
-  method: 'get',
-  path: '/webhooks/:id',
   summary: 'Get a webhook endpoint',
   replies: { 200: { description: 'The endpoint', schema: webhookSchema } },
   handle: async ({ em, project, params }) => ok(webhookView(await findEndpoint(em, project.id, params.id))),
 });
 
-const remove = endpoint({
-  ...withId,
-  operationId: 'deleteWebhook',
+const remove = endpoint('deleteWebhook', 'DELETE /webhooks/:id', {
   roles: [],
-  method: 'delete',
-  path: '/webhooks/:id',
   summary: 'Delete a webhook endpoint with the log of its deliveries',
   replies: { 204: { description: 'Deleted' } },
   async handle({ em, project, params }) {
@@ -93,12 +79,8 @@ const remove = endpoint({
   },
 });
 
-const test = endpoint({
-  ...withId,
-  operationId: 'testWebhook',
+const test = endpoint('testWebhook', 'POST /webhooks/:id/test', {
   roles: [],
-  method: 'post',
-  path: '/webhooks/:id/test',
   summary: 'Send a test event (`webhook.test`) to an endpoint, whatever events it takes',
   replies: { 202: { description: 'It is on its way', schema: testSchema } },
   errors: ['CONFLICT'],
@@ -108,12 +90,8 @@ const test = endpoint({
   }),
 });
 
-const deliveries = endpoint({
-  ...withId,
-  operationId: 'listWebhookDeliveries',
+const deliveries = endpoint('listWebhookDeliveries', 'GET /webhooks/:id/deliveries', {
   roles: ['read'],
-  method: 'get',
-  path: '/webhooks/:id/deliveries',
   summary: 'List what an endpoint was sent, and what it answered, newest event first',
   query: deliveryListQuery,
   replies: { 200: { description: 'A page of deliveries', schema: deliveryListSchema } },
@@ -129,12 +107,8 @@ const deliveries = endpoint({
   },
 });
 
-const delivery = endpoint({
-  ...withId,
-  operationId: 'getWebhookDelivery',
+const delivery = endpoint('getWebhookDelivery', 'GET /webhooks/:id/deliveries/:deliveryId', {
   roles: ['read'],
-  method: 'get',
-  path: '/webhooks/:id/deliveries/:deliveryId',
   summary: 'Show what an endpoint was sent with one delivery, and what it answered',
   params: deliveryParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
@@ -145,12 +119,8 @@ const delivery = endpoint({
   },
 });
 
-const sendAgain = endpoint({
-  ...withId,
-  operationId: 'replayWebhook',
+const sendAgain = endpoint('replayWebhook', 'POST /webhooks/:id/replay', {
   roles: [],
-  method: 'post',
-  path: '/webhooks/:id/replay',
   summary: 'Deliver all events since a moment or an event once more',
   description: 'Each event comes with the `webhook-id` it had, so a receiver can tell which it has had already.',
   body: replayBody,
@@ -167,12 +137,8 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   const secrets = createWebhookSecrets(appSecretsOf(config));
   const assertCallable = createUrlCheck(config);
 
-  const create = endpoint({
-    ...base,
-    operationId: 'createWebhook',
+  const create = endpoint('createWebhook', 'POST /webhooks', {
     roles: [],
-    method: 'post',
-    path: '/webhooks',
     summary: 'Have events sent to a URL, signed as the Standard Webhooks specification says',
     isRemote: true,
     body: createWebhookBody,
@@ -185,12 +151,8 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     },
   });
 
-  const patch = endpoint({
-    ...withId,
-    operationId: 'updateWebhook',
+  const patch = endpoint('updateWebhook', 'PATCH /webhooks/:id', {
     roles: [],
-    method: 'patch',
-    path: '/webhooks/:id',
     summary: 'Change the given fields of an endpoint; it is tried again at once',
     description: 'An endpoint that is enabled again goes on where it stopped.',
     isRemote: true,
@@ -203,12 +165,8 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     },
   });
 
-  const rotate = endpoint({
-    ...withId,
-    operationId: 'rotateWebhookSecret',
+  const rotate = endpoint('rotateWebhookSecret', 'POST /webhooks/:id/rotate-secret', {
     roles: [],
-    method: 'post',
-    path: '/webhooks/:id/rotate-secret',
     summary: 'Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both',
     body: rotateSecretBody,
     replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
