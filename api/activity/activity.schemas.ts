@@ -8,6 +8,7 @@ import { cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { percent } from '../http/percent.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { model } from '../../shared/pure/model.ts';
 
 /** A comma-separated list, or the parameter several times. */
 const typesQuery = z
@@ -38,16 +39,14 @@ export const activityStatsQuery = z.object(eventStatsQuery.shape);
 
 export const activityPageSchema = z.object({
   data: z.array(
-    z
-      .object({
-        id: z.string(),
-        type: z.enum(ACTIVITY_TYPES),
-        timestamp: z.iso.datetime(),
-        contactId: z.uuid().nullable(),
-        contactEmail: answeredAddress.nullable(),
-        metadata: z.record(z.string(), z.unknown()),
-      })
-      .meta({ id: 'Activity', description: 'Something that happened in the project' }),
+    model('Activity', 'Something that happened in the project', {
+      id: z.string(),
+      type: z.enum(ACTIVITY_TYPES),
+      timestamp: z.iso.datetime(),
+      contactId: z.uuid().nullable(),
+      contactEmail: answeredAddress.nullable(),
+      metadata: z.record(z.string(), z.unknown()),
+    }),
   ),
   cursor: z.string(),
   hasMore: z.boolean(),
@@ -66,34 +65,29 @@ const counts = {
   workflowsStarted: z.int(),
 } satisfies Record<keyof ActivityCounts, z.ZodType>;
 
-export const activityStatsSchema = z
-  .object({
-    totals: z.object(counts).meta({ id: 'ActivityTotals', description: 'The counters of a period' }),
-    rates: z
-      .object({
-        deliveryRate: z.number(),
-        openRate: z.number(),
-        clickRate: z.number(),
-        humanOpenRate: z.number(),
-        humanClickRate: z.number(),
-        bounceRate: z.number(),
+export const activityStatsSchema = model('ActivityStats', 'Figures of a period', {
+  totals: model('ActivityTotals', 'The counters of a period', counts),
+  rates: model('ActivityRates', 'Percent of what was sent', {
+    deliveryRate: z.number(),
+    openRate: z.number(),
+    clickRate: z.number(),
+    humanOpenRate: z.number(),
+    humanClickRate: z.number(),
+    bounceRate: z.number(),
+    complaintRate: z.number(),
+  }),
+  series: z.array(model('ActivityDay', 'The counters of a day in UTC', { date: z.iso.date(), ...counts })),
+  complaintRates: z
+    .array(
+      model('ProviderComplaints', 'Complaints at a provider of recipients in seven days', {
+        provider: z.string(),
+        sent: z.int(),
+        complaints: z.int(),
         complaintRate: z.number(),
-      })
-      .meta({ id: 'ActivityRates', description: 'Percent of what was sent' }),
-    series: z.array(
-      z
-        .object({ date: z.iso.date(), ...counts })
-        .meta({ id: 'ActivityDay', description: 'The counters of a day in UTC' }),
-    ),
-    complaintRates: z
-      .array(
-        z
-          .object({ provider: z.string(), sent: z.int(), complaints: z.int(), complaintRate: z.number() })
-          .meta({ id: 'ProviderComplaints', description: 'Complaints at a provider of recipients in seven days' }),
-      )
-      .describe('by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails'),
-  })
-  .meta({ id: 'ActivityStats', description: 'Figures of a period' });
+      }),
+    )
+    .describe('by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails'),
+});
 
 /** The figures of a period; rates are percent of what was sent in it. */
 export function activityStatsView(
@@ -123,33 +117,22 @@ export function activityStatsView(
   };
 }
 
-export const queueSchema = z
-  .object({
-    waiting: z
-      .array(
-        z
-          .object({
-            kind: z.string().meta({
-              examples: [
-                'email',
-                'campaign recipient',
-                'scheduled campaign',
-                'execution',
-                'job IMPORT',
-                'start of email',
-              ],
-            }),
-            count: z.int(),
-            oldestSeconds: z.nullable(z.number()).meta({ examples: [42.5] }),
-            reason: z.nullable(z.string()).meta({ examples: ['a campaign is paused'] }),
-          })
-          .meta({ id: 'WaitingItems', description: 'The waiting items of one kind' }),
-      )
-      .describe(
-        'the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out',
-      ),
-  })
-  .meta({ id: 'Queue', description: 'What waits in the project' });
+export const queueSchema = model('Queue', 'What waits in the project', {
+  waiting: z
+    .array(
+      model('WaitingItems', 'The waiting items of one kind', {
+        kind: z.string().meta({
+          examples: ['email', 'campaign recipient', 'scheduled campaign', 'execution', 'job IMPORT', 'start of email'],
+        }),
+        count: z.int(),
+        oldestSeconds: z.nullable(z.number()).meta({ examples: [42.5] }),
+        reason: z.nullable(z.string()).meta({ examples: ['a campaign is paused'] }),
+      }),
+    )
+    .describe(
+      'the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out',
+    ),
+});
 
 /** The waiting items of a project as callers see them. */
 export function queueView(items: WaitingItems[]): z.infer<typeof queueSchema> {

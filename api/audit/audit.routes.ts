@@ -3,6 +3,7 @@ import { AUDIT_OUTCOMES, listAudit, outcomeOf, type AuditEntry } from '../../sha
 import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Keys');
 
@@ -15,35 +16,30 @@ const auditQuery = z.object({
   operation: z
     .optional(z.string().max(OPERATION_LENGTH_MAX))
     .meta({ description: 'An operation of this document, or a command', examples: ['sendCampaign'] }),
-  actor: z
-    .enum(ACTORS)
-    .optional()
-    .meta({ description: 'Only what was done with a key, in the console, or by an operator' }),
-  keyId: z.uuid().optional().meta({ description: 'Only what was done with this key' }),
-  subjectId: z.uuid().optional().meta({ description: 'Only what was done to the record with this id' }),
-  outcome: z.enum(AUDIT_OUTCOMES).optional().meta({ description: 'Only what was done, was refused, or failed' }),
+  actor: z.enum(ACTORS).optional().describe('Only what was done with a key, in the console, or by an operator'),
+  keyId: z.uuid().optional().describe('Only what was done with this key'),
+  subjectId: z.uuid().optional().describe('Only what was done to the record with this id'),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Only what was done, was refused, or failed'),
   from: moment.optional().meta({ description: 'The first moment', examples: ['2026-02-01T00:00:00Z'] }),
   to: moment.optional().meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
 });
 
 const cursorSchema = z.object({ at: cursorTimeSchema, id: z.uuid() });
 
-export const auditEntrySchema = z
-  .object({
-    id: z.uuid(),
-    actor: z.enum(ACTORS).meta({ description: 'A request with a key, the console with a key, or an operator command' }),
-    keyId: z.uuid().nullable().meta({ description: 'The key; null for an operator command' }),
-    keyName: z.nullable(z.string()).meta({ description: 'The name that the key had', examples: ['Shop server'] }),
-    operation: z
-      .string()
-      .meta({ description: 'The operation of this document, or the command', examples: ['createKey'] }),
-    subjectIds: z.array(z.uuid()).meta({ description: 'The ids of what it was about' }),
-    outcome: z.enum(AUDIT_OUTCOMES).meta({ description: 'done, refused (4xx) or failed (5xx)' }),
-    status: z.int().meta({ description: 'The HTTP status of the answer; commands have the one that fits' }),
-    requestId: z.string().nullable().meta({ description: 'The X-Request-ID of the request' }),
-    at: z.iso.datetime(),
-  })
-  .meta({ id: 'AuditEntry', description: 'Who did what' });
+export const auditEntrySchema = model('AuditEntry', 'Who did what', {
+  id: z.uuid(),
+  actor: z.enum(ACTORS).describe('A request with a key, the console with a key, or an operator command'),
+  keyId: z.uuid().nullable().describe('The key; null for an operator command'),
+  keyName: z.nullable(z.string()).meta({ description: 'The name that the key had', examples: ['Shop server'] }),
+  operation: z
+    .string()
+    .meta({ description: 'The operation of this document, or the command', examples: ['createKey'] }),
+  subjectIds: z.array(z.uuid()).describe('The ids of what it was about'),
+  outcome: z.enum(AUDIT_OUTCOMES).describe('done, refused (4xx) or failed (5xx)'),
+  status: z.int().describe('The HTTP status of the answer; commands have the one that fits'),
+  requestId: z.string().nullable().describe('The X-Request-ID of the request'),
+  at: z.iso.datetime(),
+});
 
 /** An entry as callers see it. */
 export function auditView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {

@@ -9,6 +9,7 @@ import type {
   AutomationStep,
   AutomationTransition,
 } from '../../shared/domain/automations/automation.entity.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const workflowFields = {
   id: z.uuid(),
@@ -16,16 +17,17 @@ const workflowFields = {
   description: z.string().nullable(),
   enabled: z.boolean(),
   triggerType: z.enum(TRIGGER_TYPES),
-  triggerConfig: z
-    .object({ eventName: z.string(), humanOnly: z.literal(true).optional() })
-    .meta({ id: 'WorkflowTrigger', description: 'What starts it' }),
+  triggerConfig: model('WorkflowTrigger', 'What starts it', {
+    eventName: z.string(),
+    humanOnly: z.literal(true).optional(),
+  }),
   allowReentry: z.boolean(),
   projectId: z.uuid(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
 
-export const workflowSchema = z.object(workflowFields).meta({ id: 'Workflow', description: 'An automation' });
+export const workflowSchema = model('Workflow', 'An automation', workflowFields);
 
 /** An automation as callers see it. The API calls it a workflow. */
 export function workflowView(automation: Automation): z.infer<typeof workflowSchema> {
@@ -43,15 +45,14 @@ export function workflowView(automation: Automation): z.infer<typeof workflowSch
   };
 }
 
-export const listedWorkflowSchema = z
-  .object({
-    ...workflowFields,
-    _count: z
-      .object({ steps: z.int(), executions: z.int() })
-      .meta({ id: 'WorkflowCounts', description: 'The number of its steps and of its executions' }),
-    failedExecutions: z.int().meta({ description: 'How many of its executions have failed' }),
-  })
-  .meta({ id: 'ListedWorkflow', description: 'An automation in a list' });
+export const listedWorkflowSchema = model('ListedWorkflow', 'An automation in a list', {
+  ...workflowFields,
+  _count: model('WorkflowCounts', 'The number of its steps and of its executions', {
+    steps: z.int(),
+    executions: z.int(),
+  }),
+  failedExecutions: z.int().describe('How many of its executions have failed'),
+});
 
 const stepFields = {
   id: z.uuid(),
@@ -65,7 +66,7 @@ const stepFields = {
   updatedAt: z.iso.datetime(),
 };
 
-export const stepSchema = z.object(stepFields).meta({ id: 'WorkflowStep', description: 'A step of an automation' });
+export const stepSchema = model('WorkflowStep', 'A step of an automation', stepFields);
 
 /** A step as callers see it. */
 export function stepView(step: AutomationStep): z.infer<typeof stepSchema> {
@@ -82,16 +83,14 @@ export function stepView(step: AutomationStep): z.infer<typeof stepSchema> {
   };
 }
 
-export const transitionSchema = z
-  .object({
-    id: z.uuid(),
-    fromStepId: z.uuid(),
-    toStepId: z.uuid(),
-    branch: z.enum(BRANCHES).nullable(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'WorkflowTransition', description: 'A transition from one step to another' });
+export const transitionSchema = model('WorkflowTransition', 'A transition from one step to another', {
+  id: z.uuid(),
+  fromStepId: z.uuid(),
+  toStepId: z.uuid(),
+  branch: z.enum(BRANCHES).nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** A transition as callers see it. */
 export function transitionView(transition: AutomationTransition): z.infer<typeof transitionSchema> {
@@ -105,18 +104,18 @@ export function transitionView(transition: AutomationTransition): z.infer<typeof
   };
 }
 
-const connectedStepSchema = z
-  .object({
-    ...stepFields,
-    template: referenceSchema.nullable(),
-    outgoingTransitions: z.array(transitionSchema),
-    incomingTransitions: z.array(transitionSchema),
-  })
-  .meta({ id: 'ConnectedStep', description: 'A step with its template and its transitions' });
+const connectedStepSchema = model('ConnectedStep', 'A step with its template and its transitions', {
+  ...stepFields,
+  template: referenceSchema.nullable(),
+  outgoingTransitions: z.array(transitionSchema),
+  incomingTransitions: z.array(transitionSchema),
+});
 
-export const definitionSchema = z
-  .object({ ...workflowFields, steps: z.array(connectedStepSchema), transitions: z.array(transitionSchema) })
-  .meta({ id: 'WorkflowDefinition', description: 'An automation with its steps and transitions' });
+export const definitionSchema = model('WorkflowDefinition', 'An automation with its steps and transitions', {
+  ...workflowFields,
+  steps: z.array(connectedStepSchema),
+  transitions: z.array(transitionSchema),
+});
 
 /** An automation with its steps and transitions. @param templates the names of the templates of its steps, by id */
 export function definitionView(

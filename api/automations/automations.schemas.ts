@@ -16,6 +16,7 @@ import { statusQuery } from '../http/status-query.ts';
 import { listedWorkflowSchema } from './automation.view.ts';
 import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
 import { listedExecutionSchema } from './execution.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const NAME_LENGTH_MAX = 100;
 const DESCRIPTION_LENGTH_MAX = 500;
@@ -28,7 +29,7 @@ export const workflowListQuery = z.object({
 });
 
 export const workflowListSchema = offsetPageSchema(listedWorkflowSchema, 'WorkflowPage').extend({
-  failedExecutions: z.int().meta({ description: 'How many executions of all workflows of the project have failed' }),
+  failedExecutions: z.int().describe('How many executions of all workflows of the project have failed'),
 });
 
 const triggerConfigSchema = triggerSchema.meta({ id: 'NewTrigger', description: 'What starts it' });
@@ -69,13 +70,10 @@ export const patchWorkflowBody = z.object({
 const configSchema = z.record(z.string(), z.unknown()).meta({ override: anyStepConfig });
 
 const newStep = {
-  name: nameSchema.optional().meta({ description: 'The type when omitted' }),
+  name: nameSchema.optional().describe('The type when omitted'),
   position: positionSchema.default({ x: 0, y: 0 }),
-  templateId: z.uuid().nullish().meta({ description: 'The template of a SEND_EMAIL step' }),
-  autoConnect: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Add a transition to it from the newest step that has none' }),
+  templateId: z.uuid().nullish().describe('The template of a SEND_EMAIL step'),
+  autoConnect: z.boolean().default(false).describe('Add a transition to it from the newest step that has none'),
 };
 
 export const createStepBody = z.object({
@@ -88,9 +86,11 @@ function documentedStep(type: (typeof ADDED_STEP_TYPES)[number]) {
   const config: z.ZodType = STEP_CONFIGS[type];
   const words = type.split('_').map((word) => `${word.slice(0, 1)}${word.slice(1).toLowerCase()}`);
   const mayBeEmpty = config.safeParse({}).success;
-  return z
-    .object({ type: z.literal(type), config: mayBeEmpty ? config.optional() : config, ...newStep })
-    .meta({ id: `New${words.join('')}Step`, description: `A step of type ${type}` });
+  return model(`New${words.join('')}Step`, `A step of type ${type}`, {
+    type: z.literal(type),
+    config: mayBeEmpty ? config.optional() : config,
+    ...newStep,
+  });
 }
 
 const [firstType, ...otherTypes] = ADDED_STEP_TYPES;
@@ -121,12 +121,10 @@ export const createTransitionBody = z
   .object({
     fromStepId: z.uuid(),
     toStepId: z.uuid(),
-    branch: branchSchema.meta({ description: 'yes or no from CONDITION, event or timeout from WAIT_FOR_EVENT' }),
-    condition: z
-      .object({ branch: branchSchema })
-      .meta({ id: 'BranchCondition', description: 'Another place for branch' })
+    branch: branchSchema.describe('yes or no from CONDITION, event or timeout from WAIT_FOR_EVENT'),
+    condition: model('BranchCondition', 'Another place for branch', { branch: branchSchema })
       .nullish()
-      .meta({ description: 'Another place for branch' }),
+      .describe('Another place for branch'),
   })
   .transform(({ fromStepId, toStepId, branch, condition }) => ({
     fromStepId,
@@ -146,27 +144,25 @@ export const startExecutionBody = z.object({
 });
 
 export const retryFailedBody = z.object({
-  stepId: z.uuid().nullish().meta({ description: 'Only executions that failed at this step' }),
+  stepId: z.uuid().nullish().describe('Only executions that failed at this step'),
 });
 
 export const executionListQuery = z.object({
   ...offsetPageQuery,
   status: statusQuery(EXECUTION_STATUSES),
-  stepId: z.uuid().optional().meta({ description: 'Only those at this step; `total` counts all steps' }),
+  stepId: z.uuid().optional().describe('Only those at this step; `total` counts all steps'),
 });
 
 export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'OffsetPageOfExecutions')
-  .extend({ executions: z.array(listedExecutionSchema).meta({ description: 'Another name for `data`' }) })
+  .extend({ executions: z.array(listedExecutionSchema).describe('Another name for `data`') })
   .meta({ id: 'ExecutionPage', description: 'A page of executions, and how many there are in all' });
 
 export const workflowFieldsSchema = z.object({
   fields: z.array(
-    z
-      .object({
-        field: z.string(),
-        type: z.enum(['string', 'number', 'boolean', 'date']),
-        source: z.enum(['contact', 'event']),
-      })
-      .meta({ id: 'WorkflowField', description: 'A field that a CONDITION step can read' }),
+    model('WorkflowField', 'A field that a CONDITION step can read', {
+      field: z.string(),
+      type: z.enum(['string', 'number', 'boolean', 'date']),
+      source: z.enum(['contact', 'event']),
+    }),
   ),
 });

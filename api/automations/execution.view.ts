@@ -7,6 +7,7 @@ import {
 import { referenceSchema } from '../http/references.ts';
 import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import type { Execution, StepExecution } from '../../shared/domain/automations/executions.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const executionFields = {
   id: z.uuid(),
@@ -20,13 +21,11 @@ const executionFields = {
   completedAt: z.iso.datetime().nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
-  temporalWorkflowId: z.string().meta({ description: 'The execution in Temporal' }),
-  temporalRunId: z.string().nullable().meta({ description: 'Null until its first step is done' }),
+  temporalWorkflowId: z.string().describe('The execution in Temporal'),
+  temporalRunId: z.string().nullable().describe('Null until its first step is done'),
 };
 
-export const executionSchema = z
-  .object(executionFields)
-  .meta({ id: 'WorkflowExecution', description: 'A run of an automation for one contact' });
+export const executionSchema = model('WorkflowExecution', 'A run of an automation for one contact', executionFields);
 
 /** An execution as callers see it. */
 export function executionView(execution: Execution): z.infer<typeof executionSchema> {
@@ -47,41 +46,37 @@ export function executionView(execution: Execution): z.infer<typeof executionSch
   };
 }
 
-const stepRefSchema = z
-  .object({ id: z.uuid(), name: z.string(), type: z.enum(STEP_TYPES) })
-  .meta({ id: 'ExecutedStep', description: 'A step by id, name and type' });
-const contactRefSchema = z
-  .object({ id: z.uuid(), email: z.string() })
-  .meta({ id: 'ExecutionContact', description: 'The contact of an execution' });
+const stepRefSchema = model('ExecutedStep', 'A step by id, name and type', {
+  id: z.uuid(),
+  name: z.string(),
+  type: z.enum(STEP_TYPES),
+});
+const contactRefSchema = model('ExecutionContact', 'The contact of an execution', { id: z.uuid(), email: z.string() });
 
 function contactRef(execution: Execution): z.infer<typeof contactRefSchema> | null {
   return execution.contactEmail === null ? null : { id: execution.contactId, email: execution.contactEmail };
 }
 
-export const listedExecutionSchema = z
-  .object({
-    ...executionFields,
-    contact: contactRefSchema.nullable().meta({ description: 'Null when the contact has been deleted' }),
-    currentStep: stepRefSchema.nullable(),
-  })
-  .meta({ id: 'ListedExecution', description: 'An execution in a list' });
+export const listedExecutionSchema = model('ListedExecution', 'An execution in a list', {
+  ...executionFields,
+  contact: contactRefSchema.nullable().describe('Null when the contact has been deleted'),
+  currentStep: stepRefSchema.nullable(),
+});
 
 export function listedExecutionView(execution: Execution): z.infer<typeof listedExecutionSchema> {
   return { ...executionView(execution), contact: contactRef(execution), currentStep: execution.currentStep };
 }
 
-const stepExecutionSchema = z
-  .object({
-    id: z.uuid(),
-    stepId: z.uuid(),
-    step: stepRefSchema,
-    status: z.enum(STEP_EXECUTION_STATUSES),
-    output: z.record(z.string(), z.unknown()).nullable(),
-    error: z.string().nullable(),
-    startedAt: z.iso.datetime(),
-    completedAt: z.iso.datetime().nullable(),
-  })
-  .meta({ id: 'StepExecution', description: 'What became of a step' });
+const stepExecutionSchema = model('StepExecution', 'What became of a step', {
+  id: z.uuid(),
+  stepId: z.uuid(),
+  step: stepRefSchema,
+  status: z.enum(STEP_EXECUTION_STATUSES),
+  output: z.record(z.string(), z.unknown()).nullable(),
+  error: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  completedAt: z.iso.datetime().nullable(),
+});
 
 function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionSchema> {
   return {
@@ -96,15 +91,13 @@ function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionS
   };
 }
 
-export const executionDetailSchema = z
-  .object({
-    ...executionFields,
-    workflow: referenceSchema,
-    contact: contactRefSchema.nullable(),
-    currentStep: stepRefSchema.nullable(),
-    stepExecutions: z.array(stepExecutionSchema),
-  })
-  .meta({ id: 'WorkflowExecutionDetail', description: 'An execution with what became of each step' });
+export const executionDetailSchema = model('WorkflowExecutionDetail', 'An execution with what became of each step', {
+  ...executionFields,
+  workflow: referenceSchema,
+  contact: contactRefSchema.nullable(),
+  currentStep: stepRefSchema.nullable(),
+  stepExecutions: z.array(stepExecutionSchema),
+});
 
 /** An execution with what became of each of its steps. */
 export function executionDetailView(

@@ -104,7 +104,7 @@ const retryFailed = endpoint('retryFailedWorkflowExecutions', 'POST /workflows/:
   replies: {
     202: {
       description: 'How many have failed; a job goes through them',
-      schema: z.object({ failed: z.int().meta({ description: 'How many executions have failed' }) }),
+      schema: z.object({ failed: z.int().describe('How many executions have failed') }),
     },
   },
   async handle({ em, project, params, body }) {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { filterTreeSchema, STEP_CONFIGS } from '../../shared/pure/automations/automation-config.ts';
 import { STEP_TYPES, type StepType } from '../../shared/pure/automations/automation-status.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const positionSchema = z
-  .object({ x: z.number(), y: z.number() })
-  .meta({ id: 'StepPosition', description: 'Where an editor draws the step' });
+export const positionSchema = model('StepPosition', 'Where an editor draws the step', { x: z.number(), y: z.number() });
 
 const refOf = (type: StepType) => ({ $ref: `#/components/schemas/${String(STEP_CONFIGS[type].meta()?.id)}` as const });
 

@@ -6,6 +6,7 @@ import { percent } from '../http/percent.ts';
 import { ALL } from '../../shared/sending/permit/keys.ts';
 import { isHoldCurrent } from '../../shared/pure/emails/hold.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
 /** The counters that the interface document names. */
 const countersSchema = z.object({
@@ -35,39 +36,35 @@ function humanCountersView({ humanOpenedCount, humanClickedCount }: Campaign): z
   return { humanOpenedCount, humanClickedCount };
 }
 
-export const campaignSchema = z
-  .object({
-    id: z.uuid(),
-    ...contentSchema.shape,
-    status: z.enum(CAMPAIGN_STATUSES),
-    audienceType: z.enum(AUDIENCE_TYPES),
-    audienceCondition: filterConditionSchema.nullable(),
-    segmentId: z.uuid().nullable(),
-    scheduledFor: z.iso.datetime().nullable(),
-    ...countersSchema.shape,
-    ...humanCountersSchema.shape,
-    projectId: z.uuid(),
-    sentAt: z.iso.datetime().nullable(),
-    error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
-    waiting: z
-      .object({
-        reason: z.string(),
-        provider: z.string(),
-        relay: z.string().nullable().describe('the SMTP servers that the emails would go through, as `host:port`'),
-        until: z.iso.datetime(),
-      })
-      .meta({ id: 'ProviderWait', description: 'Why a campaign waits for a provider of recipients' })
-      .nullable()
-      .describe(
-        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many recipients complain; and when it is tried next',
-      ),
-    paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
-    pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
-    public: z.boolean().describe("whether the project's archive shows it once it is SENT"),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+export const campaignSchema = model('Campaign', 'One email to many contacts', {
+  id: z.uuid(),
+  ...contentSchema.shape,
+  status: z.enum(CAMPAIGN_STATUSES),
+  audienceType: z.enum(AUDIENCE_TYPES),
+  audienceCondition: filterConditionSchema.nullable(),
+  segmentId: z.uuid().nullable(),
+  scheduledFor: z.iso.datetime().nullable(),
+  ...countersSchema.shape,
+  ...humanCountersSchema.shape,
+  projectId: z.uuid(),
+  sentAt: z.iso.datetime().nullable(),
+  error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
+  waiting: model('ProviderWait', 'Why a campaign waits for a provider of recipients', {
+    reason: z.string(),
+    provider: z.string(),
+    relay: z.string().nullable().describe('the SMTP servers that the emails would go through, as `host:port`'),
+    until: z.iso.datetime(),
   })
-  .meta({ id: 'Campaign', description: 'One email to many contacts' });
+    .nullable()
+    .describe(
+      'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many recipients complain; and when it is tried next',
+    ),
+  paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
+  pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
+  public: z.boolean().describe("whether the project's archive shows it once it is SENT"),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** What the campaign waits for now. */
 function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof campaignSchema>['waiting'] {
@@ -100,23 +97,21 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
   };
 }
 
-export const campaignStatsSchema = z
-  .object({
-    ...countersSchema.shape,
-    ...humanCountersSchema.shape,
-    complainedCount: z.int(),
-    unsubscribedCount: z.int(),
-    failedCount: z.int(),
-    skippedCount: z.int(),
-    suppressedCount: z.int(),
-    openRate: z.number(),
-    clickRate: z.number(),
-    humanOpenRate: z.number(),
-    humanClickRate: z.number(),
-    bounceRate: z.number(),
-    deliveryRate: z.number(),
-  })
-  .meta({ id: 'CampaignStats', description: 'Counters and rates of a campaign' });
+export const campaignStatsSchema = model('CampaignStats', 'Counters and rates of a campaign', {
+  ...countersSchema.shape,
+  ...humanCountersSchema.shape,
+  complainedCount: z.int(),
+  unsubscribedCount: z.int(),
+  failedCount: z.int(),
+  skippedCount: z.int(),
+  suppressedCount: z.int(),
+  openRate: z.number(),
+  clickRate: z.number(),
+  humanOpenRate: z.number(),
+  humanClickRate: z.number(),
+  bounceRate: z.number(),
+  deliveryRate: z.number(),
+});
 
 /** The counters of a campaign, and its rates in percent of the emails that were sent. */
 export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignStatsSchema> {

@@ -72,6 +72,6 @@ export const resendCampaignBody = z.object({
 export const testCampaignBody = z.object({ email: recipientAddressSchema });
 
 export const testCampaignSchema = z.object({
-  email: z.uuid().meta({ description: 'The email record' }),
+  email: z.uuid().describe('The email record'),
   to: answeredAddress,
 });

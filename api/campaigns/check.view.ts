@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CampaignCheck } from '../../shared/domain/campaigns/check.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const PROBLEMS = [
   'NO_RECIPIENTS',
@@ -19,106 +20,88 @@ const PROBLEMS = [
   'WARM_UP',
 ] as const;
 
-const problemSchema = z
-  .object({
-    code: z.enum(PROBLEMS).describe('The kind of problem'),
-    level: z.enum(['error', 'warning']).describe('With an error the campaign cannot be sent, or not as it is'),
-    message: z.string(),
-  })
-  .meta({ id: 'CampaignProblem', description: 'Something that stops a campaign, or is worth a look' });
+const problemSchema = model('CampaignProblem', 'Something that stops a campaign, or is worth a look', {
+  code: z.enum(PROBLEMS).describe('The kind of problem'),
+  level: z.enum(['error', 'warning']).describe('With an error the campaign cannot be sent, or not as it is'),
+  message: z.string(),
+});
 type Problem = z.infer<typeof problemSchema>;
 
 /** Gmail shows about this much HTML of an email and hides the rest. */
 const GMAIL_BYTES_MAX = 102_000;
 
-const recipientsSchema = z
-  .object({
-    matching: z.int().describe('Contacts that the audience names'),
-    queued: z.int().describe('`totalRecipients` of the campaign if it were sent now'),
-    receiving: z.int().describe('Queued recipients who will be sent to'),
-    notReceiving: z
-      .object({
-        unsubscribed: z.int().describe('They are not queued'),
-        pending: z.int().describe('They have not confirmed their subscription, and are not queued'),
-        paused: z.int().describe('They have paused marketing, and are not queued'),
-        topic: z.int().describe('They left the topic, or never joined one that has to be joined, and are not queued'),
-        suppressed: z.int().describe('They are queued and come out as SUPPRESSED'),
-      })
-      .meta({ id: 'CampaignNotReceiving', description: 'Contacts of the audience who get nothing, by the reason' }),
-  })
-  .meta({ id: 'CampaignRecipients', description: 'Who will get the campaign, counted at this moment' });
+const recipientsSchema = model('CampaignRecipients', 'Who will get the campaign, counted at this moment', {
+  matching: z.int().describe('Contacts that the audience names'),
+  queued: z.int().describe('`totalRecipients` of the campaign if it were sent now'),
+  receiving: z.int().describe('Queued recipients who will be sent to'),
+  notReceiving: model('CampaignNotReceiving', 'Contacts of the audience who get nothing, by the reason', {
+    unsubscribed: z.int().describe('They are not queued'),
+    pending: z.int().describe('They have not confirmed their subscription, and are not queued'),
+    paused: z.int().describe('They have paused marketing, and are not queued'),
+    topic: z.int().describe('They left the topic, or never joined one that has to be joined, and are not queued'),
+    suppressed: z.int().describe('They are queued and come out as SUPPRESSED'),
+  }),
+});
 
-const senderSchema = z
-  .object({
-    domain: z.string(),
-    registered: z.boolean().describe('Whether the project has the domain'),
-    verified: z.boolean(),
-    dkimAligned: z.boolean().describe('Whether the domain of the author signs'),
-    spfAligned: z.boolean().describe('Whether the return path is below the domain of the author'),
-    dmarc: z.boolean().describe('Whether the domain publishes a policy'),
-    checkedAt: z.iso.datetime().nullable().describe('When its DNS records were looked up last'),
-  })
-  .meta({ id: 'CampaignSender', description: 'What receivers can verify of the sender' });
+const senderSchema = model('CampaignSender', 'What receivers can verify of the sender', {
+  domain: z.string(),
+  registered: z.boolean().describe('Whether the project has the domain'),
+  verified: z.boolean(),
+  dkimAligned: z.boolean().describe('Whether the domain of the author signs'),
+  spfAligned: z.boolean().describe('Whether the return path is below the domain of the author'),
+  dmarc: z.boolean().describe('Whether the domain publishes a policy'),
+  checkedAt: z.iso.datetime().nullable().describe('When its DNS records were looked up last'),
+});
 
-const durationSchema = z
-  .object({
-    seconds: z.int().meta({ description: 'Seconds from the first email to the last', examples: [420] }),
-    emailsPerSecond: z.number().meta({ description: 'The speed that this assumes', examples: [50] }),
-    basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
-  })
-  .meta({ id: 'CampaignDuration', description: 'How long the sending will take' });
+const durationSchema = model('CampaignDuration', 'How long the sending will take', {
+  seconds: z.int().meta({ description: 'Seconds from the first email to the last', examples: [420] }),
+  emailsPerSecond: z.number().meta({ description: 'The speed that this assumes', examples: [50] }),
+  basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
+});
 
-export const campaignCheckSchema = z
-  .object({
-    canBeSent: z.boolean().describe('Whether there is no problem of level error'),
-    problems: z.array(problemSchema).describe('What was found, errors first'),
-    recipients: recipientsSchema,
-    sender: senderSchema,
-    oneClickUnsubscribe: z
-      .object({
-        required: z.boolean().describe('Whether its type asks for one-click unsubscribing'),
-        https: z.boolean().describe('Whether PUBLIC_URL is https, which one-click unsubscribing needs'),
-      })
-      .meta({ id: 'CampaignOneClick', description: 'One-click unsubscribing (RFC 8058)' }),
-    size: z
-      .object({
-        htmlBytes: z.int().describe('Octets of the HTML'),
-        textBytes: z.int().describe('Octets of the plain text'),
-        clippedByGmail: z.boolean().describe('Whether Gmail hides the end'),
-      })
-      .meta({ id: 'CampaignSize', description: 'The size of the email to the first recipient' }),
-    badLinks: z
+export const campaignCheckSchema = model('CampaignCheck', 'What would happen if a campaign were sent now', {
+  canBeSent: z.boolean().describe('Whether there is no problem of level error'),
+  problems: z.array(problemSchema).describe('What was found, errors first'),
+  recipients: recipientsSchema,
+  sender: senderSchema,
+  oneClickUnsubscribe: model('CampaignOneClick', 'One-click unsubscribing (RFC 8058)', {
+    required: z.boolean().describe('Whether its type asks for one-click unsubscribing'),
+    https: z.boolean().describe('Whether PUBLIC_URL is https, which one-click unsubscribing needs'),
+  }),
+  size: model('CampaignSize', 'The size of the email to the first recipient', {
+    htmlBytes: z.int().describe('Octets of the HTML'),
+    textBytes: z.int().describe('Octets of the plain text'),
+    clippedByGmail: z.boolean().describe('Whether Gmail hides the end'),
+  }),
+  badLinks: z
+    .array(
+      model('CampaignBadLink', 'A link that leads nowhere', {
+        href: z.string().describe('The link as it is written'),
+        reason: z.string(),
+      }),
+    )
+    .describe('Links that lead nowhere'),
+  placeholders: model('CampaignPlaceholders', 'Placeholders without a value', {
+    checked: z.int().describe('Recipients whose data was checked: the first ones, by id'),
+    empty: z
       .array(
-        z
-          .object({ href: z.string().describe('The link as it is written'), reason: z.string() })
-          .meta({ id: 'CampaignBadLink', description: 'A link that leads nowhere' }),
+        model('CampaignEmptyPlaceholder', 'A placeholder that prints nothing for some', {
+          placeholder: z.string().describe('The placeholder as it is written'),
+          recipients: z.int(),
+        }),
       )
-      .describe('Links that lead nowhere'),
-    placeholders: z
-      .object({
-        checked: z.int().describe('Recipients whose data was checked: the first ones, by id'),
-        empty: z
-          .array(
-            z
-              .object({ placeholder: z.string().describe('The placeholder as it is written'), recipients: z.int() })
-              .meta({ id: 'CampaignEmptyPlaceholder', description: 'A placeholder that prints nothing for some' }),
-          )
-          .describe('Placeholders that print nothing, and for how many recipients'),
-      })
-      .meta({ id: 'CampaignPlaceholders', description: 'Placeholders without a value' }),
-    plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
-    templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),
-    duration: durationSchema.nullable().describe('Null when no speed is known'),
-    warmUp: z
-      .object({
-        days: z.int().meta({ description: 'The day on which the last email goes; 1 is today', examples: [3] }),
-        provider: z.string().describe('The provider that takes the most days'),
-      })
-      .meta({ id: 'CampaignWarmUp', description: 'How many days it takes, because sources warm up' })
-      .nullable()
-      .describe('Null when no warm-up holds it for longer than today'),
+      .describe('Placeholders that print nothing, and for how many recipients'),
+  }),
+  plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
+  templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),
+  duration: durationSchema.nullable().describe('Null when no speed is known'),
+  warmUp: model('CampaignWarmUp', 'How many days it takes, because sources warm up', {
+    days: z.int().meta({ description: 'The day on which the last email goes; 1 is today', examples: [3] }),
+    provider: z.string().describe('The provider that takes the most days'),
   })
-  .meta({ id: 'CampaignCheck', description: 'What would happen if a campaign were sent now' });
+    .nullable()
+    .describe('Null when no warm-up holds it for longer than today'),
+});
 
 type Finding = [isFound: boolean, code: Problem['code'], message: string];
 

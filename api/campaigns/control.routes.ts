@@ -10,6 +10,7 @@ import { auditEntrySchema, auditView } from '../audit/audit.routes.ts';
 import { ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
 import { campaignEndpoint, resendCampaignBody } from './campaigns.schemas.ts';
+import { model } from '../../shared/pure/model.ts';
 
 /** An endpoint without a body that switches something of a campaign on or off. */
 function switching(
@@ -83,12 +84,10 @@ const resendCheck = campaignEndpoint('checkResendCampaign', 'POST /campaigns/:id
   replies: {
     200: {
       description: 'The numbers at this moment',
-      schema: z
-        .object({
-          matching: z.int().describe('Recipients in these states'),
-          receiving: z.int().describe('Those of them who may get it: not suppressed, unsubscribed, paused or deleted'),
-        })
-        .meta({ id: 'ResendCheck', description: 'Who would get a campaign that is sent once more' }),
+      schema: model('ResendCheck', 'Who would get a campaign that is sent once more', {
+        matching: z.int().describe('Recipients in these states'),
+        receiving: z.int().describe('Those of them who may get it: not suppressed, unsubscribed, paused or deleted'),
+      }),
     },
   },
   handle: async ({ em, project, params, body }) => ok(await countResendable(em, project.id, params.id, body.states)),

@@ -15,22 +15,21 @@ import { csvTable } from '../http/csv-reply.ts';
 import { ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery, formatQuery } from '../http/pagination.ts';
 import { campaignEndpoint } from './campaigns.schemas.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const moment = z.iso.datetime().nullable();
 
-const recipientSchema = z
-  .object({
-    emailId: z.uuid(),
-    number: z.int().describe('its number in the audience, from 1'),
-    state: z.enum(EMAIL_STATUSES),
-    email: answeredAddress.nullable().describe('null once its contact was erased'),
-    contactId: z.uuid().nullable(),
-    words: z.string().nullable().describe('of the server, or why it was not sent'),
-    deferrals: z.int(),
-    nextAttemptAt: moment,
-    ...emailMoments,
-  })
-  .meta({ id: 'Recipient', description: 'What became of a recipient of a campaign' });
+const recipientSchema = model('Recipient', 'What became of a recipient of a campaign', {
+  emailId: z.uuid(),
+  number: z.int().describe('its number in the audience, from 1'),
+  state: z.enum(EMAIL_STATUSES),
+  email: answeredAddress.nullable().describe('null once its contact was erased'),
+  contactId: z.uuid().nullable(),
+  words: z.string().nullable().describe('of the server, or why it was not sent'),
+  deferrals: z.int(),
+  nextAttemptAt: moment,
+  ...emailMoments,
+});
 type Recipient = z.infer<typeof recipientSchema>;
 
 function recipientView(email: ListedEmail): Recipient {
@@ -109,13 +108,11 @@ const unreached = campaignEndpoint('listCampaignUnreached', 'GET /campaigns/:id/
       schema: z.object({
         reasons: z
           .array(
-            z
-              .object({
-                state: z.enum(EMAIL_STATUSES),
-                words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
-                recipients: z.int(),
-              })
-              .meta({ id: 'UnreachedReason', description: 'Why some recipients did not get a campaign' }),
+            model('UnreachedReason', 'Why some recipients did not get a campaign', {
+              state: z.enum(EMAIL_STATUSES),
+              words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
+              recipients: z.int(),
+            }),
           )
           .describe('the most frequent first'),
       }),
@@ -138,13 +135,11 @@ const links = campaignEndpoint('listCampaignLinks', 'GET /campaigns/:id/links', 
       schema: z.object({
         links: z
           .array(
-            z
-              .object({
-                url: z.string().describe('where it leads to'),
-                recipients: z.int().describe('People who clicked it'),
-                clicks: z.int().describe('How often it was clicked'),
-              })
-              .meta({ id: 'CampaignLink', description: 'A link of a campaign' }),
+            model('CampaignLink', 'A link of a campaign', {
+              url: z.string().describe('where it leads to'),
+              recipients: z.int().describe('People who clicked it'),
+              clicks: z.int().describe('How often it was clicked'),
+            }),
           )
           .describe('the link that most people clicked first'),
       }),

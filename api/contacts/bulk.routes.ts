@@ -14,8 +14,8 @@ const idsSchema = z.array(z.uuid()).min(1).max(IDS_MAX).optional();
 const deletionBody = z
   .object({
     mode: z.literal('ids').optional(),
-    contactIds: idsSchema.meta({ description: 'The ids of the contacts; required' }),
-    ids: idsSchema.meta({ description: 'Another name for `contactIds`' }),
+    contactIds: idsSchema.describe('The ids of the contacts; required'),
+    ids: idsSchema.describe('Another name for `contactIds`'),
   })
   .superRefine(({ contactIds, ids }, context) => {
     if (contactIds ?? ids) return;
@@ -29,10 +29,7 @@ const deletionBody = z
   });
 
 const bulkBody: z.ZodType<z.infer<typeof deletionBody> & { topicId?: string | null }> = deletionBody.safeExtend({
-  topicId: z
-    .uuid()
-    .nullish()
-    .meta({ description: 'The topic that the contacts join or leave; all marketing when left out' }),
+  topicId: z.uuid().nullish().describe('The topic that the contacts join or leave; all marketing when left out'),
 });
 
 function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delete'): Endpoint {

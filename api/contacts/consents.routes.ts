@@ -7,19 +7,18 @@ import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { suppressionSchema, suppressionView } from '../suppressions/suppressions.schemas.ts';
 import { consentSchema, consentView } from './consent.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
 
 const consentCursorSchema = z.object({ id: z.uuid() });
 
-const consentListSchema = z
-  .object({
-    data: z.array(consentSchema),
-    cursor: z.string(),
-    hasMore: z.boolean(),
-    suppression: suppressionSchema.nullable().describe('why the address gets no email at all; null when it may'),
-  })
-  .meta({ id: 'ConsentPage', description: 'A page of the record of consent of a contact' });
+const consentListSchema = model('ConsentPage', 'A page of the record of consent of a contact', {
+  data: z.array(consentSchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+  suppression: suppressionSchema.nullable().describe('why the address gets no email at all; null when it may'),
+});
 
 const list = endpoint('listContactConsents', 'GET /contacts/:id/consents', {
   roles: ['marketing', 'support', 'read'],

@@ -5,33 +5,25 @@ import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { chooseTopics, findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Topics', 'CONTACT_NOT_FOUND');
 
-export const contactTopicsSchema = z
-  .object({
-    topics: z
-      .array(
-        z
-          .object({
-            id: z.uuid(),
-            key: z.string(),
-            name: z.string(),
-            visibility: z.enum(VISIBILITIES),
-            subscribed: z.boolean().meta({ description: 'Whether the contact has the topic' }),
-            isChosen: z
-              .boolean()
-              .meta({ description: 'Whether the contact has chosen so; otherwise it is the default of the topic' }),
-            changedAt: z.iso
-              .datetime()
-              .nullable()
-              .meta({ description: 'When the contact chose; null without a choice' }),
-          })
-          .meta({ id: 'ContactTopic', description: 'A topic as it holds for a contact' }),
-      )
-      .meta({ description: 'All topics of the project, oldest first' }),
-  })
-  .meta({ id: 'ContactTopics', description: 'The topics of a contact' });
+export const contactTopicsSchema = model('ContactTopics', 'The topics of a contact', {
+  topics: z
+    .array(
+      model('ContactTopic', 'A topic as it holds for a contact', {
+        id: z.uuid(),
+        key: z.string(),
+        name: z.string(),
+        visibility: z.enum(VISIBILITIES),
+        subscribed: z.boolean().describe('Whether the contact has the topic'),
+        isChosen: z.boolean().describe('Whether the contact has chosen so; otherwise it is the default of the topic'),
+        changedAt: z.iso.datetime().nullable().describe('When the contact chose; null without a choice'),
+      }),
+    )
+    .describe('All topics of the project, oldest first'),
+});
 
 const replies = { 200: { description: 'The topics', schema: contactTopicsSchema } };
 

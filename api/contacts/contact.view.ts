@@ -2,33 +2,32 @@ import { z } from 'zod';
 import type { Em } from '../../shared/database/em.ts';
 import { findTopicsOf, type TopicsOf } from '../../shared/domain/topics/topic-choices.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const contactSchema = z
-  .object({
-    id: z.uuid(),
-    email: answeredAddress,
-    subscribed: z.boolean(),
-    pending: z
-      .literal(true)
-      .optional()
-      .meta({ description: 'While a subscription of the contact waits for its confirmation; left out otherwise' }),
-    topics: z.optional(z.record(z.string(), z.boolean())).meta({
-      description: 'Which topics the contact has, by their keys; left out in a project without topics',
-      examples: [{ news: true }],
-    }),
-    trackingAllowed: z.optional(z.boolean()).meta({
-      description: 'Whether the contact agreed to tracking; left out for one who was not asked',
-      examples: [true],
-    }),
-    pausedUntil: z.optional(z.iso.datetime()).meta({
-      description: 'Until when the contact gets no marketing email; left out while it has not paused',
-      examples: ['2026-03-01T08:00:00.000Z'],
-    }),
-    data: z.record(z.string(), z.unknown()),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Contact', description: 'Somebody whom the project writes to' });
+export const contactSchema = model('Contact', 'Somebody whom the project writes to', {
+  id: z.uuid(),
+  email: answeredAddress,
+  subscribed: z.boolean(),
+  pending: z
+    .literal(true)
+    .optional()
+    .describe('While a subscription of the contact waits for its confirmation; left out otherwise'),
+  topics: z.optional(z.record(z.string(), z.boolean())).meta({
+    description: 'Which topics the contact has, by their keys; left out in a project without topics',
+    examples: [{ news: true }],
+  }),
+  trackingAllowed: z.optional(z.boolean()).meta({
+    description: 'Whether the contact agreed to tracking; left out for one who was not asked',
+    examples: [true],
+  }),
+  pausedUntil: z.optional(z.iso.datetime()).meta({
+    description: 'Until when the contact gets no marketing email; left out while it has not paused',
+    examples: ['2026-03-01T08:00:00.000Z'],
+  }),
+  data: z.record(z.string(), z.unknown()),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 interface ContactLike {
   id: string;

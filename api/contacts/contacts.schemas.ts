@@ -9,6 +9,7 @@ import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 import { trackingAllowedSchema } from '../track/track.schemas.ts';
 import { contactSchema } from './contact.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const switchQuery = (description: string) =>
   z
@@ -50,30 +51,25 @@ export const contactCursorSchema = z.discriminatedUnion('sort', [
   z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),
 ]);
 
-export const contactListSchema = z
-  .object({
-    data: z.array(contactSchema),
-    cursor: z.string(),
-    hasMore: z.boolean(),
-    total: z.int().meta({ description: 'On the first page only, 0 on later ones' }),
-  })
-  .meta({ id: 'ContactPage', description: 'A page of contacts' });
+export const contactListSchema = model('ContactPage', 'A page of contacts', {
+  data: z.array(contactSchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+  total: z.int().describe('On the first page only, 0 on later ones'),
+});
 
 export const upsertContactBody = z.object({
   email: recipientAddressSchema,
-  subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  subscribed: z.boolean().optional().describe('New contacts: true when omitted'),
   topics: topicChoicesSchema.optional(),
   trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),
 });
 
-export const upsertedContactSchema = contactSchema
-  .extend({
-    _meta: z
-      .object({ isNew: z.boolean(), isUpdate: z.boolean() })
-      .meta({ id: 'UpsertMeta', description: 'Whether the contact is new' }),
-  })
-  .meta({ id: 'UpsertedContact', description: 'A contact, and whether it is new' });
+export const upsertedContactSchema = model('UpsertedContact', 'A contact, and whether it is new', {
+  ...contactSchema.shape,
+  _meta: model('UpsertMeta', 'Whether the contact is new', { isNew: z.boolean(), isUpdate: z.boolean() }),
+});
 
 /** The body of POST /contacts/bulk. Each contact is read alone, so a faulty one takes nothing from others. */
 export const bulkContactsBody = z.object({ contacts: atMost(LIMITS.contactsPerRequest, z.array(z.unknown()).min(1)) });
@@ -84,38 +80,34 @@ export const documentedBulkContacts = z.object({
     .array(upsertContactBody.meta({ id: 'BulkContact', description: 'A contact of a request, as in POST /contacts' }))
     .min(1)
     .max(LIMITS.contactsPerRequest)
-    .meta({ description: 'The contacts, as in POST /contacts' }),
+    .describe('The contacts, as in POST /contacts'),
 });
 
 export const bulkContactsSchema = z.object({
   results: z
     .array(
-      z
-        .object({
-          email: z.string().nullable().meta({ description: 'The address, as it is stored if it is one' }),
-          outcome: z
-            .enum(['created', 'updated', 'unchanged', 'error'])
-            .meta({ description: 'What became of it; nothing was stored of an error' }),
-          id: z.nullable(z.uuid()).meta({
-            description: 'The id of the contact; null for an error',
-            examples: ['0198c0de-0000-7000-8000-000000000001'],
-          }),
-          errors: z
-            .array(
-              z
-                .object({
-                  field: z.string().meta({ examples: ['topics.news'] }),
-                  message: z.string(),
-                  code: z.string().meta({ description: 'As in the error envelope', examples: ['unknown_topic'] }),
-                })
-                .meta({ id: 'BulkContactFault', description: 'What is wrong with a field of a contact' }),
-            )
-            .optional()
-            .meta({ description: 'Of an error: what is wrong, field by field' }),
-        })
-        .meta({ id: 'BulkContactOutcome', description: 'What became of a contact of a request' }),
+      model('BulkContactOutcome', 'What became of a contact of a request', {
+        email: z.string().nullable().describe('The address, as it is stored if it is one'),
+        outcome: z
+          .enum(['created', 'updated', 'unchanged', 'error'])
+          .describe('What became of it; nothing was stored of an error'),
+        id: z.nullable(z.uuid()).meta({
+          description: 'The id of the contact; null for an error',
+          examples: ['0198c0de-0000-7000-8000-000000000001'],
+        }),
+        errors: z
+          .array(
+            model('BulkContactFault', 'What is wrong with a field of a contact', {
+              field: z.string().meta({ examples: ['topics.news'] }),
+              message: z.string(),
+              code: z.string().meta({ description: 'As in the error envelope', examples: ['unknown_topic'] }),
+            }),
+          )
+          .optional()
+          .describe('Of an error: what is wrong, field by field'),
+      }),
     )
-    .meta({ description: 'One for each contact, in their order' }),
+    .describe('One for each contact, in their order'),
   createdCount: z.int(),
   updatedCount: z.int(),
   unchangedCount: z.int(),

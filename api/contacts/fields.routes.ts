@@ -11,6 +11,7 @@ import {
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { itemCount } from '../http/pagination.ts';
 import { campaignReferenceSchema, referenceSchema } from '../http/references.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Contacts');
 
@@ -19,29 +20,25 @@ const VALUES_MAX = 1_000;
 
 const oneField = {
   params: z.object({
-    field: z.string().min(1).max(1_000).meta({ description: '`email`, `data.plan`, or `plan` for short' }),
+    field: z.string().min(1).max(1_000).describe('`email`, `data.plan`, or `plan` for short'),
   }),
 } as const;
 
-const fieldSchema = z
-  .object({
-    field: z.string(),
-    type: z.enum(FIELD_TYPES),
-    isCustom: z.boolean(),
-    coverage: z.number().min(0).max(1),
-  })
-  .meta({ id: 'ContactField', description: 'A field of contacts' });
+const fieldSchema = model('ContactField', 'A field of contacts', {
+  field: z.string(),
+  type: z.enum(FIELD_TYPES),
+  isCustom: z.boolean(),
+  coverage: z.number().min(0).max(1),
+});
 
 const valuesQuery = z.object({ limit: itemCount(VALUES_DEFAULT, VALUES_MAX) });
 
-const usageSchema = z
-  .object({
-    usedInSegments: z.array(referenceSchema),
-    usedInCampaigns: z.array(campaignReferenceSchema),
-    usedInWorkflows: z.array(referenceSchema),
-    contactCount: z.int(),
-  })
-  .meta({ id: 'FieldUsage', description: 'What uses a field' });
+const usageSchema = model('FieldUsage', 'What uses a field', {
+  usedInSegments: z.array(referenceSchema),
+  usedInCampaigns: z.array(campaignReferenceSchema),
+  usedInWorkflows: z.array(referenceSchema),
+  contactCount: z.int(),
+});
 
 const list = endpoint('listContactFields', 'GET /contacts/fields', {
   roles: ['marketing', 'support', 'read'],
@@ -49,7 +46,7 @@ const list = endpoint('listContactFields', 'GET /contacts/fields', {
   replies: {
     200: {
       description: 'The fields',
-      schema: z.object({ fields: z.array(fieldSchema) }).meta({ id: 'ContactFields', description: 'The fields' }),
+      schema: model('ContactFields', 'The fields', { fields: z.array(fieldSchema) }),
     },
   },
   handle: async ({ em, project }) => ok({ fields: await listFields(em, project.id) }),
@@ -64,9 +61,12 @@ const values = endpoint('listContactFieldValues', 'GET /contacts/fields/:field/v
   replies: {
     200: {
       description: 'The values',
-      schema: z
-        .object({ field: z.string(), values: z.array(z.unknown()), count: z.int(), limit: z.int() })
-        .meta({ id: 'FieldValues', description: 'Distinct values of a field' }),
+      schema: model('FieldValues', 'Distinct values of a field', {
+        field: z.string(),
+        values: z.array(z.unknown()),
+        count: z.int(),
+        limit: z.int(),
+      }),
     },
   },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
@@ -88,12 +88,10 @@ const usage = endpoint('getContactFieldUsage', 'GET /contacts/fields/:field/usag
     ok(await findFieldUsage(em, project.id, await findField(em, project.id, params.field))),
 });
 
-const deletionSchema = z
-  .object({
-    deletedFrom: z.int(),
-    jobId: z.uuid().optional().meta({ description: 'The job that removes it, when many contacts have it' }),
-  })
-  .meta({ id: 'FieldDeletion', description: 'From how many contacts a field is removed' });
+const deletionSchema = model('FieldDeletion', 'From how many contacts a field is removed', {
+  deletedFrom: z.int(),
+  jobId: z.uuid().optional().describe('The job that removes it, when many contacts have it'),
+});
 
 const remove = endpoint('deleteContactField', 'DELETE /contacts/fields/:field', {
   ...oneField,

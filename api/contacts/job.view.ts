@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Job, JobKind } from '../../shared/domain/jobs/jobs.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const jobFields = {
   id: z.uuid(),
@@ -8,64 +9,61 @@ const jobFields = {
   failedReason: z.string().nullable(),
 };
 
-const importResultSchema = z
-  .object({
-    totalRows: z.int(),
-    createdCount: z.int(),
-    updatedCount: z.int(),
-    failureCount: z.int(),
-    errors: z
-      .array(
-        z
-          .object({ row: z.int(), email: z.string().nullable(), error: z.string() })
-          .meta({ id: 'ImportError', description: 'A row that was not imported' }),
-      )
-      .meta({ description: 'The first 100; rows count as in a spreadsheet, the header being row 1' }),
-    columns: z
-      .array(
-        z
-          .object({
-            column: z.string().meta({ description: 'Its name in the file' }),
-            becomes: z.string().meta({
-              description: 'email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`',
-              examples: ['data.plan'],
-            }),
-          })
-          .meta({ id: 'ImportedColumn', description: 'What a column of the file became' }),
-      )
-      .meta({ description: 'What each column of the file became' }),
-  })
-  .meta({ id: 'ImportResult', description: 'What an import has done' });
+const importResultSchema = model('ImportResult', 'What an import has done', {
+  totalRows: z.int(),
+  createdCount: z.int(),
+  updatedCount: z.int(),
+  failureCount: z.int(),
+  errors: z
+    .array(
+      model('ImportError', 'A row that was not imported', {
+        row: z.int(),
+        email: z.string().nullable(),
+        error: z.string(),
+      }),
+    )
+    .describe('The first 100; rows count as in a spreadsheet, the header being row 1'),
+  columns: z
+    .array(
+      model('ImportedColumn', 'What a column of the file became', {
+        column: z.string().describe('Its name in the file'),
+        becomes: z.string().meta({
+          description: 'email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`',
+          examples: ['data.plan'],
+        }),
+      }),
+    )
+    .describe('What each column of the file became'),
+});
 
-const bulkResultSchema = z
-  .object({
-    operation: z.string(),
-    totalRequested: z.int(),
-    successCount: z.int(),
-    unchangedCount: z.int(),
-    failureCount: z.int(),
-    errors: z
-      .array(
-        z
-          .object({
-            contactId: z.string().meta({ examples: ['0198c0de-0000-7000-8000-000000000001'] }),
-            error: z.string(),
-          })
-          .meta({ id: 'BulkError', description: 'A contact that was not changed' }),
-      )
-      .meta({ description: 'The first 100' }),
-  })
-  .meta({ id: 'BulkResult', description: 'What a bulk operation has done' });
+const bulkResultSchema = model('BulkResult', 'What a bulk operation has done', {
+  operation: z.string(),
+  totalRequested: z.int(),
+  successCount: z.int(),
+  unchangedCount: z.int(),
+  failureCount: z.int(),
+  errors: z
+    .array(
+      model('BulkError', 'A contact that was not changed', {
+        contactId: z.string().meta({ examples: ['0198c0de-0000-7000-8000-000000000001'] }),
+        error: z.string(),
+      }),
+    )
+    .describe('The first 100'),
+});
 
-export const importJobSchema = z
-  .object({ ...jobFields, result: importResultSchema.nullable() })
-  .meta({ id: 'ImportJob', description: 'An import of contacts' });
-export const bulkJobSchema = z
-  .object({ ...jobFields, result: bulkResultSchema.nullable() })
-  .meta({ id: 'BulkJob', description: 'An operation on many contacts' });
-export const queuedJobSchema = z
-  .object({ message: z.string(), jobId: z.uuid() })
-  .meta({ id: 'QueuedJob', description: 'The job that does it in the background' });
+export const importJobSchema = model('ImportJob', 'An import of contacts', {
+  ...jobFields,
+  result: importResultSchema.nullable(),
+});
+export const bulkJobSchema = model('BulkJob', 'An operation on many contacts', {
+  ...jobFields,
+  result: bulkResultSchema.nullable(),
+});
+export const queuedJobSchema = model('QueuedJob', 'The job that does it in the background', {
+  message: z.string(),
+  jobId: z.uuid(),
+});
 
 const OPERATIONS: Partial<Record<JobKind, string>> = {
   SUBSCRIBE: 'subscribe',

@@ -4,6 +4,7 @@ import { SIGN_RULES, type DayNumbers } from '../../shared/pure/deliverability.ts
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { percent } from '../http/percent.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Activity');
 
@@ -18,11 +19,11 @@ const deliverabilityQuery = z.object({
     .min(1)
     .max(LIMITS.deliverabilityDays)
     .default(DAYS_DEFAULT)
-    .meta({ description: 'How many days in UTC, with today' }),
+    .describe('How many days in UTC, with today'),
   provider: name
     .pipe(z.string().toLowerCase().optional())
     .meta({ description: 'One provider only', examples: ['gmail.com'] }),
-  source: name.meta({ description: 'One source only, by its name' }),
+  source: name.describe('One source only, by its name'),
 });
 
 const count = (example: number) =>
@@ -53,39 +54,40 @@ const numbers = {
   deliverySeconds: rate(42.5),
 };
 
-const resultSchema = z
-  .object({
+const resultSchema = model(
+  'DeliverabilityResult',
+  'What a provider made of the emails of a source, or of the project',
+  {
     source: z
       .string()
       .nullable()
       .meta({ examples: ['mx1'] }),
     provider: z.string(),
-    totals: z.object(numbers).meta({ id: 'DeliverabilityNumbers', description: 'What a provider made of emails' }),
+    totals: model('DeliverabilityNumbers', 'What a provider made of emails', numbers),
     days: z.array(
-      z
-        .object({ date: z.iso.date(), ...numbers })
-        .meta({ id: 'DeliverabilityDay', description: 'What a provider made of the emails of a day in UTC' }),
+      model('DeliverabilityDay', 'What a provider made of the emails of a day in UTC', {
+        date: z.iso.date(),
+        ...numbers,
+      }),
     ),
     signs: z.array(
-      z
-        .object({
-          sign: z.enum(SIGN_RULES.map(({ sign }) => sign)),
-          isUrgent: z.boolean().meta({ examples: [true] }),
-          percent: z.number().meta({ examples: [12] }),
-          since: z.iso.date().meta({ examples: ['2026-02-03'] }),
-          sentence: z.string().meta({ examples: ['Outlook defers 12 % for reputation since Tuesday'] }),
-        })
-        .meta({ id: 'DeliverabilitySign', description: 'Something that a provider has against our mail now' }),
+      model('DeliverabilitySign', 'Something that a provider has against our mail now', {
+        sign: z.enum(SIGN_RULES.map(({ sign }) => sign)),
+        isUrgent: z.boolean().meta({ examples: [true] }),
+        percent: z.number().meta({ examples: [12] }),
+        since: z.iso.date().meta({ examples: ['2026-02-03'] }),
+        sentence: z.string().meta({ examples: ['Outlook defers 12 % for reputation since Tuesday'] }),
+      }),
     ),
-  })
-  .meta({
-    id: 'DeliverabilityResult',
-    description: 'What a provider made of the emails of a source, or of the project',
-  });
+  },
+);
 
-export const deliverabilitySchema = z
-  .object({ from: z.iso.date(), to: z.iso.date(), isOfProject: z.boolean(), results: z.array(resultSchema) })
-  .meta({ id: 'Deliverability', description: 'What providers make of our mail' });
+export const deliverabilitySchema = model('Deliverability', 'What providers make of our mail', {
+  from: z.iso.date(),
+  to: z.iso.date(),
+  isOfProject: z.boolean(),
+  results: z.array(resultSchema),
+});
 
 /** The numbers as the API shows them; null where nobody has counted. */
 function numbersView(day: DayNumbers): z.infer<typeof resultSchema>['totals'] {

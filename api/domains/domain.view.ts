@@ -2,36 +2,34 @@ import { z } from 'zod';
 import { domainRecords, RECORD_PURPOSES } from '../../shared/domain/domains/dns-records.ts';
 import { recordSourceOf } from '../../shared/domain/domains/domain-checks.ts';
 import type { KeyedSenderDomain } from '../../shared/domain/domains/sender-domains.ts';
+import { model } from '../../shared/pure/model.ts';
 
-const dnsRecordSchema = z
-  .object({
-    type: z.enum(['TXT', 'MX']),
-    name: z.string().meta({ description: 'The full name of the record' }),
-    value: z.string(),
-    purpose: z.enum(RECORD_PURPOSES),
-    required: z.boolean().meta({ description: 'Whether the domain needs it to be verified' }),
-    found: z.boolean().meta({ description: 'Whether the last check found it' }),
-  })
-  .meta({ id: 'DnsRecord', description: 'A DNS record to set up' });
+const dnsRecordSchema = model('DnsRecord', 'A DNS record to set up', {
+  type: z.enum(['TXT', 'MX']),
+  name: z.string().describe('The full name of the record'),
+  value: z.string(),
+  purpose: z.enum(RECORD_PURPOSES),
+  required: z.boolean().describe('Whether the domain needs it to be verified'),
+  found: z.boolean().describe('Whether the last check found it'),
+});
 
-export const domainSchema = z
-  .object({
-    id: z.uuid(),
-    domain: z.string(),
-    verified: z.boolean(),
-    status: z.enum(['PENDING', 'VERIFIED']),
-    signed: z.boolean().meta({
-      description:
-        'Whether email from the domain is signed with DKIM. A domain that the operator trusts may send (`verified`) before DNS verifies it, and sends unsigned until then',
-    }),
-    records: z.array(dnsRecordSchema),
-    projectId: z.uuid(),
-    lastCheckedAt: z.iso.datetime().nullable(),
-    verifiedAt: z.iso.datetime().nullable(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Domain', description: 'A domain to send from' });
+export const domainSchema = model('Domain', 'A domain to send from', {
+  id: z.uuid(),
+  domain: z.string(),
+  verified: z.boolean(),
+  status: z.enum(['PENDING', 'VERIFIED']),
+  signed: z
+    .boolean()
+    .describe(
+      'Whether email from the domain is signed with DKIM. A domain that the operator trusts may send (`verified`) before DNS verifies it, and sends unsigned until then',
+    ),
+  records: z.array(dnsRecordSchema),
+  projectId: z.uuid(),
+  lastCheckedAt: z.iso.datetime().nullable(),
+  verifiedAt: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** A sender domain as callers see it, with the DNS records its owner is to set up. */
 export function domainView(domain: KeyedSenderDomain, inboundDomain: string | undefined): z.infer<typeof domainSchema> {

@@ -6,9 +6,9 @@ export const createDomainBody = z.object({
     description: 'The domain after the @ of sender addresses',
     examples: ['mail.example.com'],
   }),
-  projectId: z.uuid().optional().meta({ description: 'The project of the key, which is also the default' }),
+  projectId: z.uuid().optional().describe('The project of the key, which is also the default'),
 });
 
 export const projectIdParams = z.object({
-  projectId: z.union([z.uuid(), z.literal('current')]).meta({ description: 'The project of the key, or `current`' }),
+  projectId: z.union([z.uuid(), z.literal('current')]).describe('The project of the key, or `current`'),
 });

@@ -8,53 +8,50 @@ import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { deliverySchema, deliveryView } from '../webhooks/webhooks.schemas.ts';
 import { ownKeyIdOf } from './emails.routes.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Emails', 'RESOURCE_NOT_FOUND');
 
-export const emailContentSchema = z
-  .object({
-    html: z.string().meta({
-      description: 'with the images that lie in the message itself as data: URLs',
-      examples: ['<p>Hello Ada</p>'],
+export const emailContentSchema = model('EmailContent', 'What an email says', {
+  html: z.string().meta({
+    description: 'with the images that lie in the message itself as data: URLs',
+    examples: ['<p>Hello Ada</p>'],
+  }),
+  text: z.string(),
+  headers: z
+    .array(
+      model('MessageHeader', 'A header field of a message', {
+        name: z.string(),
+        value: z.string().describe('unfolded'),
+      }),
+    )
+    .describe('all header fields, unfolded, in their order'),
+  source: z.string().meta({
+    description:
+      'the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters',
+    examples: ['From: us@example.com\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHello Ada\r\n'],
+  }),
+  isExact: z.boolean().meta({
+    description: 'whether it is what was stored; emails of campaigns are rendered again, with the data of today',
+    examples: [true],
+  }),
+  attachments: z.array(
+    model('MessageAttachment', 'A file of a message', {
+      filename: z.string(),
+      contentType: z.string(),
+      bytes: z.int().meta({ description: 'its size in octets', examples: [2048] }),
     }),
-    text: z.string(),
-    headers: z
-      .array(
-        z
-          .object({ name: z.string(), value: z.string().describe('unfolded') })
-          .meta({ id: 'MessageHeader', description: 'A header field of a message' }),
-      )
-      .describe('all header fields, unfolded, in their order'),
-    source: z.string().meta({
-      description:
-        'the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters',
-      examples: ['From: us@example.com\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHello Ada\r\n'],
-    }),
-    isExact: z.boolean().meta({
-      description: 'whether it is what was stored; emails of campaigns are rendered again, with the data of today',
-      examples: [true],
-    }),
-    attachments: z.array(
-      z
-        .object({
-          filename: z.string(),
-          contentType: z.string(),
-          bytes: z.int().meta({ description: 'its size in octets', examples: [2048] }),
-        })
-        .meta({ id: 'MessageAttachment', description: 'A file of a message' }),
-    ),
-  })
-  .meta({ id: 'EmailContent', description: 'What an email says' });
+  ),
+});
 
-const emailDeliverySchema = deliverySchema
-  .extend({
-    webhookId: z.uuid().meta({ description: 'The endpoint', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
-  })
-  .meta({ id: 'EmailDelivery', description: 'A request to an endpoint about an email' });
+const emailDeliverySchema = model('EmailDelivery', 'A request to an endpoint about an email', {
+  ...deliverySchema.shape,
+  webhookId: z.uuid().meta({ description: 'The endpoint', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+});
 
-const emailDeliveriesSchema = z
-  .object({ deliveries: z.array(emailDeliverySchema).meta({ description: 'The requests, the latest first' }) })
-  .meta({ id: 'EmailDeliveries', description: 'The requests that told endpoints about an email' });
+const emailDeliveriesSchema = model('EmailDeliveries', 'The requests that told endpoints about an email', {
+  deliveries: z.array(emailDeliverySchema).describe('The requests, the latest first'),
+});
 
 /** Creates the endpoints about what an email said, and whom it was told to. */
 export function createEmailContentEndpoints(config: Config): Endpoint[] {

@@ -19,8 +19,8 @@ export const emailListQuery = z.strictObject({
   status: z.enum(EMAIL_STATUSES).optional(),
   type: z.enum(EMAIL_TYPES).optional(),
   tag: textQuery(LIMITS.emailTagLength).meta({ description: 'One of its tags', examples: ['receipt'] }),
-  since: instantSchema.optional().meta({ description: 'Queued on this day or moment, or later' }),
-  until: instantSchema.optional().meta({ description: 'Queued on this day or moment, or earlier' }),
+  since: instantSchema.optional().describe('Queued on this day or moment, or later'),
+  until: instantSchema.optional().describe('Queued on this day or moment, or earlier'),
 });
 
 /** The filters of the list, for an address that no URL shall have. */

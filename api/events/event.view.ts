@@ -2,28 +2,24 @@ import { z } from 'zod';
 import type { Event } from '../../shared/domain/events/event.ts';
 import type { ListedEvent } from '../../shared/domain/events/event-lists.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const eventSchema = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    data: z.record(z.string(), z.unknown()),
-    contactId: z.uuid().nullable(),
-    emailId: z.uuid().nullable(),
-    projectId: z.uuid(),
-    createdAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Event', description: 'Something that happened' });
+export const eventSchema = model('Event', 'Something that happened', {
+  id: z.uuid(),
+  name: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  contactId: z.uuid().nullable(),
+  emailId: z.uuid().nullable(),
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+});
 
-export const listedEventSchema = eventSchema
-  .extend({
-    contact: z
-      .object({ email: answeredAddress })
-      .meta({ id: 'EventContact', description: 'The contact of an event' })
-      .nullable()
-      .meta({ description: 'The contact of the event; null when it has none' }),
-  })
-  .meta({ id: 'ListedEvent', description: 'An event with the address of its contact' });
+export const listedEventSchema = model('ListedEvent', 'An event with the address of its contact', {
+  ...eventSchema.shape,
+  contact: model('EventContact', 'The contact of an event', { email: answeredAddress })
+    .nullable()
+    .describe('The contact of the event; null when it has none'),
+});
 
 /** An event as callers see it. */
 export function eventView(event: Event): z.infer<typeof eventSchema> {

@@ -8,6 +8,7 @@ import { campaignReferenceSchema, referenceSchema } from '../http/references.ts'
 import { cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 import { listedEventSchema } from './event.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const pageQuery = cursorPageQuery({ limitDefault: 100, limitMax: 500 });
 
@@ -17,44 +18,42 @@ export const contactEventsQuery = z.object(pageQuery);
 
 export const eventCursorSchema = z.object({ at: cursorTimeSchema, id: z.uuid() });
 
-export const eventListSchema = z
-  .object({ events: z.array(listedEventSchema), cursor: z.string(), hasMore: z.boolean() })
-  .meta({ id: 'EventPage', description: 'A page of events' });
+export const eventListSchema = model('EventPage', 'A page of events', {
+  events: z.array(listedEventSchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+});
 
 export const eventStatsQuery = z.object({
-  startDate: instantSchema.optional().meta({ description: 'The first day or moment' }),
-  endDate: instantSchema.optional().meta({ description: 'The last day or moment' }),
+  startDate: instantSchema.optional().describe('The first day or moment'),
+  endDate: instantSchema.optional().describe('The last day or moment'),
 });
 
 export const eventStatsSchema = z.array(
-  z.object({ name: z.string(), count: z.int() }).meta({ id: 'EventCount', description: 'How often an event happened' }),
+  model('EventCount', 'How often an event happened', { name: z.string(), count: z.int() }),
 );
 
 export const eventNameParams = z.object({ eventName: z.string() });
 
 /** An event by its name, of the contact with an id or of nobody. */
-const namedEventBody = z
-  .object({
-    name: trackedNameSchema,
-    contactId: z.uuid().optional(),
-    data: customDataSchema.optional().meta({ description: 'Kept with the event alone' }),
-  })
-  .meta({ id: 'NamedEvent', description: 'An event by its name, of a contact by its id or of nobody' });
+const namedEventBody = model('NamedEvent', 'An event by its name, of a contact by its id or of nobody', {
+  name: trackedNameSchema,
+  contactId: z.uuid().optional(),
+  data: customDataSchema.optional().describe('Kept with the event alone'),
+});
 
 export const recordEventBody = z.union([
   trackBody.meta({ id: 'TrackedEvent', description: 'An event of the contact with an address' }),
   namedEventBody,
 ]);
 
-export const eventUsageSchema = z
-  .object({
-    usedInSegments: z.array(referenceSchema),
-    usedInWorkflows: z.array(referenceSchema),
-    usedInCampaigns: z.array(campaignReferenceSchema),
-    totalCount: z.int(),
-    uniqueContacts: z.int(),
-  })
-  .meta({ id: 'EventUsage', description: 'What uses an event name, and how often it happened' });
+export const eventUsageSchema = model('EventUsage', 'What uses an event name, and how often it happened', {
+  usedInSegments: z.array(referenceSchema),
+  usedInWorkflows: z.array(referenceSchema),
+  usedInCampaigns: z.array(campaignReferenceSchema),
+  totalCount: z.int(),
+  uniqueContacts: z.int(),
+});
 
 /** The period from one day or moment to another. Both are included, an end day up to its end. */
 export function periodOf({ startDate, endDate }: z.infer<typeof eventStatsQuery>): Period {

@@ -13,7 +13,7 @@ import { answeredAddress } from '../http/answered-address.ts';
 const COLUMN_NAMES_LENGTH_MAX = 8_000;
 
 const form = {
-  format: z.enum(EXPORT_FORMATS).default('csv').meta({ description: 'CSV, or one JSON object a line' }),
+  format: z.enum(EXPORT_FORMATS).default('csv').describe('CSV, or one JSON object a line'),
   columns: z
     .string()
     .max(COLUMN_NAMES_LENGTH_MAX)
@@ -27,7 +27,7 @@ const form = {
     }),
 };
 
-const segmentId = z.uuid().optional().meta({ description: 'Only contacts of this segment' });
+const segmentId = z.uuid().optional().describe('Only contacts of this segment');
 
 /** A condition as JSON, for a URL. */
 const conditionText = z
@@ -56,12 +56,10 @@ export const contactExportQuery = contactListQuery.omit(ORDER).extend({ ...form,
 /** The same in a body, which has room for a condition, and which no proxy writes to a log. */
 export const contactExportBody = contactSearchBody.omit(ORDER).extend({
   ...form,
-  columns: z
-    .optional(z.array(z.string().min(1)).min(1).max(600))
-    .meta({ description: 'Names of columns; all when left out' }),
+  columns: z.optional(z.array(z.string().min(1)).min(1).max(600)).describe('Names of columns; all when left out'),
   search: contactSearchBody.shape.search.optional(),
   segmentId,
-  condition: filterConditionSchema.optional().meta({ description: 'Only contacts that fit it' }),
+  condition: filterConditionSchema.optional().describe('Only contacts that fit it'),
 });
 
 export const emailExportQuery = emailListQuery.omit({ cursor: true, limit: true }).extend(form);
@@ -79,14 +77,14 @@ const moment = z.iso.datetime().nullable();
 export const exportedContactSchema = contactSchema
   .omit({ pending: true })
   .extend({
-    pending: z.boolean().meta({ description: 'Whether a subscription waits for its confirmation' }),
-    unsubscribedAt: moment.meta({ description: 'When the contact left; null for one who was never subscribed' }),
+    pending: z.boolean().describe('Whether a subscription waits for its confirmation'),
+    unsubscribedAt: moment.describe('When the contact left; null for one who was never subscribed'),
     reason: z.nullable(z.string()).meta({ description: 'Why the contact is not subscribed', examples: ['link'] }),
-    pausedUntil: moment.meta({ description: 'Until when the contact gets no marketing email' }),
+    pausedUntil: moment.describe('Until when the contact gets no marketing email'),
     trackingAllowed: z
       .boolean()
       .nullable()
-      .meta({ description: 'Whether the contact agreed to tracking; null for one who was not asked' }),
+      .describe('Whether the contact agreed to tracking; null for one who was not asked'),
   })
   .partial()
   .loose()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findRecords, FOUND_KINDS, type FoundKind } from '../../shared/domain/lifecycle/find-records.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Activity');
 
@@ -8,24 +9,20 @@ const TEXT_LENGTH_MAX = 320;
 /** What a key for support may read about. */
 const ABOUT_PEOPLE: readonly FoundKind[] = ['contact', 'email', 'execution', 'segment'];
 
-const foundSchema = z
-  .object({
-    records: z.array(
-      z
-        .object({
-          kind: z.enum(FOUND_KINDS).describe('what it is'),
-          id: z.uuid(),
-          parentId: z
-            .uuid()
-            .nullable()
-            .meta({ description: 'of an execution: its workflow', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
-          title: z.string().meta({ description: 'its name, or its address', examples: ['ada@example.com'] }),
-          hint: z.nullable(z.string()).meta({ description: 'what else tells it from others', examples: ['waiting'] }),
-        })
-        .meta({ id: 'FoundRecord', description: 'A record that was found' }),
-    ),
-  })
-  .meta({ id: 'FoundRecords', description: 'What was found' });
+const foundSchema = model('FoundRecords', 'What was found', {
+  records: z.array(
+    model('FoundRecord', 'A record that was found', {
+      kind: z.enum(FOUND_KINDS).describe('what it is'),
+      id: z.uuid(),
+      parentId: z
+        .uuid()
+        .nullable()
+        .meta({ description: 'of an execution: its workflow', examples: ['01997c1e-5b7a-7c3e-8f2a-6d1e0b9a4c21'] }),
+      title: z.string().meta({ description: 'its name, or its address', examples: ['ada@example.com'] }),
+      hint: z.nullable(z.string()).meta({ description: 'what else tells it from others', examples: ['waiting'] }),
+    }),
+  ),
+});
 
 export const findEndpoints: Endpoint[] = [
   endpoint('findRecords', 'POST /find', {

@@ -2,14 +2,16 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { Endpoint } from './endpoint.ts';
+import { model } from '../../shared/pure/model.ts';
 
 /** The response header with the fields of a request that its endpoint does not know. */
 export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 
 /** One field of a request that was ignored. */
-export const ignoredFieldSchema = z
-  .object({ field: z.string().describe('its path, such as `attachments.0.name`'), message: z.string() })
-  .meta({ id: 'IgnoredField', description: 'A field of the request that had no effect' });
+export const ignoredFieldSchema = model('IgnoredField', 'A field of the request that had no effect', {
+  field: z.string().describe('its path, such as `attachments.0.name`'),
+  message: z.string(),
+});
 
 /** Says in the body of an answer that a field was ignored. */
 export function ignoredFieldWarning(field: string): z.infer<typeof ignoredFieldSchema> {

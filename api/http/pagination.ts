@@ -43,7 +43,7 @@ export function cursorPageQuery({ limitDefault = PAGE_SIZE_DEFAULT, limitMax = P
 
 /** `format` of lists that callers may ask for as CSV, too. */
 export const formatQuery = {
-  format: z.enum(['json', 'csv']).optional().meta({ description: 'Takes precedence over the Accept header' }),
+  format: z.enum(['json', 'csv']).optional().describe('Takes precedence over the Accept header'),
 };
 
 /** `sort` and `dir`; an unknown value is no error but counts as the default. */
@@ -112,7 +112,7 @@ export async function recordPageReply<Item>(
 export function offsetPageSchema(item: z.ZodType, id: string) {
   return z
     .object({
-      data: z.array(item).meta({ description: 'The items' }),
+      data: z.array(item).describe('The items'),
       page: z.int(),
       pageSize: z.int(),
       total: z.int(),

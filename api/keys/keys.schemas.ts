@@ -3,30 +3,29 @@ import { domainNameSchema } from '../../shared/domain/domains/domain-name.ts';
 import type { Key } from '../../shared/domain/projects/key.entity.ts';
 import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
+import { model } from '../../shared/pure/model.ts';
 
 /** The key that made a request. */
-export const ownKeySchema = z
-  .object({
-    id: z.uuid(),
-    name: z.string().meta({ examples: ['Shop server'] }),
-    role: z.enum(KEY_ROLES).meta({ description: 'What it may call' }),
-  })
-  .meta({ id: 'OwnKey', description: 'The key that made the request' });
+export const ownKeySchema = model('OwnKey', 'The key that made the request', {
+  id: z.uuid(),
+  name: z.string().meta({ examples: ['Shop server'] }),
+  role: z.enum(KEY_ROLES).describe('What it may call'),
+});
 
-export const keySchema = ownKeySchema
-  .extend({
-    senderDomains: z.array(z.string()).nullable().meta({ description: 'The only domains that it may send from' }),
-    expiresAt: z.iso.datetime().nullable().meta({ description: 'From when on it is refused; null means never' }),
-    lastUsedAt: z.iso.datetime().nullable().meta({ description: 'When it was last used, to the minute' }),
-    isCurrent: z.boolean().meta({ description: 'Whether it made this request' }),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Key', description: 'A key, without the key itself' });
+export const keySchema = model('Key', 'A key, without the key itself', {
+  ...ownKeySchema.shape,
+  senderDomains: z.array(z.string()).nullable().describe('The only domains that it may send from'),
+  expiresAt: z.iso.datetime().nullable().describe('From when on it is refused; null means never'),
+  lastUsedAt: z.iso.datetime().nullable().describe('When it was last used, to the minute'),
+  isCurrent: z.boolean().describe('Whether it made this request'),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
-export const createdKeySchema = keySchema
-  .extend({ key: z.string().meta({ description: 'The key itself, shown here only', examples: ['sk_…'] }) })
-  .meta({ id: 'CreatedKey', description: 'A new key' });
+export const createdKeySchema = model('CreatedKey', 'A new key', {
+  ...keySchema.shape,
+  key: z.string().meta({ description: 'The key itself, shown here only', examples: ['sk_…'] }),
+});
 
 /** What a request shows of a key. */
 export function keyView(key: Key, currentId: string): z.infer<typeof keySchema> {
@@ -65,7 +64,7 @@ const endMeta = {
 
 export const createKeyBody = z.object({
   name: nameSchema,
-  role: z.enum(KEY_ROLES).meta({ description: 'What it may call; it never changes' }),
+  role: z.enum(KEY_ROLES).describe('What it may call; it never changes'),
   senderDomains: domainsSchema.default(null).meta(domainsMeta),
   expiresAt: endSchema.default(null).meta(endMeta),
 });

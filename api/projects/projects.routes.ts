@@ -13,13 +13,15 @@ import { findProject, rotateProjectKeys } from '../../shared/domain/projects/pro
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { ownKeySchema } from '../keys/keys.schemas.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Projects', 'RESOURCE_NOT_FOUND');
 
-const clientAddressesSchema = z.enum(CLIENT_ADDRESSES).meta({
-  description:
+const clientAddressesSchema = z
+  .enum(CLIENT_ADDRESSES)
+  .describe(
     "How much of a client's address the record of consent keeps: all of it, its network (/24 of IPv4, /48 of IPv6), or nothing",
-});
+  );
 
 const rotatedKeysSchema = z.object({
   id: z.uuid(),
@@ -43,9 +45,10 @@ export const projectSchema = rotatedKeysSchema
   .omit({ secret: true })
   .meta({ id: 'Project', description: 'The project of the key' });
 
-const ownProjectSchema = projectSchema
-  .extend({ key: ownKeySchema })
-  .meta({ id: 'OwnProject', description: 'The project of the key, and the key' });
+const ownProjectSchema = model('OwnProject', 'The project of the key, and the key', {
+  ...projectSchema.shape,
+  key: ownKeySchema,
+});
 
 function projectView(project: Project): z.infer<typeof projectSchema> {
   return {

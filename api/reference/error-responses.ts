@@ -3,15 +3,14 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalog
 import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { headersOf } from './response-headers.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const fieldErrorSchema = z
-  .object({
-    field: z.string().meta({ description: 'The path of the field, with dots', examples: ['attachments.0.filename'] }),
-    message: z.string().meta({ description: 'What is wrong with it', examples: ['Invalid email address'] }),
-    code: z.string().meta({ description: 'The kind of fault', examples: ['invalid_type', 'reserved_event'] }),
-    received: z.unknown().optional().meta({ description: 'The value, when it is short and plain' }),
-  })
-  .meta({ id: 'FieldError', description: 'One fault of one field' });
+export const fieldErrorSchema = model('FieldError', 'One fault of one field', {
+  field: z.string().meta({ description: 'The path of the field, with dots', examples: ['attachments.0.filename'] }),
+  message: z.string().meta({ description: 'What is wrong with it', examples: ['Invalid email address'] }),
+  code: z.string().meta({ description: 'The kind of fault', examples: ['invalid_type', 'reserved_event'] }),
+  received: z.unknown().optional().describe('The value, when it is short and plain'),
+});
 
 /** The name of the schemas for each status. */
 const NAMES: Record<number, string> = {
@@ -33,7 +32,7 @@ const NAMES: Record<number, string> = {
 
 const refusalSchema = z
   .looseObject({
-    role: z.enum(KEY_ROLES).optional().meta({ description: 'The role of the key' }),
+    role: z.enum(KEY_ROLES).optional().describe('The role of the key'),
     roles: z
       .array(z.enum(KEY_ROLES))
       .optional()
@@ -41,7 +40,7 @@ const refusalSchema = z
     reason: z
       .enum(['DOMAIN_NOT_REGISTERED', 'DOMAIN_NOT_VERIFIED'])
       .optional()
-      .meta({ description: 'Why the sender domain is refused' }),
+      .describe('Why the sender domain is refused'),
     domain: z.optional(z.string()).meta({ description: 'The sender domain', examples: ['mail.example.com'] }),
   })
   .meta({ id: 'SenderRefusal', description: 'Given when a sender domain or the role of a key is refused' });
@@ -65,34 +64,31 @@ function createErrorSchema(status: number): z.ZodType {
     .filter((entry) => entry.status === status)
     .map(({ message }) => message);
   const error = z.object({
-    code: z.enum(codes).meta({ description: 'What is wrong, for programs' }),
+    code: z.enum(codes).describe('What is wrong, for programs'),
     message: z.string().meta({ description: 'What is wrong, for people', examples: messages }),
-    statusCode: z.literal(status).meta({ description: 'The HTTP status' }),
-    requestId: z.string().meta({ description: 'The same as in the header X-Request-ID' }),
-    errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faulty fields' }),
+    statusCode: z.literal(status).describe('The HTTP status'),
+    requestId: z.string().describe('The same as in the header X-Request-ID'),
+    errors: z.array(fieldErrorSchema).optional().describe('The faulty fields'),
     details: (status === 403 ? refusalSchema : anyDetails).optional(),
     suggestion: z.optional(z.string()).meta({ description: 'What to do about it', examples: ['Check the key'] }),
   });
-  return z
-    .object({
-      success: z.literal(false).meta({ description: 'Always false' }),
-      error: error.meta({ id: `${name}Error`, description: 'What is wrong' }),
-      timestamp: z.iso.datetime().meta({ description: 'When it was answered' }),
-    })
-    .meta({ id: `${name}Response`, description: `The answer with status ${status}` });
+  return model(`${name}Response`, `The answer with status ${status}`, {
+    success: z.literal(false).describe('Always false'),
+    error: error.meta({ id: `${name}Error`, description: 'What is wrong' }),
+    timestamp: z.iso.datetime().describe('When it was answered'),
+  });
 }
 
 const statuses = new Set(Object.values(ERROR_CATALOGUE).map(({ status }) => status));
 const ERROR_SCHEMAS = new Map([...statuses].map((status) => [status as number, createErrorSchema(status)]));
 
-const flatErrorSchema = z
-  .object({
+const flatErrorSchema = model(
+  'FlatError',
+  'A required field is missing. It has no `success`, which every other error has.',
+  {
     error: z.string().meta({ description: 'Which required field is missing', examples: ['Email is required'] }),
-  })
-  .meta({
-    id: 'FlatError',
-    description: 'A required field is missing. It has no `success`, which every other error has.',
-  });
+  },
+);
 
 /**
  * The errors of every endpoint. Even one without parameters answers 400 to a URL that cannot be decoded, and 422 to

@@ -1,30 +1,28 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { answeredAddress } from '../http/answered-address.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const reference = (id: string, description: string) =>
   z.object({ id: z.uuid(), name: z.string() }).meta({ id, description });
 
-const bodySchema = z
-  .object({
-    contact: z
-      .object({
-        id: z.uuid(),
-        email: answeredAddress,
-        subscribed: z.boolean(),
-        data: z.record(z.string(), z.unknown()),
-      })
-      .meta({ id: 'WebhookContact', description: 'The contact that is at the step' }),
-    workflow: reference('WebhookWorkflow', 'The workflow that the step is in'),
-    execution: z
-      .object({ id: z.uuid(), startedAt: z.iso.datetime() })
-      .meta({ id: 'WebhookExecution', description: 'The execution that is at the step' }),
-    event: z.record(z.string(), z.unknown()).meta({
-      description: 'The event that started the execution, or what was given at the start',
-      examples: [{ plan: 'pro' }],
-    }),
-  })
-  .meta({ id: 'StepWebhookBody', description: 'The body that a WEBHOOK step sends when it has none of its own' });
+const bodySchema = model('StepWebhookBody', 'The body that a WEBHOOK step sends when it has none of its own', {
+  contact: model('WebhookContact', 'The contact that is at the step', {
+    id: z.uuid(),
+    email: answeredAddress,
+    subscribed: z.boolean(),
+    data: z.record(z.string(), z.unknown()),
+  }),
+  workflow: reference('WebhookWorkflow', 'The workflow that the step is in'),
+  execution: model('WebhookExecution', 'The execution that is at the step', {
+    id: z.uuid(),
+    startedAt: z.iso.datetime(),
+  }),
+  event: z.record(z.string(), z.unknown()).meta({
+    description: 'The event that started the execution, or what was given at the start',
+    examples: [{ plan: 'pro' }],
+  }),
+});
 
 const headersSchema = z.object({
   'webhook-id': z.string().meta({
@@ -41,33 +39,27 @@ const headersSchema = z.object({
   }),
 });
 
-const eventDataSchema = z
-  .object({
-    id: z.uuid().meta({ description: 'The id of the event, the campaign or the execution' }),
-    contact: z
-      .object({ id: z.uuid(), email: answeredAddress.nullable() })
-      .meta({ id: 'WebhookEventContact', description: 'The contact that it happened to' })
-      .nullable(),
-    emailId: z.uuid().nullable(),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'What you tracked, or what the event says' }),
-  })
-  .meta({ id: 'WebhookEventData', description: 'What happened, and to whom' });
+const eventDataSchema = model('WebhookEventData', 'What happened, and to whom', {
+  id: z.uuid().describe('The id of the event, the campaign or the execution'),
+  contact: model('WebhookEventContact', 'The contact that it happened to', {
+    id: z.uuid(),
+    email: answeredAddress.nullable(),
+  }).nullable(),
+  emailId: z.uuid().nullable(),
+  data: z.record(z.string(), z.unknown()).describe('What you tracked, or what the event says'),
+});
 
-const eventSchema = z
-  .object({
-    type: z.string().meta({ description: 'The name of the event' }),
-    timestamp: z.iso.datetime().meta({ description: 'When it happened' }),
-    data: eventDataSchema,
-  })
-  .meta({ id: 'WebhookEvent', description: 'One event, as an endpoint receives it' });
+const eventSchema = model('WebhookEvent', 'One event, as an endpoint receives it', {
+  type: z.string().describe('The name of the event'),
+  timestamp: z.iso.datetime().describe('When it happened'),
+  data: eventDataSchema,
+});
 
-const batchSchema = z
-  .object({
-    type: z.literal('batch').meta({ description: 'Always `batch`' }),
-    timestamp: z.iso.datetime().meta({ description: 'When the first of them happened' }),
-    data: z.array(eventSchema).meta({ description: 'The events, in the order in which they were stored' }),
-  })
-  .meta({ id: 'WebhookEventBatch', description: 'Several events, for an endpoint with a `batchSize` above 1' });
+const batchSchema = model('WebhookEventBatch', 'Several events, for an endpoint with a `batchSize` above 1', {
+  type: z.literal('batch').describe('Always `batch`'),
+  timestamp: z.iso.datetime().describe('When the first of them happened'),
+  data: z.array(eventSchema).describe('The events, in the order in which they were stored'),
+});
 
 /** What an endpoint of `/webhooks` receives. */
 export const webhookEvent: ZodOpenApiPathItemObject = {

@@ -1,29 +1,26 @@
 import { z } from 'zod';
 import type { Segment } from '../../shared/domain/segments/segment.entity.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const segmentSchema = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    description: z.string().nullable(),
-    type: z.enum(['DYNAMIC', 'STATIC']),
-    condition: filterConditionSchema.nullable(),
-    trackMembership: z.boolean(),
-    memberCount: z.int().meta({ description: 'Cached; refreshed every five minutes' }),
-    computeError: z
-      .object({
-        message: z.string().meta({ examples: ['The segment takes too long to compute'] }),
-        at: z.iso.datetime(),
-      })
-      .meta({ id: 'ComputeError', description: 'Why a segment could not be computed' })
-      .nullable()
-      .meta({ description: 'Why it could not be computed in the background; it is tried again at growing intervals' }),
-    projectId: z.uuid(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+export const segmentSchema = model('Segment', 'A group of contacts', {
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string().nullable(),
+  type: z.enum(['DYNAMIC', 'STATIC']),
+  condition: filterConditionSchema.nullable(),
+  trackMembership: z.boolean(),
+  memberCount: z.int().describe('Cached; refreshed every five minutes'),
+  computeError: model('ComputeError', 'Why a segment could not be computed', {
+    message: z.string().meta({ examples: ['The segment takes too long to compute'] }),
+    at: z.iso.datetime(),
   })
-  .meta({ id: 'Segment', description: 'A group of contacts' });
+    .nullable()
+    .describe('Why it could not be computed in the background; it is tried again at growing intervals'),
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** A segment as callers see it. */
 export function segmentView(segment: Segment): z.infer<typeof segmentSchema> {

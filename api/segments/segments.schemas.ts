@@ -5,6 +5,7 @@ import { isWireAddress, NOT_MAILABLE } from '../../shared/sending/transport/wire
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const name = z.string().trim().min(1).max(100);
 const description = z.string().max(500).nullish();
@@ -13,7 +14,7 @@ const newSegment = z.object({
   name,
   description,
   type: z.enum(['DYNAMIC', 'STATIC']).default('DYNAMIC'),
-  condition: filterConditionSchema.optional().meta({ description: 'Required for DYNAMIC, ignored for STATIC' }),
+  condition: filterConditionSchema.optional().describe('Required for DYNAMIC, ignored for STATIC'),
   trackMembership: z.boolean().default(false),
 });
 
@@ -26,7 +27,7 @@ export const createSegmentBody = z.preprocess((body) => {
 export const patchSegmentBody = z.object({
   name: name.optional(),
   description,
-  condition: filterConditionSchema.nullish().meta({ description: 'For DYNAMIC segments only' }),
+  condition: filterConditionSchema.nullish().describe('For DYNAMIC segments only'),
   trackMembership: z.boolean().optional(),
 });
 
@@ -48,8 +49,8 @@ const addressAsWritten = z
 
 export const addMembersBody = z.object({
   emails: z.array(addressAsWritten).max(LIMITS.membersPerRequest),
-  createMissing: z.boolean().default(false).meta({ description: 'Create contacts for addresses without one' }),
-  subscribed: z.boolean().default(true).meta({ description: 'Whether contacts created here are subscribed' }),
+  createMissing: z.boolean().default(false).describe('Create contacts for addresses without one'),
+  subscribed: z.boolean().default(true).describe('Whether contacts created here are subscribed'),
 });
 
 export const addedMembersSchema = z.object({
@@ -63,8 +64,10 @@ export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000
 
 export const removedMembersSchema = z.object({ removed: z.int() });
 
-export const computedMembershipSchema = z
-  .object({ added: z.int(), removed: z.int(), total: z.int() })
-  .meta({ id: 'SegmentChanges', description: 'How the members have changed' });
+export const computedMembershipSchema = model('SegmentChanges', 'How the members have changed', {
+  added: z.int(),
+  removed: z.int(),
+  total: z.int(),
+});
 
 export const refreshedSegmentSchema = z.object({ memberCount: z.int() });

@@ -16,6 +16,7 @@ import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts
 import { decodeBase64 } from './base64.ts';
 import { fieldErrorSchema } from '../reference/error-responses.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { model } from '../../shared/pure/model.ts';
 
 function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
   return z.union([
@@ -25,7 +26,7 @@ function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
         name: oneLine(200)
           .optional()
           .meta({ description: 'The name shown beside the address', examples: ['Ada Lovelace'] }),
-        email: addressSchema.meta({ description: 'The address' }),
+        email: addressSchema.describe('The address'),
       })
       .meta({ id, description: 'An address with a name' })
       .transform(({ name, email }) => ({ address: email, name })),
@@ -209,41 +210,35 @@ export function documentedBatch(email: ReturnType<typeof sendBodySchema>) {
 
 const acceptedSchema = z
   .array(
-    z
-      .object({
-        contact: z
-          .object({ id: z.uuid(), email: answeredAddress })
-          .meta({ id: 'ContactReference', description: 'A contact by id and address' }),
-        email: z.uuid().meta({ description: 'The id of the email; its events have it as `emailId`' }),
-      })
-      .meta({ id: 'AcceptedEmail', description: 'An email that was accepted, and its recipient' }),
+    model('AcceptedEmail', 'An email that was accepted, and its recipient', {
+      contact: model('ContactReference', 'A contact by id and address', { id: z.uuid(), email: answeredAddress }),
+      email: z.uuid().describe('The id of the email; its events have it as `emailId`'),
+    }),
   )
-  .meta({ description: 'One for each recipient, in their order: those of `to`, `cc`, then `bcc`' });
+  .describe('One for each recipient, in their order: those of `to`, `cc`, then `bcc`');
 
 /** The outcome of one email of a batch. */
-const outcomeSchema = z
-  .object({
-    success: z.boolean(),
-    emails: acceptedSchema.optional(),
-    error: z
-      .object({
-        code: z.string().meta({ description: 'As in the error envelope', examples: ['VALIDATION_ERROR'] }),
-        statusCode: z.int().meta({ description: 'What the request would have answered alone', examples: [422] }),
-        message: z.string().meta({ examples: ['Request validation failed'] }),
-        errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faults by field' }),
-        details: z
-          .record(z.string(), z.unknown())
-          .optional()
-          .meta({ examples: [{ recipients: ['ada@example.com'] }] }),
-        suggestion: z.string().meta({ description: 'What to do', examples: ['See /docs/errors/VALIDATION_ERROR'] }),
-      })
-      .optional()
-      .meta({ id: 'RefusedEmail', description: 'Why an email was refused, as in the error envelope' }),
-  })
-  .meta({ id: 'BatchOutcome', description: 'Whether an email of a batch was accepted' });
+const outcomeSchema = model('BatchOutcome', 'Whether an email of a batch was accepted', {
+  success: z.boolean(),
+  emails: acceptedSchema.optional(),
+  error: z
+    .object({
+      code: z.string().meta({ description: 'As in the error envelope', examples: ['VALIDATION_ERROR'] }),
+      statusCode: z.int().meta({ description: 'What the request would have answered alone', examples: [422] }),
+      message: z.string().meta({ examples: ['Request validation failed'] }),
+      errors: z.array(fieldErrorSchema).optional().describe('The faults by field'),
+      details: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ examples: [{ recipients: ['ada@example.com'] }] }),
+      suggestion: z.string().meta({ description: 'What to do', examples: ['See /docs/errors/VALIDATION_ERROR'] }),
+    })
+    .optional()
+    .meta({ id: 'RefusedEmail', description: 'Why an email was refused, as in the error envelope' }),
+});
 
 export const batchSentSchema = z.object({
-  results: z.array(outcomeSchema).meta({ description: 'One for each email, in their order' }),
+  results: z.array(outcomeSchema).describe('One for each email, in their order'),
   timestamp: z.iso.datetime(),
 });
 

@@ -29,7 +29,7 @@ export const subscribeBody = z.object({
       tooMuch(`At most ${LIMITS.subscribeDataBytes} bytes of JSON`),
     )
     .optional()
-    .meta({ description: 'Custom data of the contact, stored when the subscription is confirmed' }),
+    .describe('Custom data of the contact, stored when the subscription is confirmed'),
   language: z
     .string()
     .max(LANGUAGE_TAG_LENGTH_MAX)

@@ -5,6 +5,7 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { importForm, importQuery, readMap, readUpload } from '../contacts/import-map.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Suppressions');
 
@@ -15,13 +16,11 @@ const importedSchema = z.object({
   failureCount: z.int(),
   errors: z
     .array(
-      z
-        .object({
-          row: z.int(),
-          email: z.string().nullable().describe('As it is written in the row'),
-          error: z.string(),
-        })
-        .meta({ id: 'SuppressionRowError', description: 'A row that could not be stored, and why' }),
+      model('SuppressionRowError', 'A row that could not be stored, and why', {
+        row: z.int(),
+        email: z.string().nullable().describe('As it is written in the row'),
+        error: z.string(),
+      }),
     )
     .describe('the first hundred rows that could not be stored'),
 });

@@ -7,20 +7,19 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, formatQuery, textQuery } from '../http/pagination.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const suppressionSchema = z
-  .object({
-    email: answeredAddress.nullable().describe('null once its contact was erased; the address stays suppressed'),
-    reason: z.enum(SUPPRESSION_REASONS),
-    words: z.string().nullable().describe('of the server, or of whoever suppressed it by hand'),
-    origin: z
-      .enum(['email', 'manual'])
-      .describe('whether an email led to it, or somebody suppressed the address by hand'),
-    emailId: z.uuid().nullable().describe('the email that bounced or was complained about'),
-    campaignId: z.uuid().nullable(),
-    createdAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Suppression', description: 'An address that gets no email, and why' });
+export const suppressionSchema = model('Suppression', 'An address that gets no email, and why', {
+  email: answeredAddress.nullable().describe('null once its contact was erased; the address stays suppressed'),
+  reason: z.enum(SUPPRESSION_REASONS),
+  words: z.string().nullable().describe('of the server, or of whoever suppressed it by hand'),
+  origin: z
+    .enum(['email', 'manual'])
+    .describe('whether an email led to it, or somebody suppressed the address by hand'),
+  emailId: z.uuid().nullable().describe('the email that bounced or was complained about'),
+  campaignId: z.uuid().nullable(),
+  createdAt: z.iso.datetime(),
+});
 
 export const suppressionListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),

@@ -6,16 +6,16 @@ import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 const endpoint = endpointsOf('Suppressions');
 
 const undoBody = bounceSelectionSchema.extend({
-  dryRun: z.boolean().default(false).meta({ description: 'Count and change nothing' }),
+  dryRun: z.boolean().default(false).describe('Count and change nothing'),
 });
 
 const undoneSchema = z.object({
   dryRun: z.boolean(),
-  emails: z.int().meta({ description: 'Hard bounces that were selected and not undone before' }),
-  subscribed: z.int().meta({ description: 'Contacts that are subscribed again' }),
-  unsuppressed: z.int().meta({ description: 'Addresses that may get email again' }),
-  addresses: z.array(answeredAddress.nullable()).meta({ description: 'The first recipients; null where erased' }),
-  hasMore: z.boolean().meta({ description: 'Whether more is left; then repeat the request' }),
+  emails: z.int().describe('Hard bounces that were selected and not undone before'),
+  subscribed: z.int().describe('Contacts that are subscribed again'),
+  unsuppressed: z.int().describe('Addresses that may get email again'),
+  addresses: z.array(answeredAddress.nullable()).describe('The first recipients; null where erased'),
+  hasMore: z.boolean().describe('Whether more is left; then repeat the request'),
 });
 
 const undo = endpoint('undoBounces', 'POST /suppressions/undo', {

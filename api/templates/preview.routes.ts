@@ -9,21 +9,20 @@ import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templ
 import { compileEmail } from '../../shared/sending/compose/compiled-email.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Templates', 'TEMPLATE_NOT_FOUND');
 
 const previewBody = z.object({
-  email: z.email().default('reader@example.com').meta({ description: 'The address of the recipient' }),
-  data: customDataSchema.meta({ description: 'The data of the recipient' }),
+  email: z.email().default('reader@example.com').describe('The address of the recipient'),
+  data: customDataSchema.describe('The data of the recipient'),
 });
 
-const previewSchema = z
-  .object({
-    subject: z.string(),
-    html: z.string().meta({ description: 'The HTML, with the footer of its type', examples: ['<p>Hello Ada</p>'] }),
-    text: z.string(),
-  })
-  .meta({ id: 'TemplatePreview', description: 'A template, rendered' });
+const previewSchema = model('TemplatePreview', 'A template, rendered', {
+  subject: z.string(),
+  html: z.string().meta({ description: 'The HTML, with the footer of its type', examples: ['<p>Hello Ada</p>'] }),
+  text: z.string(),
+});
 
 /** Creates the endpoint that renders a template without sending it. */
 export function createPreviewEndpoint(config: Config): Endpoint {

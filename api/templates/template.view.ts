@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import type { Template } from '../../shared/domain/templates/template.entity.ts';
 import { contentSchema, contentView } from './content.view.ts';
+import { model } from '../../shared/pure/model.ts';
 
-export const templateSchema = z
-  .object({
-    id: z.uuid(),
-    ...contentSchema.shape,
-    projectId: z.uuid(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Template', description: 'Content that emails are made from' });
+export const templateSchema = model('Template', 'Content that emails are made from', {
+  id: z.uuid(),
+  ...contentSchema.shape,
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** A template as callers see it. */
 export function templateView(template: Template): z.infer<typeof templateSchema> {

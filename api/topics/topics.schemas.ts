@@ -5,6 +5,7 @@ import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import { DEFAULT_SUBSCRIPTIONS, TOPIC_KEY, VISIBILITIES } from '../../shared/pure/topics.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { campaignReferenceSchema, referenceSchema, stepReferenceSchema } from '../http/references.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
@@ -17,9 +18,7 @@ const description = z
 const texts = z
   .partialRecord(
     z.enum(LANGUAGES),
-    z
-      .object({ name, description: description.optional() })
-      .meta({ id: 'TopicText', description: 'What readers see of a topic in one language' }),
+    model('TopicText', 'What readers see of a topic in one language', { name, description: description.optional() }),
   )
   .meta({
     description: 'Name and description in further languages, by language; readers without one see those above',
@@ -32,17 +31,18 @@ const fields = {
     .regex(TOPIC_KEY, 'Must be 1 to 63 of a-z, 0-9, _ and -, the first one a letter or a digit')
     .meta({ description: 'Names the topic in requests, imports and filters; it never changes', examples: ['news'] }),
   name: name.meta({ description: 'What readers see', examples: ['News'] }),
-  description: description.nullable().meta({ description: 'What readers get; they see it on the preference page' }),
+  description: description.nullable().describe('What readers get; they see it on the preference page'),
   texts,
-  defaultSubscription: z.enum(DEFAULT_SUBSCRIPTIONS).meta({
-    description:
+  defaultSubscription: z
+    .enum(DEFAULT_SUBSCRIPTIONS)
+    .describe(
       'opt_in: every subscribed contact gets it until they leave it; opt_out: only those who joined it get it. It never changes',
-  }),
-  visibility: z.enum(VISIBILITIES).meta({ description: 'Whether readers see it on the preference page' }),
+    ),
+  visibility: z.enum(VISIBILITIES).describe('Whether readers see it on the preference page'),
   doubleOptIn: z
     .boolean()
     .nullable()
-    .meta({ description: 'Whether a subscription through a form has to be confirmed; null means as the project says' }),
+    .describe('Whether a subscription through a form has to be confirmed; null means as the project says'),
 };
 
 export const createTopicBody = z.object({
@@ -55,15 +55,13 @@ export const createTopicBody = z.object({
 
 export const patchTopicBody = z.object(fields).partial();
 
-export const topicSchema = z
-  .object({
-    id: z.uuid(),
-    ...fields,
-    projectId: z.uuid(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Topic', description: 'Something that contacts may join and leave, such as a newsletter' });
+export const topicSchema = model('Topic', 'Something that contacts may join and leave, such as a newsletter', {
+  id: z.uuid(),
+  ...fields,
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 /** A topic as callers see it. */
 export function topicView(topic: Topic): z.infer<typeof topicSchema> {
@@ -90,18 +88,14 @@ export const topicListQuery = z.object({
 });
 export const topicListSchema = offsetPageSchema(topicSchema, 'TopicPage');
 
-export const topicUsageSchema = z
-  .object({
-    campaigns: z.array(campaignReferenceSchema),
-    templates: z.array(referenceSchema),
-    workflowSteps: z.array(stepReferenceSchema),
-    segments: z.array(referenceSchema),
-    contacts: z
-      .object({
-        subscribed: z.int().meta({ description: 'Who has the topic, by choice or by default' }),
-        joined: z.int().meta({ description: 'Who has chosen it' }),
-        left: z.int().meta({ description: 'Who has left it' }),
-      })
-      .meta({ id: 'TopicCounts', description: 'How many contacts have the topic' }),
-  })
-  .meta({ id: 'TopicUsage', description: 'What uses a topic, and how many contacts have it' });
+export const topicUsageSchema = model('TopicUsage', 'What uses a topic, and how many contacts have it', {
+  campaigns: z.array(campaignReferenceSchema),
+  templates: z.array(referenceSchema),
+  workflowSteps: z.array(stepReferenceSchema),
+  segments: z.array(referenceSchema),
+  contacts: model('TopicCounts', 'How many contacts have the topic', {
+    subscribed: z.int().describe('Who has the topic, by choice or by default'),
+    joined: z.int().describe('Who has chosen it'),
+    left: z.int().describe('Who has left it'),
+  }),
+});

@@ -27,14 +27,14 @@ export const trackingAllowedSchema = z.boolean().meta({
 export const trackBody = z.object({
   email: recipientAddressSchema,
   event: trackedNameSchema,
-  subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  subscribed: z.boolean().optional().describe('New contacts: true when omitted'),
   topics: topicChoicesSchema.optional(),
   trackingAllowed: trackingAllowedSchema.optional(),
   data: customDataSchema.optional(),
 });
 
 export const trackedSchema = z.object({
-  contact: z.uuid().meta({ description: 'The id of the contact' }),
-  event: z.uuid().meta({ description: 'The id of the event' }),
+  contact: z.uuid().describe('The id of the contact'),
+  event: z.uuid().describe('The id of the event'),
   timestamp: z.iso.datetime(),
 });

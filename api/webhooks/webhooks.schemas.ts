@@ -5,6 +5,7 @@ import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
+import { model } from '../../shared/pure/model.ts';
 
 const url = z
   .string()
@@ -22,7 +23,7 @@ const batchSize = z
   .int()
   .min(1)
   .max(LIMITS.webhookBatch)
-  .meta({ description: 'The most events of one request; above 1 they come as `type: "batch"` with a list' });
+  .describe('The most events of one request; above 1 they come as `type: "batch"` with a list');
 
 export const createWebhookBody = z.object({
   url,
@@ -40,33 +41,31 @@ export const patchWebhookBody = z.object({
   batchSize: batchSize.optional(),
 });
 
-export const webhookSchema = z
-  .object({
-    id: z.uuid(),
-    url: z.string().meta({ description: 'Where events are sent to' }),
-    events: z.array(z.string()),
-    description: z.string().nullable(),
-    enabled: z.boolean(),
-    batchSize: z.int().meta({ description: 'The most events of one request' }),
-    status: z
-      .enum(['active', 'failing', 'disabled'])
-      .meta({ description: '`failing`: it accepted nothing of the last request, and is tried again' }),
-    disabledReason: z.string().nullable().meta({ description: 'Why Everpost disabled it' }),
-    disabledAt: z.iso.datetime().nullable().meta({ description: 'When it was disabled; null while it is enabled' }),
-    failingSince: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'Since when it has accepted nothing; null while it accepts events' }),
-    retryAt: z.iso.datetime().nullable().meta({ description: 'When it is tried again; null where nothing waits' }),
-    previousSecretExpiresAt: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'Until then, requests are signed with the previous secret, too' }),
-    projectId: z.uuid(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Webhook', description: 'An endpoint of yours that events are sent to' });
+export const webhookSchema = model('Webhook', 'An endpoint of yours that events are sent to', {
+  id: z.uuid(),
+  url: z.string().describe('Where events are sent to'),
+  events: z.array(z.string()),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  batchSize: z.int().describe('The most events of one request'),
+  status: z
+    .enum(['active', 'failing', 'disabled'])
+    .describe('`failing`: it accepted nothing of the last request, and is tried again'),
+  disabledReason: z.string().nullable().describe('Why Everpost disabled it'),
+  disabledAt: z.iso.datetime().nullable().describe('When it was disabled; null while it is enabled'),
+  failingSince: z.iso
+    .datetime()
+    .nullable()
+    .describe('Since when it has accepted nothing; null while it accepts events'),
+  retryAt: z.iso.datetime().nullable().describe('When it is tried again; null where nothing waits'),
+  previousSecretExpiresAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('Until then, requests are signed with the previous secret, too'),
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
 export const createdWebhookSchema = webhookSchema.extend({
   secret: z.string().meta({ description: 'What requests are signed with; shown here only', examples: ['whsec_…'] }),
@@ -79,21 +78,19 @@ export const rotateSecretBody = z
       .min(0)
       .max(SECRET_OVERLAP_HOURS)
       .default(SECRET_OVERLAP_HOURS)
-      .meta({ description: 'How long the previous secret signs, too; 0 ends it at once' }),
+      .describe('How long the previous secret signs, too; 0 ends it at once'),
   })
   .prefault({});
 
 export const rotatedSecretSchema = z.object({
   secret: z.string().meta({ description: 'Shown here only', examples: ['whsec_…'] }),
-  previousSecretExpiresAt: z.iso
-    .datetime()
-    .meta({ description: 'Until then, requests are signed with the previous secret, too' }),
+  previousSecretExpiresAt: z.iso.datetime().describe('Until then, requests are signed with the previous secret, too'),
 });
 
 export const replayBody = z
   .object({
-    since: momentSchema.optional().meta({ description: 'Everything stored since this moment' }),
-    eventId: z.uuid().optional().meta({ description: 'This event and everything after it' }),
+    since: momentSchema.optional().describe('Everything stored since this moment'),
+    eventId: z.uuid().optional().describe('This event and everything after it'),
   })
   .refine((body) => (body.since === undefined) !== (body.eventId === undefined), {
     error: 'Exactly one of since and eventId is required',
@@ -103,7 +100,7 @@ export const replayBody = z
 export const replaySchema = z.object({ from: z.iso.datetime() });
 
 export const testSchema = z.object({
-  deliveryId: z.uuid().meta({ description: 'Its outcome is in the list of deliveries' }),
+  deliveryId: z.uuid().describe('Its outcome is in the list of deliveries'),
 });
 
 export const deliveryListQuery = z.object({
@@ -111,41 +108,35 @@ export const deliveryListQuery = z.object({
   status: z.enum(DELIVERY_STATUSES).optional(),
 });
 
-export const deliverySchema = z
-  .object({
-    id: z.uuid(),
-    eventId: z.uuid().meta({ description: 'The event, or the first of several' }),
-    type: z.string().meta({ description: 'The name of that event' }),
-    eventCount: z.int().meta({ description: 'Events of the request' }),
-    contactId: z.uuid().nullable(),
-    status: z.enum(DELIVERY_STATUSES),
-    attempts: z.int().meta({ description: 'How often it was sent' }),
-    statusCode: z.int().nullable().meta({ description: 'Of the last answer' }),
-    error: z.string().nullable(),
-    durationMs: z.int().nullable().meta({ description: 'Milliseconds until the last answer' }),
-    retryAt: z.iso.datetime().nullable().meta({ description: 'When it is tried again; null where nothing waits' }),
-    recordedAt: z.iso.datetime().meta({ description: 'When the event was stored' }),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'WebhookDelivery', description: 'A request to an endpoint, with its attempts' });
+export const deliverySchema = model('WebhookDelivery', 'A request to an endpoint, with its attempts', {
+  id: z.uuid(),
+  eventId: z.uuid().describe('The event, or the first of several'),
+  type: z.string().describe('The name of that event'),
+  eventCount: z.int().describe('Events of the request'),
+  contactId: z.uuid().nullable(),
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.int().describe('How often it was sent'),
+  statusCode: z.int().nullable().describe('Of the last answer'),
+  error: z.string().nullable(),
+  durationMs: z.int().nullable().describe('Milliseconds until the last answer'),
+  retryAt: z.iso.datetime().nullable().describe('When it is tried again; null where nothing waits'),
+  recordedAt: z.iso.datetime().describe('When the event was stored'),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 
-export const foundDeliverySchema = deliverySchema
-  .extend({
-    messageId: z
-      .string()
-      .nullable()
-      .meta({ description: 'Its `webhook-id`; null where the request had several events' }),
-    payload: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'The event as it is sent, built again from its record; null where that is gone' }),
-  })
-  .meta({ id: 'FoundWebhookDelivery', description: 'A request to an endpoint, with its (first) event' });
-export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid().meta({ description: 'The delivery' }) });
+export const foundDeliverySchema = model('FoundWebhookDelivery', 'A request to an endpoint, with its (first) event', {
+  ...deliverySchema.shape,
+  messageId: z.string().nullable().describe('Its `webhook-id`; null where the request had several events'),
+  payload: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('The event as it is sent, built again from its record; null where that is gone'),
+});
+export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid().describe('The delivery') });
 
 export const deliveryListSchema = z.object({
-  deliveries: z.array(deliverySchema).meta({ description: 'The requests, the latest first' }),
+  deliveries: z.array(deliverySchema).describe('The requests, the latest first'),
   cursor: z.string(),
   hasMore: z.boolean(),
 });

@@ -55,7 +55,7 @@ export const brandSettingsSchema = z.object({
     .transform((text) => text.replaceAll('\r\n', '\n'))
     .nullable()
     .optional()
-    .meta({ description: 'The address of the sender in the footer of MARKETING email, which many laws demand' }),
+    .describe('The address of the sender in the footer of MARKETING email, which many laws demand'),
   logoUrl: z
     .string()
     .trim()

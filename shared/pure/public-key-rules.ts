@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { DataPatch } from './contacts/custom-data.ts';
+import { model } from './model.ts';
 
 const FIELDS_MAX = 500;
 const FIELD_LENGTH_MAX = 200;
 
 /** What requests with the public key may do. It stands in pages, so everybody has it. A part left out is allowed. */
-export const publicKeyRulesSchema = z
-  .object({
+export const publicKeyRulesSchema = model(
+  'PublicKeyRules',
+  'What the public key may do; null means everything that it can do',
+  {
     fields: z
       .array(z.string().min(1).max(FIELD_LENGTH_MAX))
       .max(FIELDS_MAX)
@@ -16,16 +19,17 @@ export const publicKeyRulesSchema = z
     subscribed: z
       .boolean()
       .default(true)
-      .meta({ description: 'Whether `subscribed`, `topics` and `trackingAllowed` of a request are followed' }),
+      .describe('Whether `subscribed`, `topics` and `trackingAllowed` of a request are followed'),
     resubscribe: z
       .boolean()
       .default(true)
-      .meta({ description: 'Whether a request subscribes a contact again that has opted out, or left a topic' }),
-    dataTargets: z.boolean().default(true).meta({
-      description: 'Whether steps may call a host, or write to an address, that contact data or an event names',
-    }),
-  })
-  .meta({ id: 'PublicKeyRules', description: 'What the public key may do; null means everything that it can do' });
+      .describe('Whether a request subscribes a contact again that has opted out, or left a topic'),
+    dataTargets: z
+      .boolean()
+      .default(true)
+      .describe('Whether steps may call a host, or write to an address, that contact data or an event names'),
+  },
+);
 
 export type PublicKeyRules = z.infer<typeof publicKeyRulesSchema>;
 

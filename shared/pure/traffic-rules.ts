@@ -31,7 +31,7 @@ const provider = z
   .max(253)
   .regex(/^(?:\*|[\p{L}\d-]+(?:\.[\p{L}\d-]+)+)$/iu, 'must be a domain such as gmail.com, or *')
   .transform((text) => text.toLowerCase())
-  .meta({ description: 'The domain of a provider, such as gmail.com; * is every provider, each by itself' });
+  .describe('The domain of a provider, such as gmail.com; * is every provider, each by itself');
 const poolName = z.string().regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"');
 
 /** A traffic rule of `SHAPING_FILE`, or a built-in one. null lifts the limit of a less specific rule. */

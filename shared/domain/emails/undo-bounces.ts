@@ -14,8 +14,8 @@ const WORDS_LENGTH_MAX = 500;
 
 /** A selection of a project's hard bounces. */
 export const bounceSelectionSchema = z.object({
-  since: momentSchema.meta({ description: 'The first moment at which they were recorded' }),
-  until: momentSchema.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
+  since: momentSchema.describe('The first moment at which they were recorded'),
+  until: momentSchema.optional().describe('The moment before which they were recorded; now when omitted'),
   provider: domainNameSchema.optional().meta({ description: 'The domain of the recipients', examples: ['gmail.com'] }),
   words: z
     .optional(z.string().min(1).max(WORDS_LENGTH_MAX))

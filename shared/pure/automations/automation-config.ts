@@ -7,6 +7,7 @@ import { filterConditionSchema, filterSchema, type Filter, type FilterCondition 
 import { CHECKS } from '../schema-messages.ts';
 import { topicChoicesSchema, type TopicChoices } from '../topics.ts';
 import { splitWebhookUrl } from './webhook-url.ts';
+import { model } from '../model.ts';
 
 const MINUTE_MS = 60_000;
 const UNIT_MS = { minutes: MINUTE_MS, hours: 60 * MINUTE_MS, days: 24 * 60 * MINUTE_MS } as const;
@@ -57,31 +58,27 @@ const customEmailSchema = z
     params: { code: 'invalid_string' },
   });
 
-const sendEmailConfig = z
-  .object({
-    templateId: z.uuid().nullish().meta({ description: 'The template; it may stand beside `config` instead' }),
-    topicId: z
-      .uuid()
-      .nullish()
-      .meta({
-        description: 'What the email is about; the topic of the template when left out',
-        examples: ['0198c0de-0000-7000-8000-000000000001'],
-      }),
-    recipient: z
-      .object({
-        type: z.enum(['CONTACT', 'CUSTOM']).meta({ description: 'The contact of the execution, or another address' }),
-        customEmail: customEmailSchema
-          .nullish()
-          .meta({ description: 'The address for CUSTOM, or a placeholder that prints one' }),
-      })
-      .refine((recipient) => recipient.type !== 'CUSTOM' || recipient.customEmail, {
-        error: 'customEmail is required when the recipient is CUSTOM',
-        path: ['customEmail'],
-      })
-      .meta({ id: 'SendEmailRecipient', description: 'Whom the email goes to; the contact when left out' })
-      .optional(),
-  })
-  .meta({ id: 'SendEmailConfig', description: 'The config of a SEND_EMAIL step' });
+const sendEmailConfig = model('SendEmailConfig', 'The config of a SEND_EMAIL step', {
+  templateId: z.uuid().nullish().describe('The template; it may stand beside `config` instead'),
+  topicId: z
+    .uuid()
+    .nullish()
+    .meta({
+      description: 'What the email is about; the topic of the template when left out',
+      examples: ['0198c0de-0000-7000-8000-000000000001'],
+    }),
+  recipient: z
+    .object({
+      type: z.enum(['CONTACT', 'CUSTOM']).describe('The contact of the execution, or another address'),
+      customEmail: customEmailSchema.nullish().describe('The address for CUSTOM, or a placeholder that prints one'),
+    })
+    .refine((recipient) => recipient.type !== 'CUSTOM' || recipient.customEmail, {
+      error: 'customEmail is required when the recipient is CUSTOM',
+      path: ['customEmail'],
+    })
+    .meta({ id: 'SendEmailRecipient', description: 'Whom the email goes to; the contact when left out' })
+    .optional(),
+});
 
 const delayConfig = z
   .object({
@@ -89,7 +86,7 @@ const delayConfig = z
       .number()
       .positive()
       .meta({ description: 'How many units; fractions are allowed', examples: [1.5] }),
-    unit: z.enum(['minutes', 'hours', 'days']).meta({ description: 'What `amount` counts' }),
+    unit: z.enum(['minutes', 'hours', 'days']).describe('What `amount` counts'),
   })
   .refine((delay) => delay.amount * UNIT_MS[delay.unit] <= DELAY_MS_MAX, {
     error: 'A delay may last 365 days at most',
@@ -98,18 +95,16 @@ const delayConfig = z
   })
   .meta({ id: 'DelayConfig', description: 'The config of a DELAY step, at most 365 days' });
 
-const waitForEventConfig = z
-  .object({
-    eventName: eventNameSchema,
-    humanOnly: humanOnlySchema,
-    timeout: z
-      .number()
-      .min(1)
-      .max(TIMEOUT_SECONDS_MAX)
-      .nullish()
-      .meta({ description: 'Seconds; without it the wait has no end', examples: [86_400] }),
-  })
-  .meta({ id: 'WaitForEventConfig', description: 'The config of a WAIT_FOR_EVENT step' });
+const waitForEventConfig = model('WaitForEventConfig', 'The config of a WAIT_FOR_EVENT step', {
+  eventName: eventNameSchema,
+  humanOnly: humanOnlySchema,
+  timeout: z
+    .number()
+    .min(1)
+    .max(TIMEOUT_SECONDS_MAX)
+    .nullish()
+    .meta({ description: 'Seconds; without it the wait has no end', examples: [86_400] }),
+});
 
 /** A condition that consists of one filter. */
 function treeOf<Value>(filter: Value) {
@@ -119,9 +114,7 @@ function treeOf<Value>(filter: Value) {
 const SINGLE_FILTER_DEPTH = 4;
 
 /** One of the two forms of a CONDITION; the other is a single filter. */
-export const filterTreeSchema = z
-  .object({ condition: filterConditionSchema })
-  .meta({ id: 'FilterTree', description: 'A tree of filters' });
+export const filterTreeSchema = model('FilterTree', 'A tree of filters', { condition: filterConditionSchema });
 
 /** Whether the config of a CONDITION has the form of a tree. */
 function isConditionTree(config: StoredConfig): boolean {
@@ -173,42 +166,38 @@ const OWN_HEADERS = new Set([
   'webhook-timestamp',
 ]);
 
-const webhookConfig = z
-  .object({
-    url: z
-      .string()
-      .trim()
-      .min(1)
-      .max(URL_LENGTH_MAX)
-      .refine((url) => splitWebhookUrl(url) !== undefined, {
-        error:
-          'Must be an http or https URL without credentials; placeholders may stand behind the host, or one that prints a whole URL at the start',
-        params: { code: 'invalid_string' },
-      })
-      .meta({
-        description: 'Where to call; placeholders may stand behind the host',
-        examples: ['https://crm.example.com/hook'],
-      }),
-    method: z
-      .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-      .default('POST')
-      .meta({ description: 'The method of the request' }),
-    headers: z
-      .record(
-        headerNameSchema.refine((name) => !OWN_HEADERS.has(name.toLowerCase()), 'This header is set by Everpost'),
-        z.string().max(HEADER_LENGTH_MAX),
-      )
-      .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
-      .optional()
-      .meta({
-        description: 'Headers of the request; values may hold placeholders',
-        examples: [{ 'X-Source': 'everpost' }],
-      }),
-    body: z.unknown().optional().meta({
-      description: 'The body; texts in it may hold placeholders. Contact, workflow, execution and event when left out',
+const webhookConfig = model('WebhookConfig', 'The config of a WEBHOOK step', {
+  url: z
+    .string()
+    .trim()
+    .min(1)
+    .max(URL_LENGTH_MAX)
+    .refine((url) => splitWebhookUrl(url) !== undefined, {
+      error:
+        'Must be an http or https URL without credentials; placeholders may stand behind the host, or one that prints a whole URL at the start',
+      params: { code: 'invalid_string' },
+    })
+    .meta({
+      description: 'Where to call; placeholders may stand behind the host',
+      examples: ['https://crm.example.com/hook'],
     }),
-  })
-  .meta({ id: 'WebhookConfig', description: 'The config of a WEBHOOK step' });
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST').describe('The method of the request'),
+  headers: z
+    .record(
+      headerNameSchema.refine((name) => !OWN_HEADERS.has(name.toLowerCase()), 'This header is set by Everpost'),
+      z.string().max(HEADER_LENGTH_MAX),
+    )
+    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
+    .optional()
+    .meta({
+      description: 'Headers of the request; values may hold placeholders',
+      examples: [{ 'X-Source': 'everpost' }],
+    }),
+  body: z
+    .unknown()
+    .optional()
+    .describe('The body; texts in it may hold placeholders. Contact, workflow, execution and event when left out'),
+});
 
 interface ContactUpdateConfig {
   data?: Record<string, unknown>;
@@ -224,12 +213,12 @@ const SUBSCRIBED_BY = { none: undefined, subscribe: true, unsubscribe: false } a
 const updateContactConfig = z
   .object({
     data: customDataSchema.optional(),
-    updates: customDataSchema.optional().meta({ description: 'Another name for `data`' }),
-    subscribed: z.boolean().optional().meta({ description: 'Whether the contact is subscribed from now on' }),
+    updates: customDataSchema.optional().describe('Another name for `data`'),
+    subscribed: z.boolean().optional().describe('Whether the contact is subscribed from now on'),
     subscriptionAction: z
       .enum(['none', 'subscribe', 'unsubscribe'])
       .optional()
-      .meta({ description: 'Another way to say `subscribed`' }),
+      .describe('Another way to say `subscribed`'),
     topics: topicChoicesSchema.optional(),
   })
   .refine((config) => Object.keys(readContactUpdate(config)).length > 0, {
@@ -241,16 +230,14 @@ const updateContactConfig = z
     description: 'The config of an UPDATE_CONTACT step: data, subscribed and topics, at least one of them',
   });
 
-const exitConfig = z
-  .object({
-    reason: z
-      .string()
-      .trim()
-      .max(TEXT_LENGTH_MAX)
-      .nullish()
-      .meta({ description: 'Kept as the `exitReason` of the execution', examples: ['has bought'] }),
-  })
-  .meta({ id: 'ExitConfig', description: 'The config of an EXIT step' });
+const exitConfig = model('ExitConfig', 'The config of an EXIT step', {
+  reason: z
+    .string()
+    .trim()
+    .max(TEXT_LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'Kept as the `exitReason` of the execution', examples: ['has bought'] }),
+});
 
 /** The shape of each step's `config`, as callers write it. Unknown keys are dropped. */
 export const STEP_CONFIGS = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
 import { CHECKS } from '../schema-messages.ts';
+import { model } from '../model.ts';
 
 export const FILTER_OPERATORS = [
   'equals',
@@ -107,12 +108,12 @@ export const filterSchema = z
         description: '`email`, `subscribed`, `createdAt`, `topic.<key>`, `data.<key>`, or the name of an event',
         examples: ['data.plan', 'email', 'signed_up'],
       }),
-    operator: z.enum(FILTER_OPERATORS).meta({ description: 'How the field is compared' }),
+    operator: z.enum(FILTER_OPERATORS).describe('How the field is compared'),
     value: z
       .unknown()
       .optional()
       .meta({ description: 'What it is compared with; the number of units for time windows', examples: ['pro', 30] }),
-    unit: z.enum(FILTER_UNITS).optional().meta({ description: 'Of time windows: what `value` counts' }),
+    unit: z.enum(FILTER_UNITS).optional().describe('Of time windows: what `value` counts'),
   })
   .superRefine((filter, context) => {
     const { operator, value } = filter;
@@ -137,14 +138,12 @@ export const filterSchema = z
   }))
   .meta({ id: 'Filter', description: 'One test of one field' });
 
-const groupSchema = z
-  .object({
-    filters: z.array(filterSchema).meta({ description: 'All of them must hold' }),
-    get conditions() {
-      return conditionSchema.optional();
-    },
-  })
-  .meta({ id: 'FilterGroup', description: 'Filters that must all hold, and a nested condition beside them' });
+const groupSchema = model('FilterGroup', 'Filters that must all hold, and a nested condition beside them', {
+  filters: z.array(filterSchema).describe('All of them must hold'),
+  get conditions() {
+    return conditionSchema.optional();
+  },
+});
 
 const LOGIC_FAULT =
   'Must be AND or OR. A condition has the form ' +
@@ -152,14 +151,16 @@ const LOGIC_FAULT =
 
 const logicSchema = z
   .enum(['AND', 'OR'], { error: LOGIC_FAULT })
-  .meta({ description: 'Whether all groups must hold, or one of them' });
+  .describe('Whether all groups must hold, or one of them');
 
-const conditionSchema: z.ZodType<FilterCondition> = z
-  .object({
+const conditionSchema: z.ZodType<FilterCondition> = model(
+  'FilterCondition',
+  'Groups of filters, joined by `logic`; they nest',
+  {
     logic: logicSchema,
-    groups: z.array(groupSchema).min(1).meta({ description: 'What `logic` joins' }),
-  })
-  .meta({ id: 'FilterCondition', description: 'Groups of filters, joined by `logic`; they nest' });
+    groups: z.array(groupSchema).min(1).describe('What `logic` joins'),
+  },
+);
 
 type Path = (string | number)[];
 
