@@ -4,6 +4,9 @@ import { Component } from '../lib/preact.mjs';
 import { Skeleton } from './basics.mjs';
 import { Icon } from './icon.mjs';
 
+/** How soon a page that could not be read is asked for again by itself. */
+const UNREACHABLE_RETRY_SECONDS = 5;
+
 /** What a failure means, beyond the words of the API. @param {ApiError} error */
 function meaningOf({ status }) {
   if (status === 403) return 'Sign in with a key that may do this; the menu of the project shows the role of this one';
@@ -74,13 +77,14 @@ export class Loading extends Component {
   }
 
   onVisible = () => {
-    if (!document.hidden && this.seconds() > 0) void this.load();
+    if (!document.hidden && this.seconds(this.state.data) > 0) void this.load();
   };
 
-  seconds() {
+  /** When to load again. @param {any} data what is shown, or about to be */
+  seconds(data) {
     const { every = 0 } = this.props;
     if (typeof every === 'number') return every;
-    return this.state.data === undefined ? 0 : every(this.state.data);
+    return data === undefined ? 0 : every(data);
   }
 
   /** Reads the data; parts of a list override it. @param {AbortSignal} signal @returns {Promise<any>} */
@@ -98,15 +102,19 @@ export class Loading extends Component {
     clearTimeout(this.timer);
     const { path } = this.props;
     const running = (this.running = new AbortController());
+    let { data } = this.state;
+    let retry = 0;
     try {
-      const data = await this.fetch(running.signal);
+      data = await this.fetch(running.signal);
       if (!running.signal.aborted) this.setState({ data, error: undefined, loadedPath: path });
     } catch (error) {
+      // The browser may say that it is online before it is.
+      if (error instanceof ApiError && error.status === 0) retry = UNREACHABLE_RETRY_SECONDS;
       if (!running.signal.aborted)
         this.setState({ error, ...(this.state.loadedPath !== path && { data: undefined, loadedPath: path }) });
     }
     if (running.signal.aborted) return;
-    const seconds = this.seconds();
+    const seconds = this.seconds(data) || retry;
     if (seconds > 0 && !document.hidden) this.timer = window.setTimeout(this.reload, seconds * 1_000);
   }
 }
