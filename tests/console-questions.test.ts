@@ -123,15 +123,38 @@ describe('an operator finds in two clicks at most', () => {
     await operator.says('It stops at once and keeps its place');
   });
 
+  it('how fast a campaign is, how long it takes, and why it is not faster', async () => {
+    await enter();
+    await operator.says('100 of 120 done');
+    const hold = {
+      ...{ level: 'project', reason: 'throttled', words: 'project limit, 1 a second' },
+      until: new Date(Date.now() + 60_000).toISOString(),
+    };
+    await query(
+      app.em(),
+      sql`
+        update campaign set sent_count = sent_count + 2, waiting = ${JSON.stringify(hold)}::jsonb
+        where id = ${world.campaignId}`,
+    );
+    await operator.says(/102 of 120 done · [\d.]+ a second · about \d+ (s|min) left · project limit, 1 a second/);
+  });
+
+  it('how campaigns compare', async () => {
+    await enter();
+    await operator.click('Campaigns');
+    await operator.says(/Delivered\s+Opened\s+Clicked\s+Bounced/);
+    await operator.says(/Sending\s+120\s+32.3 %\s+0.0 %\s+0.0 %\s+32.3 %/);
+  });
+
   it('how much went out today, and how many complained', async () => {
     await enter();
     await operator.says(/Sent today\s+\d+/);
     await operator.says(/Complaints, 7 days\s+0.0 %\s+Goal 0.1 %, limit 0.3 %/);
   });
 
-  it('how much is waiting, and since when', async () => {
+  it('how much is waiting, why, and since when', async () => {
     await enter();
-    await operator.says(/Campaign recipient\s+20\s+\d+ min/);
+    await operator.says(/Campaign recipient\s+project limit, 1 a second\s+18\s+\d+ min/);
     await operator.says(/Email\s+1\s+not due/);
   });
 
@@ -166,14 +189,40 @@ describe('an operator finds in two clicks at most', () => {
     await enter();
     await operator.click('Webhook https://shop.test/everpost is failing');
     await operator.says('The answer was 503');
-    await operator.says('It accepts nothing');
+    await operator.says('It has accepted nothing since');
   });
 
   it('who of us did what', async () => {
     await enter();
     await operator.click('Audit');
-    await operator.says('Remove suppression by body');
+    await operator.says(/Remove suppression\s+Done/);
+    await operator.says('Start automation execution');
   });
+
+  it('whom another attempt of a campaign would reach', async () => {
+    await query(app.em(), sql`update campaign set status = 'SENT' where id = ${world.campaignId}`);
+    await enter();
+    await operator.find('spring');
+    await operator.click('Send again');
+    await operator.says('0 of 40 can get it.');
+  });
+});
+
+it('a project without email is told once, with a request that works', async () => {
+  const fresh = await app.createProject();
+  await operator.enter(app.url, fresh.keys.secretKey);
+  expect((await operator.says('No email in 30 days')).match(/No email/g)).toHaveLength(1);
+  await browser.page.evaluate(axe.source);
+  expect(await browser.page.evaluate(OBJECTIONS)).toEqual([]);
+  await operator.go('#/deliverability');
+  await operator.says('No provider has answered yet');
+  expect(await browser.page.evaluate(OBJECTIONS)).toEqual([]);
+  await operator.go('#/emails');
+  await operator.says('No email yet');
+  const request = await browser.page.waitForSelector('.empty pre');
+  const shown = await request!.evaluate((element) => element.textContent);
+  const [, body = ''] = /-d '([^']+)'/.exec(shown) ?? [];
+  expect(await fresh.api('POST', '/v1/send', { body: JSON.parse(body) as object })).toMatchObject({ status: 200 });
 });
 
 it('the page of a suppressed email says why in words', async () => {

@@ -71,8 +71,9 @@ describe('the console', () => {
   it('moves nothing while a page loads', async () => {
     await browser.page.setViewport({ width: 1_440, height: 900 });
     await operator.enter(app.url, app.keys.secretKey);
+    await operator.settles();
     const shifts: [string, unknown][] = [];
-    for (const place of ['emails', 'contacts', 'campaigns', 'automations', `emails/${world.bobEmailId}`]) {
+    for (const place of ['emails', 'today', 'contacts', 'campaigns', 'automations', `emails/${world.bobEmailId}`]) {
       await browser.page.evaluate(`
         window.shifted = 0;
         window.watcher?.disconnect();

@@ -14,6 +14,8 @@ import { query, sql } from '../../shared/database/sql.ts';
 const FOLDER = process.env['PICTURES_FOLDER'] ?? path.join(projectRoot, 'pictures');
 const WIDTHS = [1_440, 1_024, 390];
 const SCHEMES = ['light', 'dark'];
+/** Pages that are higher are cut off. */
+const PICTURE_HEIGHT_MAX = 1_800;
 const TIMEOUT_MS = 1_200_000;
 /** Only pictures whose name has this text. */
 const WANTED = process.env['PICTURES'] ?? '';
@@ -55,7 +57,11 @@ async function take(
       await start();
       for (const place of wanted) {
         await open(place);
-        await page.screenshot({ path: path.join(FOLDER, nameOf(place, kind, width, scheme)) });
+        const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
+        await page.screenshot({
+          path: path.join(FOLDER, nameOf(place, kind, width, scheme)),
+          clip: { x: 0, y: 0, width, height: Math.min(height, PICTURE_HEIGHT_MAX) },
+        });
       }
     }
   }

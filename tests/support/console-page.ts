@@ -80,12 +80,14 @@ export function consolePage(page: Page): ConsolePage {
       await page.type('input[name=wanted]', wanted);
       await page.waitForSelector('#found-0');
       await page.keyboard.press('Enter');
-      await page.waitForSelector('dialog', { hidden: true });
+      // A dialog that is hidden, but still there, takes no key.
+      await page.waitForFunction("document.querySelector('dialog') === null");
     },
     async settles() {
       await eventually(async () => {
         if (asked.size > 0 || performance.now() - changedAt < STILL_MS) return false;
-        return (await page.$('.skeleton')) === null;
+        // The page of parts shows what loading looks like.
+        return (await page.$('.skeleton:not([aria-labelledby=loading] *)')) === null;
       });
     },
     async go(hash) {

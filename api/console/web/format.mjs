@@ -30,12 +30,18 @@ function ago(at) {
   return seconds < 0 ? `in ${text}` : text;
 }
 
-/** How long ago a moment was; the moment itself is shown on hover. @param {{ at: string | null | undefined, isFull?: boolean }} props */
-export function Time({ at, isFull = false }) {
+/** A moment as it is in a sentence: "2 min ago". @param {string} at */
+const agoInWords = (at) => ago(at).replace(/^\d.*/, '$& ago');
+
+/**
+ * How long ago a moment was; the moment itself is shown on hover.
+ * @param {{ at: string | null | undefined, isFull?: boolean, isSentence?: boolean }} props
+ */
+export function Time({ at, isFull = false, isSentence = false }) {
   if (!at) return html`<span class="never">never</span>`;
   const moment = TIME.format(new Date(at));
   return html`<time datetime=${at} title=${moment}
-    >${isFull ? html`${moment} <span class="ago">(${ago(at)})</span>` : ago(at)}</time
+    >${isFull ? html`${moment} <span class="ago">(${agoInWords(at)})</span>` : isSentence ? agoInWords(at) : ago(at)}</time
   >`;
 }
 

@@ -19,7 +19,9 @@ async function refresh() {
   state.total = list.total;
   const first = (state.page - 1) * pageSize;
   element('total').textContent =
-    list.total === 0 ? 'no messages' : `${first + 1} to ${first + list.messages.length} of ${list.total}`;
+    list.total === 0
+      ? 'no messages'
+      : `${first + 1} to ${first + list.messages.length} of ${list.total.toLocaleString()}`;
   element('newer').disabled = state.page === 1;
   element('older').disabled = first + pageSize >= list.total;
   const key = JSON.stringify([list.messages.map(({ id }) => id), state.chosen]);

@@ -61,21 +61,21 @@ export function Tabs({ label, tabs, current }) {
 
 /**
  * Filters that are applied at once. A filter with options is a choice, another one a text.
- * @param {{ filters: { name: string, label: string, value: string, type?: string, options?: Record<string, string> }[],
- *   onChange: (name: string, value: string) => void, onClear: () => void }} props
+ * @param {{ filters: { name: string, label: string, value: string, type?: string, options?: Record<string, string>, any?:
+ *   string }[], onChange: (name: string, value: string) => void, onClear: () => void }} props
  */
 export function Chips({ filters, onChange, onClear }) {
   /** @param {string} name */
   const changed = (name) => (/** @type {any} */ event) => onChange(name, event.currentTarget.value.trim());
   return html`<form class="chips" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
     ${filters.map(
-      ({ name, label, value, type = 'search', options }) =>
+      ({ name, label, value, type = 'search', options, any = 'Any' }) =>
         html`<label key=${name} class=${value ? 'chip on' : 'chip'}>
           <span>${label}</span>
           ${
             options
               ? html`<select name=${name} value=${value} onChange=${changed(name)}>
-                  <option value="">Any</option>
+                  <option value="">${any}</option>
                   ${Object.entries(options).map(([key, word]) => html`<option value=${key} selected=${key === value}>${word}</option>`)}
                 </select>`
               : html`<input name=${name} type=${type} value=${value} placeholder="Any" onChange=${changed(name)} />`

@@ -2,19 +2,19 @@ import { html } from '../html.mjs';
 
 /**
  * A column. `main` names the row, `pill` is its state, `num` a number, `time` a moment, `mono` an id or a name of programs; others are texts.
- * Columns that are `wide` are left out on a phone.
- * @typedef {{ label: string, kind?: 'main' | 'pill' | 'num' | 'time' | 'mono' | 'text' | 'act', wide?: boolean }} Column
+ * Columns that are `wide` are left out on a phone, `sparse` ones while no row has anything in them.
+ * @typedef {{ label: string, kind?: 'main' | 'pill' | 'num' | 'time' | 'mono' | 'text' | 'act', wide?: boolean, sparse?: boolean }} Column
  */
 /** A row; with `href` all of it is a link. @typedef {{ key: string, href?: string, cells: any[] }} Row */
 
 /** The text of a cell, for readers who see only its beginning. @param {any} cell */
 const titleOf = (cell) => (typeof cell === 'string' ? cell : undefined);
 
-/** @param {{ row: Row, columns: Column[] }} props */
+/** @param {{ row: Row, columns: (Column & { at: number })[] }} props */
 function TableRow({ row: { href, cells }, columns }) {
   return html`<tr role="row" class=${href ? 'linked' : undefined}>
-    ${cells.map((cell, n) => {
-      const { label = '', kind = 'text', wide } = columns[n] ?? {};
+    ${columns.map(({ at, label, kind = 'text', wide }) => {
+      const cell = cells[at];
       const content = kind === 'main' ? html`<bdi>${cell}</bdi>` : cell;
       return html`<td
         role="cell"
@@ -33,10 +33,13 @@ function TableRow({ row: { href, cells }, columns }) {
  * @param {{ label: string, columns: Column[], rows: Row[], isBusy?: boolean }} props
  */
 export function Table({ label, columns, rows, isBusy = false }) {
+  const shown = columns
+    .map((column, at) => ({ ...column, at }))
+    .filter(({ at, sparse }) => !sparse || rows.some(({ cells }) => cells[at] !== '' && cells[at] !== '–'));
   return html`<table role="table" aria-label=${label} aria-busy=${isBusy ? 'true' : undefined}>
     <thead role="rowgroup">
       <tr role="row">
-        ${columns.map(
+        ${shown.map(
           ({ label: name, kind = 'text', wide }) =>
             html`<th role="columnheader" scope="col" class="${kind}${wide ? ' wide' : ''}">
               ${name === '' ? html`<span class="hidden">Actions</span>` : name}
@@ -45,7 +48,7 @@ export function Table({ label, columns, rows, isBusy = false }) {
       </tr>
     </thead>
     <tbody role="rowgroup">
-      ${rows.map((row) => html`<${TableRow} key=${row.key} row=${row} columns=${columns} />`)}
+      ${rows.map((row) => html`<${TableRow} key=${row.key} row=${row} columns=${shown} />`)}
     </tbody>
   </table>`;
 }

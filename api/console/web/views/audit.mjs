@@ -23,8 +23,14 @@ function whoOf({ actor, keyName }) {
   return actor === 'console' ? `${keyName}, in the console` : (keyName ?? '');
 }
 
-/** "pauseCampaign" is "Pause campaign". @param {string} operation */
-const wordsOf = (operation) => wordOf(operation.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
+/** "pauseWorkflow" is "Pause automation". Whether a search came in a body says nothing. @param {string} operation */
+const wordsOf = (operation) =>
+  wordOf(
+    operation
+      .replace(/ByBody$/, '')
+      .replace('Workflow', 'Automation')
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2'),
+  );
 
 /** @param {AuditEntry} entry */
 function row(entry) {

@@ -18,12 +18,7 @@ import { Graph } from './graph.mjs';
 const POLL_SECONDS = 10;
 const STATUSES = ['FAILED', 'RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'CANCELLED'];
 /** @type {import('../parts/table.mjs').Column[]} */
-const COLUMNS = [
-  { label: 'Contact', kind: 'main' },
-  { label: 'State', kind: 'pill' },
-  { label: 'Step' },
-  { label: 'Started', kind: 'time' },
-];
+const COLUMNS = [{ label: 'Contact', kind: 'main' }, { label: 'Step' }, { label: 'Started', kind: 'time' }];
 
 /** @param {{ workflow: WorkflowDefinition, failed: number, step: string, onChange: () => void }} props */
 function Actions({ workflow, failed, step, onChange }) {
@@ -90,7 +85,7 @@ function Executions({ workflow: { id, steps }, counts, route }) {
     key,
     label: wordOf(key),
     href: linkTo('automations', id, { status: key, step }),
-    count: count(sums[key] ?? 0),
+    ...(sums[key] && { count: count(sums[key]) }),
     isBad: key === 'FAILED' && (sums[key] ?? 0) > 0,
   }));
   const name = steps.find((one) => one.id === step)?.name;
@@ -100,7 +95,6 @@ function Executions({ workflow: { id, steps }, counts, route }) {
     href: linkTo('automations', id, { status, step, execution: execution.id }),
     cells: [
       execution.contact?.email ?? 'Deleted contact',
-      html`<${Pill} state=${execution.status} />`,
       [execution.currentStep?.name, inWords(execution.exitReason)].filter(Boolean).join(': '),
       html`<${Time} at=${execution.startedAt} />`,
     ],

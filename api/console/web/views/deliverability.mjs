@@ -1,8 +1,9 @@
 import { withQuery } from '../api.mjs';
-import { count, duration, percent } from '../format.mjs';
+import { count, dayBefore, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Chips, Empty, PageHead, Section } from '../parts/basics.mjs';
 import { Bars } from '../parts/figures.mjs';
+import { Icon } from '../parts/icon.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
@@ -15,14 +16,15 @@ import { filtersOf } from '../route.mjs';
 const COLUMNS = [
   { label: 'Provider', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Source', kind: 'mono', wide: true },
+  { label: 'Source', kind: 'mono', wide: true, sparse: true },
   { label: 'Accepted', kind: 'num' },
-  { label: 'Deferred', kind: 'num' },
-  { label: 'Refused', kind: 'num' },
+  { label: 'Deferred', kind: 'num', sparse: true },
+  { label: 'Refused', kind: 'num', sparse: true },
   { label: 'Complaints', kind: 'num' },
-  { label: 'Delivery time', kind: 'num', wide: true },
+  { label: 'Delivery time', kind: 'num', wide: true, sparse: true },
 ];
 const PERIODS = { 7: '7 days', 90: '90 days' };
+const DAYS = 30;
 
 /** @param {number | null} rate */
 const rateText = (rate) => (rate === null ? '–' : percent(rate));
@@ -45,10 +47,10 @@ function row({ source, provider, totals, signs }) {
   };
 }
 
-/** @param {Result[]} results */
-function chartOf(results) {
+/** @param {Result[]} results @param {number} length how many days, up to today */
+function chartOf(results, length) {
   const all = results.flatMap(({ days }) => days);
-  const days = [...new Set(all.map(({ date }) => date))].sort();
+  const days = Array.from({ length }, (_, n) => dayBefore(length - 1 - n));
   /** @param {(keyof Result['totals'])[]} names */
   const sums = (...names) =>
     days.map((day) =>
@@ -74,11 +76,11 @@ export function DeliverabilityView({ route }) {
   const filters = [
     { name: 'provider', label: 'Provider', value: provider },
     { name: 'source', label: 'Source', value: source },
-    { name: 'days', label: 'Period', value: days, options: PERIODS },
+    { name: 'days', label: 'Period', value: days, options: PERIODS, any: `${DAYS} days` },
   ];
   return html`<${PageHead}
       title="Deliverability"
-      facts=${html`What providers make of our mail in ${days || 30} days (UTC) · <a href="/docs/deliverability">What to do</a>`}
+      facts=${html`What providers make of our mail in ${days || DAYS} days (UTC) · <a href="/docs/deliverability">What to do</a>`}
     />
     <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
     <${Load} path=${withQuery('/deliverability', values)} isPage>
@@ -96,11 +98,14 @@ export function DeliverabilityView({ route }) {
             html`<${Section} title="Needs attention">
               ${signs.map(
                 ({ key, sign, sentence, isUrgent }) =>
-                  html`<p key=${`${key} ${sign}`} class=${isUrgent ? 'notice bad' : 'notice'}>${sentence}</p>`,
+                  html`<div key=${`${key} ${sign}`} class=${isUrgent ? 'notice bad' : 'notice'}>
+                    <${Icon} name="exclamation-triangle" />
+                    <p>${sentence}</p>
+                  </div>`,
               )}
             <//>`
           }
-          <${Bars} title="Emails by day (UTC)" ...${chartOf(results)} />
+          <${Bars} title="Emails by day (UTC)" ...${chartOf(results, Number(days || DAYS))} />
           <${Table} label="What each provider made of our mail" columns=${COLUMNS} rows=${results.map(row)} />`;
       }}
     <//>`;

@@ -65,7 +65,9 @@ function DomainPart({ domain, onChange }) {
         ${name} <${Pill} state=${domainState(domain)} word=${verified && !signed ? 'Trusted, unsigned' : undefined} />
       </h2>
       <div class="actions">
-        <span class="label">${lastCheckedAt ? html`Checked <${Time} at=${lastCheckedAt} />` : 'Never checked'}</span>
+        <span class="label"
+          >${lastCheckedAt ? html`Checked <${Time} at=${lastCheckedAt} isSentence />` : 'Never checked'}</span
+        >
         <button type="button" onClick=${() => void check().catch((error) => toast(error.message))}>Check now</button>
         <${Menu} label=${`More of ${name}`}>
           <${Action}

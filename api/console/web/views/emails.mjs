@@ -2,10 +2,10 @@ import { withQuery } from '../api.mjs';
 import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Chips, Empty, PageHead } from '../parts/basics.mjs';
-import { Code } from '../parts/code.mjs';
 import { List } from '../parts/list.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
 import { filtersOf, linkTo } from '../route.mjs';
+import { FirstEmail } from './first-email.mjs';
 
 /** @typedef {import('../api-types.ts').Email} Email */
 /** @typedef {import('../api-types.ts').EmailList} EmailList */
@@ -42,17 +42,6 @@ const row = ({ id, to, subject, status, error, createdAt }) => ({
   ],
 });
 
-/** How a first email is sent, from three places. */
-function firstEmail() {
-  const url = `${location.origin}/v1/send`;
-  const fields = `{ to: 'ada@example.com', subject: 'Hello', body: '<p>Hi</p>' }`;
-  return {
-    curl: `curl ${url} \\\n  -H "Authorization: Bearer $EVERPOST_SECRET_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"to": "ada@example.com", "subject": "Hello", "body": "<p>Hi</p>"}'`,
-    TypeScript: `await fetch('${url}', {\n  method: 'POST',\n  headers: { Authorization: \`Bearer \${key}\`, 'Content-Type': 'application/json' },\n  body: JSON.stringify(${fields}),\n});`,
-    Python: `requests.post('${url}',\n  headers={'Authorization': f'Bearer {key}'},\n  json={'to': 'ada@example.com', 'subject': 'Hello', 'body': '<p>Hi</p>'})`,
-  };
-}
-
 /** A list of emails. @param {{ values: Record<string, string | undefined>, empty?: any }} props */
 export function EmailList({ values, empty }) {
   return html`<${List}
@@ -65,7 +54,7 @@ export function EmailList({ values, empty }) {
 }
 
 /** What became of it? @param {import('../main.mjs').ViewProps} props */
-export function EmailsView({ route }) {
+export function EmailsView({ route, project }) {
   const { values, change, clear } = filtersOf(route, [
     'address',
     'status',
@@ -88,9 +77,7 @@ export function EmailsView({ route }) {
   const isFiltered = filters.some(({ value }) => value !== '');
   const empty = isFiltered
     ? html`<${Empty} title="No email fits" text="Change or clear the filters" icon="envelope" />`
-    : html`<${Empty} title="No email yet" text="Send the first one" icon="envelope" guide="guides/first-email">
-        <${Code} label="First email" samples=${firstEmail()} />
-      <//>`;
+    : html`<${FirstEmail} project=${project} title="No email yet" text="Send the first one" />`;
   return html`<${PageHead} title="Emails" />
     <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
     <${EmailList} values=${values} empty=${empty} />`;

@@ -16,7 +16,7 @@ const PATH = '/keys';
 const COLUMNS = [
   { label: 'Name', kind: 'main' },
   { label: 'Role', kind: 'pill' },
-  { label: 'May send from', wide: true },
+  { label: 'Sends from', wide: true, sparse: true },
   { label: 'Last used', kind: 'time' },
   { label: 'Expires', kind: 'time' },
   { label: '', kind: 'act' },
@@ -41,14 +41,14 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
     html`<${Time} at=${lastUsedAt} />`,
     html`<${Time} at=${expiresAt} />`,
     html`<${Action}
-      label="End"
+      label="Revoke"
       kind="danger"
-      title=${`End ${name}`}
+      title=${`Revoke ${name}`}
       text=${`Requests with this key (${role}) are refused from then on.`}
       run=${async () => {
         await call('DELETE', `${PATH}/${id}`);
         reload();
-        return `${name} has ended`;
+        return `${name} is revoked`;
       }}
     />`,
   ],

@@ -6,12 +6,8 @@ const WINDOW_MS = 60_000;
 /** What was seen of each campaign lately, so that the speed is known on every page. @type {Map<string, { at: number, done: number }[]>} */
 const seen = new Map();
 
-/**
- * How many recipients have an outcome. A campaign in a list has fewer counters than its statistics.
- * @param {{ sentCount: number, totalRecipients: number, failedCount?: number, skippedCount?: number, suppressedCount?:
- *   number }} counters
- */
-const doneOf = ({ sentCount, totalRecipients, failedCount = 0, skippedCount = 0, suppressedCount = 0 }) =>
+/** How many recipients have an outcome. @param {import('../api-types.ts').CampaignStats} stats */
+const doneOf = ({ sentCount, totalRecipients, failedCount, skippedCount, suppressedCount }) =>
   Math.min(sentCount + failedCount + skippedCount + suppressedCount, totalRecipients);
 
 /** Recipients a second, as this page has measured it. @param {string} id @param {number} done */
@@ -26,12 +22,12 @@ function speedOf(id, done) {
 
 /**
  * How far a campaign is, how fast, how long it takes, and what holds it.
- * @param {{ campaign: import('../api-types.ts').Campaign, stats?: import('../api-types.ts').CampaignStats }} props
+ * @param {{ campaign: import('../api-types.ts').Campaign, stats: import('../api-types.ts').CampaignStats }} props
  */
 export function Progress({ campaign, stats }) {
   const { id, status, paused, waiting, totalRecipients: total } = campaign;
   if (status !== 'SENDING' || total === 0) return null;
-  const done = doneOf(stats ?? campaign);
+  const done = doneOf(stats);
   const speed = paused ? 0 : speedOf(id, done);
   const facts = [`${count(done)} of ${count(total)} done`];
   if (speed > 0)

@@ -118,7 +118,7 @@ export function Recipients({ campaign, stats, wanted, onChange }) {
       <summary>All of them as CSV</summary>
       <${Code}
         label="Command"
-        samples=${{ curl: `curl -H "Authorization: Bearer $EVERPOST_SECRET_KEY" '${location.origin}${file}'` }}
+        samples=${{ curl: `curl -H "Authorization: Bearer $SECRET_KEY" '${location.origin}${file}'` }}
         wraps
       />
     </details>

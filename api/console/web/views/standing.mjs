@@ -33,7 +33,8 @@ export function Unsubscribed({ change }) {
   if (!change) return html`The contact has never been subscribed`;
   const { reason, emailId, endpoint, executionId, workflowId } = change.metadata;
   return html`Unsubscribed ${reason && CAUSES[reason]} ${endpoint}${' '}
-    <${Time} at=${change.timestamp} /> ${emailId && html` (<a href=${linkTo('emails', emailId)}>the email</a>)`}
+    <${Time} at=${change.timestamp} isSentence />
+    ${emailId && html` (<a href=${linkTo('emails', emailId)}>the email</a>)`}
     ${executionId && workflowId && html` (<a href=${linkTo('automations', workflowId, { execution: executionId })}>the execution</a>)`}`;
 }
 
@@ -75,8 +76,8 @@ export function Suppressed({ suppression, address, onChange }) {
   };
   return html`<p>
       <${Pill} state=${suppression.reason} word="Suppressed" />${' '}
-      ${suppression.reason.toLowerCase().replaceAll('_', ' ')},${' '} <${Time} at=${suppression.createdAt} />: no email
-      of any kind
+      ${suppression.reason.toLowerCase().replaceAll('_', ' ')}, <${Time} at=${suppression.createdAt} isSentence />. No
+      email of any kind goes there.
     </p>
     ${suppression.words && html`<p class="muted"><q>${suppression.words}</q></p>`}
     ${suppression.emailId && html`<p><a href=${linkTo('emails', suppression.emailId)}>The email it came from</a></p>`}

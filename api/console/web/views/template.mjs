@@ -121,7 +121,7 @@ export function TemplateView({ route: { id } }) {
       <${PageHead}
         title=${template.name}
         pill=${html`<${Pill} state=${template.type} word=${wordOf(template.type)} />`}
-        facts=${html`<bdi>${template.subject}</bdi> · from ${template.from} · changed <${Time} at=${template.updatedAt} />`}
+        facts=${html`<bdi>${template.subject}</bdi> · from ${template.from} · changed <${Time} at=${template.updatedAt} isSentence />`}
         actions=${html`<a class="button" href=${linkTo('emails', '', { templateId: id })}>Emails</a>`}
       />
       <${Preview} template=${template} />

@@ -1,12 +1,13 @@
 import { withQuery } from '../api.mjs';
 import { count, dayBefore, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Empty, PageHead, Section } from '../parts/basics.mjs';
+import { PageHead, Section } from '../parts/basics.mjs';
 import { Bars, Figure, Gauge } from '../parts/figures.mjs';
 import { Icon } from '../parts/icon.mjs';
 import { Load, LoadAll } from '../parts/load.mjs';
 import { linkTo } from '../route.mjs';
 import { domainState } from './domains.mjs';
+import { FirstEmail } from './first-email.mjs';
 import { Progress } from './progress.mjs';
 import { Refusals } from './refusals.mjs';
 import { Waiting } from './waiting.mjs';
@@ -42,9 +43,14 @@ function points(now, before) {
   return Math.abs(change) < 0.05 ? undefined : `${change > 0 ? '+' : '−'}${Math.abs(change).toFixed(1)} pt`;
 }
 
-/** @param {{ stats: ActivityStats }} props */
-function Figures({ stats: { series } }) {
+/** @param {{ stats: ActivityStats, project: import('../main.mjs').Project }} props */
+function Figures({ stats: { series, totals }, project }) {
   const days = series.filter(({ date }) => date > dayBefore(CHART_DAYS));
+  // Lines and a chart of nothing say nothing.
+  const isEmpty = totals.sent === 0;
+  const ofSent = (/** @type {number} */ part) => week.sent > 0 && `${count(part)} of ${count(week.sent)} sent`;
+  const values = (/** @type {(day: Day) => number} */ valueOf) =>
+    isEmpty ? undefined : days.slice(-WEEK).map(valueOf);
   const [week, before] = [sumOf(days.slice(-WEEK)), sumOf(days.slice(-2 * WEEK, -WEEK))];
   const [today, yesterday] = [sumOf(days.slice(-1)), sumOf(days.slice(-2, -1))];
   const rates = (/** @type {'delivered' | 'bounced' | 'complaints'} */ name) =>
@@ -60,23 +66,23 @@ function Figures({ stats: { series } }) {
         label="Sent today"
         value=${count(today.sent)}
         delta=${change === 0 ? undefined : `${change > 0 ? '+' : '−'}${count(Math.abs(change))} to yesterday`}
-        values=${days.slice(-WEEK).map(({ sent }) => sent)}
+        values=${values(({ sent }) => sent)}
         href=${linkTo('emails', '', { since: dayBefore(0) })}
       />
       <${Figure}
         label="Delivered, 7 days"
         value=${week.sent ? percent(delivered) : '–'}
         delta=${points(delivered, deliveredBefore)}
-        hint=${`${count(week.delivered)} of ${count(week.sent)} sent`}
-        values=${days.slice(-WEEK).map((day) => rateOf(day.delivered, day.sent))}
+        hint=${ofSent(week.delivered)}
+        values=${values((day) => rateOf(day.delivered, day.sent))}
       />
       <${Figure}
         label="Bounced, 7 days"
         value=${week.sent ? percent(bounced) : '–'}
         delta=${points(bounced, bouncedBefore)}
         isBad=${bounced >= BOUNCES_GOAL}
-        hint=${`${count(week.bounced)} of ${count(week.sent)} sent`}
-        values=${days.slice(-WEEK).map((day) => rateOf(day.bounced, day.sent))}
+        hint=${ofSent(week.bounced)}
+        values=${values((day) => rateOf(day.bounced, day.sent))}
         href=${linkTo('emails', '', { status: 'BOUNCED' })}
       />
       <${Figure}
@@ -85,28 +91,38 @@ function Figures({ stats: { series } }) {
         delta=${points(complaints, complaintsBefore)}
         isBad=${complaints >= COMPLAINTS.goal}
         hint=${html`Goal ${COMPLAINTS.goal} %, limit ${COMPLAINTS.limit} %
-          <${Gauge}
+        ${
+          week.sent > 0 &&
+          html`<${Gauge}
             value=${complaints}
             ...${COMPLAINTS}
-            label=${`${percent(complaints)} of the limit of ${COMPLAINTS.limit} %`}
-          />`}
+            label=${`${percent(complaints)}, and the limit is ${COMPLAINTS.limit} %`}
+          />`
+        }`}
         href=${linkTo('emails', '', { status: 'COMPLAINED' })}
       />
     </div>
-    <${Bars}
-      title=${`Sent in ${CHART_DAYS} days (UTC)`}
-      days=${days.map(({ date }) => date)}
-      empty="No email in these days"
-      series=${[
-        { label: 'delivered', hue: 'accent', values: days.map((day) => Math.min(day.delivered, day.sent)) },
-        { label: 'bounced', hue: 'bad', values: days.map((day) => day.bounced) },
-        {
-          label: 'without a report',
-          hue: 'quiet',
-          values: days.map((day) => Math.max(0, day.sent - day.delivered - day.bounced)),
-        },
-      ]}
-    />`;
+    ${
+      isEmpty
+        ? html`<${FirstEmail}
+            project=${project}
+            title=${`No email in ${CHART_DAYS} days`}
+            text="What you send shows up here within a second"
+          />`
+        : html`<${Bars}
+            title=${`Sent in ${CHART_DAYS} days (UTC)`}
+            days=${days.map(({ date }) => date)}
+            series=${[
+              { label: 'delivered', hue: 'accent', values: days.map((day) => Math.min(day.delivered, day.sent)) },
+              { label: 'bounced', hue: 'bad', values: days.map((day) => day.bounced) },
+              {
+                label: 'without a report',
+                hue: 'quiet',
+                values: days.map((day) => Math.max(0, day.sent - day.delivered - day.bounced)),
+              },
+            ]}
+          />`
+    }`;
 }
 
 /** @typedef {{ text: any, href: string, isBad?: boolean }} Finding */
@@ -216,7 +232,9 @@ function SendingNow() {
               <a href=${linkTo('campaigns', campaign.id)}
                 ><strong><bdi>${campaign.name}</bdi></strong></a
               >
-              <${Progress} campaign=${campaign} />
+              <${Load} path=${`/campaigns/${campaign.id}/stats`} every=${SENDING_POLL_SECONDS} rows=${1}>
+                ${(/** @type {any} */ stats) => html`<${Progress} campaign=${campaign} stats=${stats} />`}
+              <//>
             </div>`,
         )}
       <//>`}
@@ -234,19 +252,10 @@ export function TodayView({ project }) {
     domains: `/domains/project/${project.id}`,
   };
   return html`<${PageHead} title="Today" />
-    <${LoadAll} path="today" paths=${paths} every=${POLL_SECONDS} shape="figures">
+    <${LoadAll} path="today" paths=${paths} every=${POLL_SECONDS} shape="figures page">
       ${(/** @type {any} */ data) =>
-        html`<${Attention} data=${data} /> ${data.stats && html`<${Figures} stats=${data.stats} />`}
-          ${
-            data.stats?.totals.sent === 0 &&
-            data.stats.totals.events === 0 &&
-            html`<${Empty}
-              title="No email yet"
-              text="What you send shows up here within a second"
-              icon="paper-airplane"
-              guide="guides/first-email"
-            />`
-          }`}
+        html`<${Attention} data=${data} />
+          ${data.stats && html`<${Figures} stats=${data.stats} project=${project} />`}`}
     <//>
     <${SendingNow} />
     <${Waiting} />

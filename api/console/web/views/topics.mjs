@@ -15,7 +15,6 @@ const COLUMNS = [
   { label: 'Key', kind: 'mono' },
   { label: 'Who gets it', wide: true },
   { label: '', kind: 'act' },
-  { label: '', kind: 'act' },
 ];
 const DEFAULTS = { opt_in: 'Every subscribed contact, until they leave it', opt_out: 'Only those who joined it' };
 const VISIBILITIES = { public: 'Yes', private: 'No' };
@@ -72,14 +71,15 @@ function row(topic, reload) {
       html`<${Pill} state=${visibility} />`,
       key,
       DEFAULTS[defaultSubscription],
-      html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//>`,
-      html`<${Action}
-        label="Delete"
-        kind="danger"
-        title=${`Delete ${name}`}
-        text="What contacts chose about it is gone; the record of consent stays."
-        run=${remove}
-      />`,
+      html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//
+        >${' '}
+        <${Action}
+          label="Delete"
+          kind="danger"
+          title=${`Delete ${name}`}
+          text="What contacts chose about it is gone; the record of consent stays."
+          run=${remove}
+        />`,
     ],
   };
 }

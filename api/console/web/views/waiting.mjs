@@ -12,7 +12,7 @@ const POLL_SECONDS = 15;
 /** @type {import('../parts/table.mjs').Column[]} */
 const COLUMNS = [
   { label: 'What', kind: 'main' },
-  { label: 'Why' },
+  { label: 'Why', sparse: true },
   { label: 'Waiting', kind: 'num' },
   { label: 'Oldest', kind: 'time' },
 ];

@@ -134,7 +134,7 @@ export function WebhookView({ route: { id, query } }) {
         html`<div class="notice bad">
           <${Icon} name="exclamation-triangle" />
           <p>
-            ${webhook.disabledReason ?? 'It accepts nothing'}${webhook.failingSince && html` since <${Time} at=${webhook.failingSince} isFull />`}.
+            ${webhook.disabledReason ?? 'It has accepted nothing'}${webhook.failingSince && html` since <${Time} at=${webhook.failingSince} isFull />`}.
             ${webhook.retryAt && html` Next attempt <${Time} at=${webhook.retryAt} />.`}
           </p>
         </div>`
