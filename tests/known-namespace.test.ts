@@ -156,7 +156,9 @@ it(
     await eventually(async () => (await query(app.em(), sql`select from outbox`)).length === 0, PATIENCE_MS);
     for (const id of ids) await other.client.workflow.getHandle(id).terminate('lost');
     const report = JSON.parse((await run(other, 'reconcile', '--now')).output);
-    expect(report.restarted.toSorted()).toEqual(ids.toSorted());
+    // A worker looks for campaigns by itself, every half minute, and may have found this one first.
+    expect(report.restarted).toContain(executionWorkflowId(execution.id));
+    expect(ids).toEqual(expect.arrayContaining(report.restarted));
     for (const id of ids) await eventually(async () => (await statusIn(other, id)) === 'RUNNING', PATIENCE_MS);
     expect(JSON.parse((await run(other, 'reconcile', '--now')).output).restartedCount).toBe(0);
   },
