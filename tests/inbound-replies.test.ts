@@ -32,6 +32,14 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(other)).events).toEqual([]);
   });
 
+  it('comes also from an address with letters outside ASCII', async () => {
+    const address = `international@${INBOUND_DOMAIN}`;
+    const mail = await inbound.sentMail({ replyTo: address });
+    const raw = answer(['Subject: Grüße', inReplyTo(mail.emailId)]).replace('ada@home.test', 'jörg@home.test');
+    expect(await inbound.deliver(address, raw, 'jörg@home.test')).toMatch(/^250/);
+    expect((await inbound.stateOf(mail)).data).toEqual([expect.objectContaining({ subject: 'Grüße' })]);
+  });
+
   it('that names none of our emails starts nothing, although its From is a contact', async () => {
     const address = `forged@${INBOUND_DOMAIN}`;
     const mail = await inbound.sentMail({ replyTo: address });

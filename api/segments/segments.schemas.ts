@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isEmailAddress, normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { isWireAddress, NOT_MAILABLE } from '../../shared/sending/transport/wire-address.ts';
+import { isRecipientAddress, NOT_MAILABLE } from '../../shared/sending/transport/wire-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
@@ -42,7 +42,7 @@ const addressAsWritten = z
     abort: true,
     params: { code: 'invalid_string' },
   })
-  .refine((email) => isWireAddress(normalizeAddress(email)), {
+  .refine((email) => isRecipientAddress(normalizeAddress(email)), {
     error: NOT_MAILABLE,
     params: { code: 'invalid_string' },
   });

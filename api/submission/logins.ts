@@ -18,6 +18,8 @@ export interface LoggedIn {
   caller: Caller;
   /** The size that the client has announced for its message. */
   announced: number;
+  /** Whether the client has declared that its message may have UTF-8 in addresses and header (RFC 6531). */
+  isUtf8: boolean;
   recipients: Set<string>;
 }
 
@@ -97,7 +99,7 @@ export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): 
         throw refusal(421, `4.7.0 The project has ${ofProject} connections, try again when others have ended`);
       }
       limits.prove(remoteAddress, id);
-      loggedIn.set(id, { key, caller, announced: 0, recipients: new Set(), messages: 0 });
+      loggedIn.set(id, { key, caller, announced: 0, isUtf8: false, recipients: new Set(), messages: 0 });
     },
     async beginMessage(session) {
       const known = find(session);

@@ -5,6 +5,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { SubmissionQueue } from '../../shared/domain/emails/submission-queue.ts';
 import { assertDomainOfKey } from '../../shared/domain/emails/transactional-request.ts';
 import { readSubmittedMessage } from '../../shared/sending/compose/submitted-message.ts';
+import { needsUtf8 } from '../../shared/sending/transport/wire-address.ts';
 import type { Load } from '../http/load.ts';
 import { recipientAddressSchema, senderAddressSchema } from '../send/sender-address.ts';
 import type { LoggedIn, Logins } from './logins.ts';
@@ -31,7 +32,7 @@ const KNOWN = 'This message was accepted before, and is sent once';
 
 /** Stores a message unless it was stored before. @returns the text of the reply */
 async function store(
-  { caller: { project, key }, recipients: addresses }: LoggedIn,
+  { caller: { project, key }, recipients: addresses, isUtf8 }: LoggedIn,
   { raw, isEightBit }: ReadMessage,
   deps: SessionDeps,
 ): Promise<string> {
@@ -40,12 +41,14 @@ async function store(
   const read = readSubmittedMessage(raw, config.EMAIL_HEADERS_ALLOWED);
   const sender = senderAddressSchema.safeParse(read.from.address);
   if (!sender.success) {
-    throw refusal(550, `5.1.7 The address in the From header cannot be used: ${sender.error.issues[0]?.message}`);
+    const [code, status] = needsUtf8(read.from.address) ? [553, '5.6.7'] : [550, '5.1.7'];
+    throw refusal(code, `${status} The address in the From header cannot be used: ${sender.error.issues[0]?.message}`);
   }
   const message = { ...read, from: { ...read.from, address: sender.data } };
   assertDomainOfKey(key.senderDomains, sender.data);
   try {
-    return `Accepted as ${await deps.queue({ project, keyId: key.id, message, isEightBit, recipients: [...addresses] })}`;
+    const submission = { project, keyId: key.id, message, isEightBit, isUtf8, recipients: [...addresses] };
+    return `Accepted as ${await deps.queue(submission)}`;
   } catch (error) {
     if (error instanceof AppError && error.details?.['originalStatusCode']) return KNOWN;
     throw error;
@@ -59,6 +62,7 @@ export function createSessions(deps: SessionDeps): Sessions {
     async beginMessage({ args }, session) {
       const known = await logins.beginMessage(session);
       known.announced = Number((args || {})['SIZE'] ?? 0);
+      known.isUtf8 = 'SMTPUTF8' in (args || {});
       known.recipients = new Set();
     },
     addRecipient({ address }, session) {

@@ -39,7 +39,7 @@ export interface AddressedMessage {
  * its owner: `declare module '…/database/column-types.ts' { interface ColumnTypes { … } }`.
  */
 export interface ColumnTypes {
-  'attachment.submission': { isTracked: boolean; isEightBit: boolean; ignoresTls?: boolean };
+  'attachment.submission': { isTracked: boolean; isEightBit: boolean; isUtf8?: boolean; ignoresTls?: boolean };
   'automationExecution.context': JsonObject;
   'automationGraph.graph': AutomationGraph;
   'automationStep.config': JsonObject;

@@ -15,7 +15,7 @@ import {
   type SmtpPool,
   type SmtpUrgency,
 } from './transport/smtp-pool.ts';
-import { UnsendableAddressError } from './transport/wire-address.ts';
+import { UnsendableEmailError, Utf8NotOfferedError } from './transport/wire-address.ts';
 import { heldResult, resultOf } from './verdict/delivery-result.ts';
 
 /**
@@ -106,6 +106,13 @@ const UNMADE = 'the message could not be composed because of an unexpected error
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
 
+/** The result of an email that no server can take. */
+const unsendable = (email: AttemptLedger, { message: error }: UnsendableEmailError): DeliveryResult => ({
+  ...resultFrame(email),
+  verdict: 'failed',
+  error,
+});
+
 /** Creates the function that counts a result and passes it to the buffer. */
 function settlerOf({ metrics, urgency, buffer }: LoopOptions) {
   return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
@@ -126,13 +133,13 @@ function noteUnmade({ buffer, unmade }: LoopOptions, email: AttemptLedger, cause
 /**
  * Composes the message of an email.
  * @returns undefined when that failed
- * @throws UnsendableAddressError
+ * @throws UnsendableEmailError
  */
 async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
   try {
     return await email.compose();
   } catch (error) {
-    if (error instanceof UnsendableAddressError) throw error;
+    if (error instanceof UnsendableEmailError) throw error;
     noteUnmade(options, email, error);
     return undefined;
   }
@@ -211,6 +218,18 @@ function patientTakerOf(
   };
 }
 
+/** Lets an email wait that may not go now. */
+function putOff(
+  email: PreparedEmail,
+  answer: Hold | Postponement,
+  settle: ReturnType<typeof settlerOf>,
+  postponed: Postponed<KeptBack>,
+): void {
+  if ('until' in answer) settle(email, heldResult(email, answer));
+  else if (postponed.size < KEPT_BACK_MAX) postponed.add(answer, { email, hold: answer.hold });
+  else settle(email, heldResult(email, answer.hold()));
+}
+
 /**
  * Sends emails through the pool, up to `concurrency` at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
@@ -228,11 +247,12 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
   const take = patientTakerOf(options, emails, postponed, isStopped);
 
-  async function send(email: PreparedEmail, grant: Grant): Promise<void> {
+  /** @returns why the permitted relays lack what the email needs, if they do */
+  async function send(email: PreparedEmail, grant: Grant): Promise<Utf8NotOfferedError | undefined> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
-      if (!message) return;
+      if (!message) return undefined;
       const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules?.limits };
       const outcome = await traceSending(email.emailId, traceOf(email.emailId), () =>
         pool.send(email.envelope, message, how),
@@ -245,19 +265,32 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       settle(email, { ...resultOf(email, outcome, retrySeconds, assessment), ...assessment.kept });
     } catch (error) {
       if (error instanceof NoOtherServerError) settle(email, heldResult(email, permit.unreachable(grant)));
-      else if (error instanceof UnsendableAddressError) {
-        settle(email, { ...resultFrame(email), verdict: 'failed', error: error.message });
-      } else throw error;
+      else if (error instanceof Utf8NotOfferedError) return error;
+      else if (error instanceof UnsendableEmailError) settle(email, unsendable(email, error));
+      else throw error;
     } finally {
       if (!isSettled) permit.abandon(grant);
     }
+    return undefined;
   }
 
-  /** Lets an email wait that may not go now. */
-  function putOff(email: PreparedEmail, answer: Hold | Postponement): void {
-    if ('until' in answer) settle(email, heldResult(email, answer));
-    else if (postponed.size < KEPT_BACK_MAX) postponed.add(answer, { email, hold: answer.hold });
-    else settle(email, heldResult(email, answer.hold()));
+  /** Sends an email if it may go now. @param missing set when relays lack what it needs, so that it goes to another one */
+  async function offer(email: PreparedEmail, missing?: Utf8NotOfferedError): Promise<void> {
+    const missed = missing?.relays ?? [];
+    const answer = await permit.ask(questionOf(email, options), missed);
+    if (!answer) {
+      if (missing) settle(email, unsendable(email, missing));
+    } else if ('hold' in answer || 'until' in answer) putOff(email, answer, settle, postponed);
+    else {
+      if (options.pace) await options.pace();
+      if (isStopped()) {
+        permit.abandon(answer);
+        return;
+      }
+      const lacking = await send(email, answer);
+      if (answer.rules) postponed.free(answer.rules.keys);
+      if (lacking) await offer(email, new Utf8NotOfferedError([...missed, ...lacking.relays], lacking.server));
+    }
   }
 
   /** Sends one email after another. One lane runs for each email in flight. */
@@ -278,18 +311,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           noteUnmade(options, email, email.cause);
           continue;
         }
-        const answer = await permit.ask(questionOf(email, options));
-        if ('hold' in answer || 'until' in answer) {
-          putOff(email, answer);
-          continue;
-        }
-        if (options.pace) await options.pace();
-        if (isStopped()) {
-          permit.abandon(answer);
-          return;
-        }
-        await send(email, answer);
-        if (answer.rules) postponed.free(answer.rules.keys);
+        await offer(email);
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);

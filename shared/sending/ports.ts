@@ -168,7 +168,7 @@ export interface PreparedEmail extends AttemptLedger {
   queuedAt?: Date;
   /** Whether it is marketing mail, which has a pool of its own; campaigns always are. */
   isMarketing?: boolean;
-  /** @throws UnsendableAddressError */
+  /** @throws UnsendableEmailError */
   compose: () => RawMessage | Promise<RawMessage>;
 }
 

@@ -5,7 +5,7 @@ import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, Ema
 import type { KeptResults } from './results/result-spool.ts';
 import { createSender, type Recorded, type SenderOptions } from './sender.ts';
 import { SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
-import { UnsendableAddressError } from './transport/wire-address.ts';
+import { UnsendableAddressError, Utf8NotOfferedError } from './transport/wire-address.ts';
 
 const { pass } = useFakeClock();
 
@@ -332,6 +332,21 @@ describe('a message that cannot be composed', () => {
     await ended(test);
     expect(test.verdicts()).toEqual({ a: 'failed' });
   });
+});
+
+it('an email that a relay lacks SMTPUTF8 for is offered to the others, and fails alone when none is left', async () => {
+  const asked: string[][] = [];
+  const relays = ['a:25', 'b:25'];
+  const ask = async (about: { projectId: string; recipient: string }, missed: readonly string[] = []) => {
+    asked.push([...missed]);
+    return relays.every((each) => missed.includes(each)) ? (undefined as never) : { ...about, provider: 'mail.test' };
+  };
+  const answers = relays.map((relay) => new Utf8NotOfferedError([relay], relay));
+  const answer = (to: string) => (to.startsWith('j') && answers.shift()) || ACCEPTED;
+  const test = createTest({ emails: ['j', 'k'].map((id) => mailTo(id)), capacity: 1, permit: { ask }, answer });
+  expect((await ended(test)).again).toBeUndefined();
+  expect([asked, test.verdicts()]).toEqual([[[], ['a:25'], relays, []], { j: 'failed', k: 'sent' }]);
+  expect(test.log.filter((line) => line.startsWith('abandoned'))).toHaveLength(2);
 });
 
 describe('an attempt that must end', () => {

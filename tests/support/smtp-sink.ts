@@ -29,6 +29,8 @@ export interface SmtpSinkOptions {
   pipelining?: boolean;
   /** Offers reports of delivery (RFC 3461), and sends none. */
   dsn?: boolean;
+  /** False offers no SMTPUTF8 (RFC 6531). */
+  utf8?: boolean;
 }
 
 export interface SmtpSink {
@@ -135,6 +137,7 @@ function serverOptions(context: SinkContext): SMTPServerOptions {
     hidePIPELINING: options.pipelining === false,
     hideDSN: options.dsn !== true,
     hideENHANCEDSTATUSCODES: true,
+    hideSMTPUTF8: options.utf8 === false,
     logger: false,
     closeTimeout: 200,
     ...(options.size !== undefined && { size: options.size }),

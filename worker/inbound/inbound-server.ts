@@ -134,7 +134,6 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
     ...tls?.identity,
     minVersion: 'TLSv1.2',
     disableReverseLookup: true,
-    hideSMTPUTF8: true,
     size: MESSAGE_BYTES_MAX,
     maxClients: CONNECTIONS_MAX,
     socketTimeout: IDLE_MS,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { toDomainName } from '../domains/domain-name.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isRecipientAddress, needsUtf8 } from '../../sending/transport/wire-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
 import { createMailboxServices } from './mailbox-services.ts';
@@ -104,9 +104,12 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
             takesMail: takesMail(domain) || domain.isUnanswered,
             isProvider: services.isPersonal,
           });
-    const isMailable = isWireAddress(email);
+    const isMailable = isRecipientAddress(email);
     const reasons = [
-      isMailable ? undefined : 'Everpost cannot send to this address: the part before the @ has letters outside ASCII',
+      isMailable ? undefined : 'Everpost cannot send to this address',
+      needsUtf8(email)
+        ? 'The part before the @ has letters outside ASCII: only mail servers with SMTPUTF8 take it'
+        : undefined,
       deliveryReason(domain),
       isDisposable ? 'The domain belongs to a service for disposable addresses' : undefined,
       isAlias ? 'The domain belongs to a service that forwards mail to another address' : undefined,

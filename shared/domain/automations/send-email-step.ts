@@ -3,7 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
@@ -76,8 +76,8 @@ async function resolveAddress(tx: Em, state: ExecutionState, step: GraphStep, co
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
   if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');
-  if (!isWireAddress(address))
-    throw new StepError('No email can be sent to the custom recipient: only ASCII characters may stand before the @');
+  if (!isRecipientAddress(address))
+    throw new StepError('No email can be sent to the custom recipient: no domain name stands after the @');
   return address;
 }
 

@@ -35,9 +35,6 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   return undefined;
 }
 
-/** No email can go to an address with other than ASCII characters before the @, which a contact may have. */
-const MAILABLE = sql`c.email !~ '[^ -~].*@'`;
-
 /**
  * The recipients of a campaign, as a predicate over `contact c`: the audience, less the contacts who have not consented
  * to such email and its topic.
@@ -49,9 +46,9 @@ export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: 
   return sql`${hasConsented(purposeOf(campaign.type), topic, range)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
-/** As `audiencePredicate`, with the contacts who have not consented, and without those no email can go to. @throws AppError BAD_REQUEST */
+/** As `audiencePredicate`, with the contacts who have not consented. @throws AppError BAD_REQUEST */
 export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
-  const parts = [sql`c.project_id = ${campaign.projectId}`, MAILABLE];
+  const parts = [sql`c.project_id = ${campaign.projectId}`];
   const condition = conditionOf(campaign);
   if (condition) {
     const segments = await loadReferencedSegments(em, campaign.projectId, condition, {

@@ -38,12 +38,6 @@ beforeAll(async () => {
   await query(
     em(),
     sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      values (everpost_uuid_v7(), ${projectId}, 'jörg@mail.test', true, now(), now())`,
-  );
-  await query(
-    em(),
-    sql`
       insert into segment (id, project_id, name, type, created_at, updated_at)
       values (${segmentId}, ${projectId}, 'Few', 'STATIC', now(), now())`,
   );

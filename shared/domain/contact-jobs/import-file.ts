@@ -1,7 +1,7 @@
 import { readStanding } from '../../pure/contacts/subscription-columns.ts';
 import { withoutApostrophe } from '../../pure/formula.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
@@ -146,8 +146,8 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
   if (email === '') return 'has no email address';
   if (!isEmailAddress(email)) return 'is not a valid email address';
-  if (!isWireAddress(email))
-    return 'has an address that no email can be sent to: only ASCII characters may stand before the @';
+  if (!isRecipientAddress(email))
+    return 'has an address that no email can be sent to: no domain name stands after the @';
   return undefined;
 }
 

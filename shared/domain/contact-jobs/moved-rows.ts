@@ -5,7 +5,7 @@ import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { MovedContact } from '../../pure/moving/moved.ts';
 import { topicChoicesSchema } from '../../pure/topics.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { RowCollector, type ImportFile } from './import-file.ts';
 import { importedRow } from './write-contacts.ts';
 
@@ -26,7 +26,7 @@ function collect(collector: RowCollector, moved: MovedRow): void {
   const text = typeof written === 'string' ? written : '';
   const email = normalizeAddress(text);
   if (email === '') return collector.refuse(row, text, 'has no email address');
-  if (!isEmailAddress(email) || !isWireAddress(email)) {
+  if (!isEmailAddress(email) || !isRecipientAddress(email)) {
     return collector.refuse(row, text, 'has no address that an email can be sent to');
   }
   const read = rowSchema.safeParse(fields);

@@ -118,6 +118,7 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
       envelope: {
         ...envelope,
         ...(submission?.isEightBit && { isEightBit: true }),
+        ...(submission?.isUtf8 && { isUtf8: true }),
         ...(submission?.ignoresTls && { ignoresTls: true }),
       },
       async compose() {
@@ -129,6 +130,7 @@ function createComposer({ config, identities }: DeliverySourceDeps) {
           from: { address: from, name: email.fromName ?? undefined },
           to: addressed?.to ?? { address: to, name: email.toName ?? undefined },
           cc: addressed?.cc ?? [],
+          recipient: to,
           replyTo: email.replyTo ?? undefined,
           subject: email.subject,
           html: email.html,

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
@@ -17,6 +18,8 @@ export interface Submission {
   project: { id: string; tracking: TrackingMode };
   message: SubmittedMessage;
   isEightBit: boolean;
+  /** Whether it was submitted with SMTPUTF8. */
+  isUtf8: boolean;
   /** The key that submitted it. */
   keyId: string;
   /** The envelope recipients, normalised, each once. */
@@ -65,10 +68,15 @@ export function createSubmissionQueue({ em, slots, links, ttlHours }: Submission
 /** Its message is the only file of a set, with the fields that it lacks. */
 function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: number): Ready {
   const { projectId, project, setId, key, message, isEightBit } = input;
+  const isUtf8 = input.isUtf8 && !isAscii(message.content.subarray(0, message.content.indexOf('\r\n\r\n') + 1));
   const fields = missingFields(message, messageIdOf(setId, message.from.address), new Date());
   const file = { filename: 'message.eml', contentType: 'message/rfc822', disposition: 'attachment' } as const;
   const content = fields === '' ? message.content : Buffer.concat([Buffer.from(fields, 'latin1'), message.content]);
-  const submission = { isTracked: isEmailTracked(project.tracking, 'TRANSACTIONAL'), isEightBit };
+  const submission = {
+    isTracked: isEmailTracked(project.tracking, 'TRANSACTIONAL'),
+    isEightBit,
+    ...(isUtf8 && { isUtf8 }),
+  };
   return {
     input,
     wanted: key === undefined ? undefined : { projectId, key, token: setId, request: 'SMTP', ttlHours },

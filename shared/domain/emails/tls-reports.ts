@@ -17,7 +17,7 @@ import {
   type TlsReport,
   type TlsReportInput,
 } from '../../sending/reports/tls-report.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { storeEmails } from './stored-email.ts';
 import './mx-ports.ts';
 
@@ -115,7 +115,9 @@ async function sendReport(deps: TlsReportsDeps, from: string, due: Due): Promise
   const input: TlsReportInput = { day, domain, submitter: domainOf(from), contact: from, sessions };
   const report = createTlsReport(input);
   const { https, mail } = reportDestinations(found.kind === 'found' ? found.records : []);
-  const addresses = mail.filter((address) => emailAddressSchema.safeParse(address).success && isWireAddress(address));
+  const addresses = mail.filter(
+    (address) => emailAddressSchema.safeParse(address).success && isRecipientAddress(address),
+  );
   const projectId = addresses.length > 0 ? await projectOf(em(), from) : undefined;
   const taken = await post(deps, report, https);
   const isWanted = https.length + addresses.length > 0;

@@ -8,7 +8,7 @@ import { escapeHtml } from '../../pure/templates/template-language.ts';
 import type { EmailCompiler } from '../../sending/compose/compiled-email.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
-import { isWireAddress } from '../../sending/transport/wire-address.ts';
+import { isWireAddress, NO_SENDER } from '../../sending/transport/wire-address.ts';
 import type { Em } from '../../database/em.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { boolean, tables } from '../../database/tables.ts';
@@ -69,7 +69,7 @@ export async function assertDoubleOptIn(em: Em, projectId: string, settings: Dou
     }
   }
   if (from === null) return;
-  if (!isWireAddress(from)) throw fault('from', 'Must have only ASCII characters before the @', 'invalid_string');
+  if (!isWireAddress(from)) throw fault('from', NO_SENDER, 'invalid_string');
   const refusal = (await findRefusedSenders(em, projectId, [from])).get(from);
   if (refusal) throw fault('from', refusal.message, 'sender_domain');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
-import { emailAddressSchema } from './email-address.ts';
+import { emailAddressSchema, isEmailAddress, normalizeAddress } from './email-address.ts';
 
 const faultOf = (input: unknown): string | undefined => emailAddressSchema.safeParse(input).error?.issues[0]?.message;
 
@@ -20,4 +20,18 @@ describe('emailAddressSchema', () => {
       expect(cpuMs).toBeLessThan(1_000);
     },
   );
+});
+
+describe('an address with letters outside ASCII', () => {
+  it('has one stored form, whatever the letters were composed of', () => {
+    expect(normalizeAddress(' JO\u0308RG@Example.com ')).toBe('j\u00f6rg@example.com');
+  });
+
+  it.each([
+    ['संपर्क@डाटामेल.भारत', true],
+    [`${'ö'.repeat(32)}@example.com`, true],
+    [`${'ö'.repeat(33)}@example.com`, false],
+    ['jö rg@example.com', false],
+    ['jö\u202erg@example.com', false],
+  ])('%s: %s', (address, expected) => expect(isEmailAddress(address)).toBe(expected));
 });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { utf8Bytes } from '../json-bytes.ts';
 
-/** RFC 5321 section 4.5.3.1.3: a forward path of 256 octets less the angle brackets. */
-const ADDRESS_LENGTH_MAX = 254;
-const LOCAL_PART_LENGTH_MAX = 64;
+/** RFC 5321 section 4.5.3.1.3, and RFC 6531 section 3.2: a forward path of 256 octets less the angle brackets. */
+const ADDRESS_BYTES_MAX = 254;
+const LOCAL_PART_BYTES_MAX = 64;
 
-/** The stored and compared form of an address: trimmed and lower-cased. */
+/** The stored and compared form of an address: trimmed, lower-cased, with composed letters (NFC, RFC 6532 section 3.1). */
 export function normalizeAddress(address: string): string {
-  return address.trim().toLowerCase();
+  return address.trim().toLowerCase().normalize();
 }
 
 /** What follows the last `@` of an address, lower-cased. The form of the address is not checked. */
@@ -14,7 +15,7 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-const LOCAL_PART = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 
 /**
@@ -22,9 +23,9 @@ const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])
  * parts and address literals are refused: no mailbox provider issues them, and they can smuggle syntax.
  */
 export function isEmailAddress(address: string): boolean {
-  if (address.length > ADDRESS_LENGTH_MAX) return false;
+  if (address.length > ADDRESS_BYTES_MAX || utf8Bytes(address) > ADDRESS_BYTES_MAX) return false;
   const at = address.lastIndexOf('@');
-  if (at < 1 || at > LOCAL_PART_LENGTH_MAX) return false;
+  if (at < 1 || utf8Bytes(address.slice(0, at)) > LOCAL_PART_BYTES_MAX) return false;
   const labels = address.slice(at + 1).split('.');
   return (
     labels.length >= 2 && labels.every((label) => DOMAIN_LABEL.test(label)) && LOCAL_PART.test(address.slice(0, at))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
-import { createPermit as createPermitOn, STORE_MS, type createStore } from '../../../tests/support/permits.ts';
+import { createPermit as createPermitOn, createStore, STORE_MS } from '../../../tests/support/permits.ts';
 import type { TrafficRule } from '../../pure/traffic-rules.ts';
 
 const clock = useFakeClock();
@@ -73,5 +73,34 @@ describe('emails that a campaign announces', () => {
     const { permit, store, timed } = createPermit({ messagesPerConnection: 5 });
     await timed(permit.expect('p', 'marketing', addresses(10, 10)));
     expect(store.exchanges).toBe(0);
+  });
+});
+
+describe('an email whose first relay lacks what it needs', () => {
+  const about = {
+    projectId: 'p',
+    recipient: 'a@d0.test',
+    stream: 'marketing',
+    signal: AbortSignal.timeout(60_000),
+  } as const;
+  const labels = ['one.test:25', 'two.test:25'];
+
+  it('goes to the other ones, within their rules, and to none when each lacks it', async () => {
+    const { permit, timed } = createPermit({ perSecond: 50, ...LONG }, undefined, labels);
+    await timed(permit.ready());
+    const { result } = await timed(permit.ask(about, ['one.test:25']));
+    expect(result).toMatchObject({ avoid: new Set(['one.test:25']), rules: { keys: ['two.test:25 d0.test'] } });
+    expect((await timed(permit.ask(about, labels))).result).toBeUndefined();
+  });
+
+  it('waits for one that is drained', async () => {
+    const store = createStore();
+    store.drained.add('two.test:25');
+    const { permit, timed } = createPermit({ perSecond: 50, ...LONG }, store, labels);
+    await timed(permit.ready());
+    expect((await timed(permit.ask(about, ['one.test:25']))).result).toMatchObject({
+      reason: 'no source',
+      words: expect.stringContaining('two.test:25'),
+    });
   });
 });

@@ -160,13 +160,20 @@ export class Permit {
   }
 
   /** Permits an email, or tells why it must wait. */
-  async ask(question: Question): Promise<Grant | Hold | Postponement> {
+  ask(question: Question): Promise<Grant | Hold | Postponement>;
+  /** Does the same without the relays that do not offer what the email needs; undefined when there is no other one. */
+  ask(question: Question, missed: readonly string[]): Promise<Grant | Hold | Postponement | undefined>;
+  async ask(question: Question, missed: readonly string[] = []): Promise<Grant | Hold | Postponement | undefined> {
     const { projectId, recipient, stream, signal, email } = question;
     const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
     const isQuiet = this.#exchange.isQuiet();
-    if (this.#shaping.isPlain(projectId)) return isQuiet ? grant : this.#askRelays(grant, this.#relays, signal);
-    const relays = this.#shaping.relaysOf(projectId, stream);
-    if ('until' in relays) return relays;
+    const isPlain = this.#shaping.isPlain(projectId);
+    if (isPlain && isQuiet && missed.length === 0) return grant;
+    const all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
+    if ('until' in all) return all;
+    const relays = all.filter((relay) => !missed.includes(relay));
+    if (relays.length === 0) return undefined;
+    if (isPlain) return this.#askRelays(grant, relays, signal);
     const provider = await this.#shaping.providerOf(recipient);
     const free = await this.#candidates(relays, provider, question);
     if (!Array.isArray(free)) return free;

@@ -139,13 +139,13 @@ export class Shaping {
     return this.#file.rules.length === 0 && this.sources.every((each) => rulesOf(this.#file, each.kind).length === 0);
   }
 
-  /** The relays of the pool of a stream that are not drained, or why there is none. */
-  relaysOf(projectId: string, stream: MailStream): string[] | Hold {
+  /** The relays of the pool of a stream that are not drained, or why there is none. @param missed those that do not count */
+  relaysOf(projectId: string, stream: MailStream, missed: readonly string[] = []): string[] | Hold {
     const own = this.#projects.get(projectId)?.shaping.pools?.[stream];
     const pool = own ?? (this.#pools.has(stream) ? stream : DEFAULT_POOL);
-    const sources = this.sources.filter((each) => each.pool === pool);
+    const sources = this.sources.filter((each) => each.pool === pool && !missed.includes(each.label));
     const open = sources.filter(({ name }) => !this.#drained.has(name));
-    if (open.length > 0) return open.map(({ label }) => label);
+    if (open.length > 0 || (sources.length === 0 && missed.length > 0)) return open.map(({ label }) => label);
     const words =
       sources.length === 0
         ? `Pool ${pool}, which ${stream} mail of the project uses, has no source`

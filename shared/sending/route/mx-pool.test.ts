@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
+import { createFaultyRelay } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { SmtpUnavailableError } from '../transport/errors.ts';
+import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
 
@@ -245,5 +247,61 @@ describe('many destinations', () => {
     expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
     expect(host.connectionCount()).toBeLessThanOrEqual(2);
     expect((await waiting).every(({ kind }) => kind === 'deferred')).toBe(true);
+  });
+});
+
+describe('a message for an address with letters outside ASCII', () => {
+  const WITH = { extensions: () => ['PIPELINING', '8BITMIME', 'SMTPUTF8'] };
+  const octets = (address: string) => Buffer.from(address).toString('latin1');
+
+  it('goes to the host that offers SMTPUTF8, while other mail keeps its host', async () => {
+    const [domain, best, other] = [fresh(), fresh(), fresh()];
+    const [plain, able] = [await world().host(best), await world().host(other, WITH)];
+    world().domain(domain, [10, best], [20, other]);
+    const pool = poolOf();
+    const outcomes = await Promise.all(['jörg', 'ada', '用户', 'bo'].map((name) => send(pool, `${name}@${domain}`)));
+    expect(outcomes.map((outcome) => 'server' in outcome && outcome.server)).toEqual([other, best, other, best]);
+    expect([...plain.attempts().keys()].sort()).toEqual([`ada@${domain}`, `bo@${domain}`]);
+    expect([...able.deliveries().keys()].sort()).toEqual([octets(`jörg@${domain}`), octets(`用户@${domain}`)].sort());
+    expect(pool.relays()[0]?.outcomes).toMatchObject({ accepted: 4, rejected: 0, deferred: 0 });
+  });
+
+  it('is refused when no host of the domain offers it, and nothing is held against the source', async () => {
+    const [domain, left, right] = [fresh(), fresh(), fresh()];
+    const hosts = [await world().host(left), await world().host(right, { extensions: () => ['8BITMIME'] })];
+    world().domain(domain, left, right);
+    const pool = poolOf();
+    const refused = await send(pool, `jörg@${domain}`).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Utf8NotOfferedError);
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(new RegExp(`^5\\.6\\.7 .*RFC 6531.* not offered by any mail host of ${domain}`)),
+      relays: ['mail.everpost.test'],
+    });
+    expect(hosts.flatMap((host) => [...host.attempts()])).toEqual([]);
+    expect(pool.relays()[0]?.outcomes).toEqual({ accepted: 0, rejected: 0, deferred: 0, interrupted: 0 });
+    expect(await send(pool, `ada@${domain}`)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('waits for the host that may offer it, while that one cannot be connected to', async () => {
+    const [domain, plain, away] = [fresh(), fresh(), fresh()];
+    await world().host(plain);
+    world().dns.set(away, { A: ['127.0.0.249'] });
+    world().domain(domain, [10, plain], [20, away]);
+    expect(await send(poolOf(), `jörg@${domain}`)).toMatchObject({ kind: 'deferred', enhancedCode: '4.4.1' });
+  });
+
+  it('is sent by the mail hosts when the relay beside them does not offer it', async () => {
+    const [domain, name] = [fresh(), fresh()];
+    const host = await world().host(name, WITH);
+    world().domain(domain, name);
+    const relay = await createFaultyRelay();
+    const pool = poolOf({ urls: [relay.url, world().url] });
+    const first = await send(pool, `jörg@${domain}`).catch((error: unknown) => error);
+    const missed = first instanceof Utf8NotOfferedError ? first.relays : [];
+    const outcome =
+      missed.length > 0 ? await pool.send({ from: '', to: `jörg@${domain}` }, 'x', { avoid: new Set(missed) }) : first;
+    expect(outcome).toMatchObject({ kind: 'accepted', server: name });
+    expect([host.deliveries().size, relay.deliveries().size]).toEqual([1, 0]);
+    await relay.close();
   });
 });

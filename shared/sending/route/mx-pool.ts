@@ -14,6 +14,7 @@ import type { RelayState } from '../transport/relay-state.ts';
 import type { SmtpPoolLogger } from '../transport/server-health.ts';
 import { parseSmtpReply } from '../transport/smtp-reply.ts';
 import type { SmtpServerOptions } from '../transport/smtp-url.ts';
+import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 import { toWireEnvelope } from '../transport/wire-envelope.ts';
 import { isUnroutable, unroutable, type MailHost, type Unroutable } from './mail-hosts.ts';
 import type { StsFinding } from './mta-sts.ts';
@@ -85,6 +86,11 @@ function ranks(hosts: readonly MailHost[]): Map<number, number> {
 
 const fits = ({ localAddress }: MxSource, address: string): boolean =>
   localAddress === undefined || isIP(localAddress) === isIP(address);
+
+const reaches =
+  ({ addresses }: MailHost) =>
+  (source: MxSource): boolean =>
+    addresses.some((address) => fits(source, address));
 
 /** The outcome of a message when no host of its domain could be connected to. It is tried again later. */
 function outcomeOf({ code, message, response }: SmtpUnavailableError): Unroutable {
@@ -177,9 +183,9 @@ export class MxPool {
     raw: RawMessage,
     options: SendOptions,
   ): Promise<SmtpOutcome> {
-    const reaches = (source: MxSource) => route.hosts.some((host) => host.addresses.some((each) => fits(source, each)));
-    if (!usable.some(reaches)) {
-      if (this.#options.sources.some(reaches)) throw new NoOtherServerError();
+    const isReached = (sources: readonly MxSource[]) => route.hosts.some((host) => sources.some(reaches(host)));
+    if (!isReached(usable)) {
+      if (isReached(this.#options.sources)) throw new NoOtherServerError();
       return unroutable(
         '4.4.4',
         451,
@@ -194,6 +200,14 @@ export class MxPool {
         ...(others.length > 0 && { avoid: new Set(others) }),
       });
     } catch (error) {
+      if (error instanceof Utf8NotOfferedError) {
+        const hosts = route.hosts.filter(
+          (host) => host.name !== error.server && this.#options.sources.some(reaches(host)),
+        );
+        if (hosts.length > 0) return this.#sendTo({ ...route, hosts }, usable, envelope, raw, options);
+        const labels = this.#states.map(({ label }) => label);
+        throw new Utf8NotOfferedError(labels, `any mail host of ${route.domain}`);
+      }
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;

@@ -18,6 +18,8 @@ export interface SmtpCapabilities {
   hasEightBit: boolean;
   /** MAIL FROM takes the size of the message (RFC 1870). */
   hasSize: boolean;
+  /** Addresses and headers may have UTF-8 (RFC 6531). */
+  hasUtf8: boolean;
   /** Octets of one message; 0 when the server names no limit. */
   sizeMax: number;
 }
@@ -78,6 +80,7 @@ function capabilitiesOf(extensions: Extensions): SmtpCapabilities {
     hasDsn: extensions.has('DSN'),
     hasEightBit: extensions.has('8BITMIME'),
     hasSize: extensions.has('SIZE'),
+    hasUtf8: extensions.has('SMTPUTF8'),
     sizeMax: Number.isSafeInteger(size) ? size : 0,
   };
 }

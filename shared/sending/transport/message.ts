@@ -12,11 +12,13 @@ export interface SmtpEnvelope {
   receiptId?: string;
   /** Whether the content has octets beyond ASCII. */
   isEightBit?: boolean;
+  /** Whether its header has UTF-8, so that it goes only to servers with SMTPUTF8 (RFC 6531); set also for such addresses. */
+  isUtf8?: boolean;
   /** Whether it is sent also where a policy about TLS cannot be fulfilled. */
   ignoresTls?: boolean;
 }
 
-/** A message to send. Its addresses have the form that `toWireAddress` returns. */
+/** A message to send. Its addresses have the form that `toWireEnvelope` returns. */
 export interface SmtpMessage {
   readonly envelope: SmtpEnvelope;
   readonly raw: RawMessage;

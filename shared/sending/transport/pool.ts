@@ -184,7 +184,7 @@ export class Pool {
         }),
         server,
         carries: undefined,
-        carried: new CarriedMessages(),
+        carried: new CarriedMessages(connection.capabilities, server.options),
       };
       this.#sessions.add(session);
       session.conversation.wake();
@@ -252,10 +252,11 @@ export class Pool {
   #next(session: Session): QueuedMessage | undefined {
     if (this.#isSpent(session)) return undefined;
     const isFresh = session.conversation.messageCount === 0;
-    const urgency = this.#nextUrgency(session);
     const { label } = session.server.options;
-    const message =
-      (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
+    const message = session.carried.firstOf(() => {
+      const urgency = this.#nextUrgency(session);
+      return (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
+    });
     this.#carry(session, message?.urgency);
     return message && this.#begin(session, message);
   }
@@ -268,8 +269,9 @@ export class Pool {
     if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
     const { label } = session.server.options;
     if (URGENCIES.find((each) => this.#queue.waiting(each, label) > 0) !== urgency) return undefined;
-    if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
-    const message = this.#queue.take(urgency, label);
+    const message = session.carried.firstOf(() =>
+      this.#queue.peek(urgency, label)?.isAlone ? undefined : this.#queue.take(urgency, label),
+    );
     return message && this.#begin(session, message);
   }
 

@@ -1,9 +1,8 @@
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { useCleanUps } from '../../../tests/support/clean-ups.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
+import { createRawSmtp } from '../../../tests/support/raw-smtp.ts';
 import { createSmtpSink, type SmtpSink, type SmtpSinkOptions } from '../../../tests/support/smtp-sink.ts';
 import { createSmtpPool, SmtpUnavailableError, type SmtpPool, type SmtpPoolOptions } from './smtp-pool.ts';
 
@@ -34,43 +33,10 @@ function startPool(urls: string[], options: Partial<SmtpPoolOptions> = {}): { po
   return { pool, warnings };
 }
 
-/** A server that answers each line as the test says; undefined cuts the connection. */
-async function startRawServer(
-  answer: (line: string, isContent: boolean) => string | undefined,
-): Promise<{ url: string; lines: string[] }> {
-  const lines: string[] = [];
-  const sockets = new Set<{ destroy(): void }>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    let rest = '';
-    let isContent = false;
-    socket.on('error', () => socket.destroy());
-    socket.write('220 raw ESMTP\r\n');
-    socket.on('data', (chunk) => {
-      const parts = (rest + chunk.toString('latin1')).split('\r\n');
-      rest = parts.pop() ?? '';
-      for (const line of parts) {
-        lines.push(line);
-        const reply = isContent && line !== '.' ? '' : answer(line, isContent);
-        if (reply === undefined) {
-          socket.destroy();
-          return;
-        }
-        isContent = isContent ? line !== '.' : reply.startsWith('354');
-        socket.write(reply);
-      }
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUp(async () => {
-    for (const socket of sockets) {
-      socket.destroy();
-    }
-    server.close();
-    await once(server, 'close');
-  });
-  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, lines };
+async function startRawServer(answer: Parameters<typeof createRawSmtp>[0]) {
+  const server = await createRawSmtp(answer);
+  cleanUp(() => server.close());
+  return server;
 }
 
 const closedPortUrl = async () => {

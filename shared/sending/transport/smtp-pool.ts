@@ -26,6 +26,7 @@ export interface SmtpPool {
    *
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
    * @throws NoOtherServerError (as a rejection) when only servers that the message avoids can be connected to
+   * @throws Utf8NotOfferedError (as a rejection) when the message needs SMTPUTF8 and the chosen server does not offer it
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
   /** Rejects waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the others. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toWireAddress, UnsendableAddressError } from './wire-address.ts';
+import { needsUtf8, toRecipientAddress, toWireAddress, UnsendableAddressError } from './wire-address.ts';
 
 describe('toWireAddress', () => {
   it.each([
@@ -31,4 +31,25 @@ describe('toWireAddress', () => {
   ])('refuses %j', (address) => {
     expect(() => toWireAddress(address)).toThrow(UnsendableAddressError);
   });
+});
+
+describe('toRecipientAddress', () => {
+  it.each([
+    ['jörg@bücher.example', 'jörg@xn--bcher-kva.example', true],
+    ['संपर्क@डाटामेल.भारत', 'संपर्क@xn--c2bd4bq1db8d.xn--h2brj9c', true],
+    ['用户@example.org', '用户@example.org', true],
+    ['ann@BÜCHER.example', 'ann@xn--bcher-kva.example', false],
+  ])('writes %s as %s', (address, expected, isUtf8) => {
+    expect(toRecipientAddress(address)).toBe(expected);
+    expect(needsUtf8(address)).toBe(isUtf8);
+  });
+
+  it.each([
+    'jö rg@example.org',
+    'jö\u00a0rg@example.org',
+    'jörg\r\n@example.org',
+    'jörg>@example.org',
+    'jö,rg@example.org',
+    'jörg@xn--ü.test',
+  ])('refuses %j', (address) => expect(() => toRecipientAddress(address)).toThrow(UnsendableAddressError));
 });

@@ -1,4 +1,4 @@
-import { toWireAddress, UnsendableAddressError } from './wire-address.ts';
+import { needsUtf8, toRecipientAddress, UnsendableAddressError, utf8Octets } from './wire-address.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 
 function rejectedAddress(stage: 'mail' | 'rcpt', address: string): SmtpOutcome {
@@ -7,15 +7,17 @@ function rejectedAddress(stage: 'mail' | 'rcpt', address: string): SmtpOutcome {
 }
 
 /**
- * Converts the addresses of an envelope to ASCII.
- * @returns a rejection when an address has no ASCII form
+ * Converts the addresses of an envelope to their octets: domains are ASCII, and an address with a non-ASCII local part
+ * makes the message one for servers with SMTPUTF8.
+ * @returns a rejection when an address has no such form
  */
 export function toWireEnvelope(envelope: SmtpEnvelope): SmtpEnvelope | SmtpOutcome {
+  const isUtf8 = envelope.isUtf8 === true || needsUtf8(envelope.from) || needsUtf8(envelope.to);
   let stage: 'mail' | 'rcpt' = 'mail';
   try {
-    const from = envelope.from === '' ? '' : toWireAddress(envelope.from);
+    const from = envelope.from === '' ? '' : utf8Octets(toRecipientAddress(envelope.from));
     stage = 'rcpt';
-    return { ...envelope, from, to: toWireAddress(envelope.to) };
+    return { ...envelope, from, to: utf8Octets(toRecipientAddress(envelope.to)), ...(isUtf8 && { isUtf8 }) };
   } catch (error) {
     if (error instanceof UnsendableAddressError) {
       return rejectedAddress(stage, stage === 'mail' ? envelope.from : envelope.to);

@@ -49,6 +49,10 @@ describe('a refusal because of the sender or the message', () => {
     ['mail', '550 5.1.1 No such user'],
     ['mail', '550 Unknown user'],
     ['report', '550 5.7.1 Your message was refused for reasons of policy'],
+    ['mail', '553 5.6.7 SMTPUTF8 is required, but was not offered by host mx.example.com'],
+    ['rcpt', '550 5.6.7 Non-ASCII addresses not permitted for that sender/recipient'],
+    ['report', '554 5.6.9 UTF-8 header message cannot be transferred to one or more recipients'],
+    ['data', '550 5.6.8 UTF-8 string reply is required, but not permitted by the SMTP client'],
     ['report', '550'],
   ])('says nothing about the address at %s: %s', (stage, reply) => {
     expect(kindOf(stage, reply)).toBe('sender');

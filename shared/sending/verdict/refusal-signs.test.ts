@@ -25,6 +25,8 @@ describe('signsOf', () => {
       '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery',
       '452 4.2.2 Mailbox full',
       '451 4.3.0 Try again later',
+      '550 5.6.7 Non-ASCII addresses not permitted for that sender/recipient',
+      '554 SMTPUTF8 is required, but was not offered by host mx.example.com',
       'something odd (the connection broke at RCPT TO)',
     ]) {
       expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: nothing`);

@@ -22,8 +22,8 @@ const GREYLISTED_OR_BUSY = /gr[ae]y-?list|too busy|overload|high load|too many (
 const ABOUT_US = new Set(['listed', 'listed-language', 'reputation', 'authentication', 'sending-host', 'spam']);
 /** Rules by which a provider refuses for reputation or policy, also for good and of one message. */
 const REPUTATION = new Set([...ABOUT_US, 'spam-content', 'policy', 'policy-status']);
-/** Rules about one recipient's mailbox. */
-const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
+/** Rules about one recipient's mailbox or address. */
+const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate|no-smtputf8)/;
 const WORDS_LENGTH_MAX = 120;
 
 /** Whether a rule means that a provider refuses for reputation or policy. */

@@ -29,6 +29,14 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /nachricht (?:\S+ ){0,3}zu gro(?:ß|ss)|message (?:\S+ ){0,3}trop (?:gros|volumineux)|demasiado grande|muito grande|troppo grande|слишком большо/,
     ),
   },
+  {
+    id: 'no-smtputf8',
+    kind: 'sender',
+    isFinal: true,
+    source: 'RFC 6531 section 3.5, Postfix, Exim, Gmail',
+    words: /smtputf8|(?:non-ascii|utf-?8|internationali[sz]ed) (?:\S+ )?(?:address|header|mailbox|local)/,
+  },
+  { id: 'no-smtputf8-status', kind: 'sender', isFinal: true, source: 'the same', enhanced: /^5\.6\.(?:[789]|10)$/ },
   { id: 'too-large-status', kind: 'sender', isFinal: true, source: 'RFC 3463', enhanced: /^5\.(?:2\.3|3\.4)$/ },
   {
     id: 'listed',
@@ -142,7 +150,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     kind: 'sender',
     source: 'RFC 5321 section 4.2.2: the command was not understood or came at the wrong time',
     words:
-      /(?:bad|out of|improper|wrong) (?:command )?sequence|bad sequence|command (?:not |un)(?:implemented|recogni[sz]ed|supported|known)|unrecogni[sz]ed (?:command|parameter)|(?:syntax|parameter) error|need (?:rcpt|mail|valid rcpt)|not implemented|smtputf8|pipelining|protocol (?:error|violation)|synchroni[sz]ation/,
+      /(?:bad|out of|improper|wrong) (?:command )?sequence|bad sequence|command (?:not |un)(?:implemented|recogni[sz]ed|supported|known)|unrecogni[sz]ed (?:command|parameter)|(?:syntax|parameter) error|need (?:rcpt|mail|valid rcpt)|not implemented|pipelining|protocol (?:error|violation)|synchroni[sz]ation/,
   },
   {
     id: 'policy',

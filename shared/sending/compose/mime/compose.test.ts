@@ -99,17 +99,24 @@ describe('composeMessage', () => {
     expect(textOnly.text).toBe('Hello\n');
   });
 
-  it('writes internationalised domains in ASCII and refuses an address without an ASCII form', () => {
+  it('writes internationalised domains in ASCII, and a local part in UTF-8 only for its own recipient', () => {
     const raw = composeMessage(message({ to: { address: 'ann@bücher.example' } })).toString('latin1');
     expect(raw).toContain('To: ann@xn--bcher-kva.example\r\n');
-    for (const address of [
-      'än@example.org',
-      'a b@example.org',
-      'a@b\r\nBcc: x@example.org',
-      'nobody',
-      'a@',
-      'a>@b.c',
-    ]) {
+    const own = composeMessage(message({ to: { address: 'än@bücher.example', name: 'Än' } })).toString();
+    expect(own).toContain('To: =?UTF-8?B?w4Ru?= <än@xn--bcher-kva.example>\r\n');
+    const copy = {
+      to: { address: 'ann@example.org' },
+      cc: [{ address: 'än@example.org' }, { address: 'bo@example.org' }],
+    };
+    expect(composeMessage(message(copy)).toString()).toMatch(
+      /^Cc: =\?UTF-8\?[BQ]\?[^?]+\?= :;,\r\n bo@example\.org\r$/m,
+    );
+    const other = { to: { address: 'än@example.org' }, recipient: 'bo@example.org' };
+    expect(composeMessage(message(other)).toString()).toMatch(/^To: =\?UTF-8\?[BQ]\?[^?]+\?= :;\r$/m);
+    expect(() => composeMessage(message({ from: { address: 'än@example.org' } }))).toThrow(
+      'cannot be used in an email',
+    );
+    for (const address of ['a b@example.org', 'a@b\r\nBcc: x@example.org', 'nobody', 'a@', 'a>@b.c']) {
       expect(() => composeMessage(message({ to: { address } }))).toThrow('cannot be used in an email');
     }
   });

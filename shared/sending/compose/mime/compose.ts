@@ -1,7 +1,7 @@
 import { isHeaderName, isProtectedHeader } from '../../../pure/emails/message-headers.ts';
 import { finish, type Steps } from '../../../pure/steps.ts';
 import type { RawMessage } from '../../transport/data-content.ts';
-import { toWireAddress } from '../../transport/wire-address.ts';
+import { needsUtf8, toWireAddress } from '../../transport/wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
 import { encodeTextBody, type EncodedBody } from './body-encoding.ts';
 import { encodeHeader, encodeMailboxesHeader, encodeMailboxHeader, type Mailbox } from './header-encoding.ts';
@@ -19,6 +19,8 @@ export interface MessageFrame {
 /** The parts that differ in every message. `messageId` may come with or without its angle brackets. */
 export interface MessageContent {
   to: Mailbox;
+  /** The address that gets this copy; that of `to` by default. */
+  recipient?: string;
   cc?: readonly Mailbox[];
   subject: string;
   html: string;
@@ -38,9 +40,10 @@ export interface OutgoingMessage extends MessageContent {
 /** Composes messages that share a frame. */
 export interface MessageComposer {
   /**
-   * Composes a message that is ready to sign and send: ASCII only, CRLF line ends, lines of at most 998 octets.
+   * Composes a message that is ready to sign and send: CRLF line ends, lines of at most 998 octets, ASCII only unless its
+   * recipient needs SMTPUTF8.
    *
-   * @throws UnsendableAddressError when the address of the recipient has no ASCII form
+   * @throws UnsendableAddressError when the address of the recipient has no form for a header
    */
   compose(content: MessageContent): RawMessage;
   /** Does the same with pauses, for a message of megabytes. */
@@ -210,7 +213,7 @@ function join(pieces: Pieces): RawMessage {
  */
 export function createMessageComposer(frame: MessageFrame): MessageComposer {
   const encodeCustomHeaders = createHeaderEncoder();
-  const fromLine = encodeMailboxHeader('From', frame.from);
+  const fromLine = encodeMailboxHeader('From', { ...frame.from, address: toWireAddress(frame.from.address) });
   const frameHeaders = encodeCustomHeaders([
     ...(frame.replyTo === undefined ? [] : [['Reply-To', toWireAddress(frame.replyTo)] as const]),
     ...(frame.headers ?? []),
@@ -230,10 +233,11 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
   }
 
   function* composeSteps(content: MessageContent): Steps<RawMessage> {
+    const isUtf8 = needsUtf8(content.recipient ?? content.to.address);
     const header =
       fromLine +
-      encodeMailboxHeader('To', content.to) +
-      (content.cc ? encodeMailboxesHeader('Cc', content.cc) : '') +
+      encodeMailboxHeader('To', content.to, isUtf8) +
+      (content.cc ? encodeMailboxesHeader('Cc', content.cc, isUtf8) : '') +
       encodeHeader('Subject', content.subject) +
       encodeDate(content.date) +
       encodeMessageId(content.messageId) +
@@ -248,7 +252,7 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
 /**
  * Composes one message (RFC 5322, MIME) as {@link MessageComposer.composeSteps} does.
  *
- * @throws UnsendableAddressError when an address has no ASCII form
+ * @throws UnsendableAddressError when an address has no form for a header
  */
 export function composeSteps({ from, replyTo, ...content }: OutgoingMessage): Steps<RawMessage> {
   return createMessageComposer({ from, replyTo }).composeSteps(content);

@@ -1,4 +1,4 @@
-import { toWireAddress } from '../../transport/wire-address.ts';
+import { needsUtf8, toRecipientAddress, utf8Octets } from '../../transport/wire-address.ts';
 
 /** A mailbox (RFC 5322 section 3.4): an address and optionally a display name. */
 export interface Mailbox {
@@ -151,12 +151,15 @@ export function encodeHeader(name: string, value: string): string {
 
 /**
  * Encodes a header field with one mailbox, such as From or To, with its CRLF.
- *
+ * @param isUtf8 whether the message goes to a server with SMTPUTF8. Then an address may be UTF-8, one octet per character;
+ *   otherwise one with a non-ASCII local part is the name of an empty group (RFC 6857 section 3.1.9)
  * @throws UnsendableAddressError
  */
-export function encodeMailboxHeader(name: string, mailbox: Mailbox): string {
-  const address = toWireAddress(mailbox.address);
-  return encodeNamed(name, mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name), address);
+export function encodeMailboxHeader(name: string, mailbox: Mailbox, isUtf8 = false): string {
+  const address = toRecipientAddress(mailbox.address);
+  const shown = mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name);
+  if (isUtf8 || !needsUtf8(address)) return encodeNamed(name, shown, utf8Octets(address));
+  return `${name}: ${encodeWords(`${shown} ${address}`.trim(), name.length + 2)} :;\r\n`;
 }
 
 /**
@@ -164,8 +167,8 @@ export function encodeMailboxHeader(name: string, mailbox: Mailbox): string {
  *
  * @throws UnsendableAddressError
  */
-export function encodeMailboxesHeader(name: string, mailboxes: readonly Mailbox[]): string {
-  const fields = mailboxes.map((mailbox) => encodeMailboxHeader(name, mailbox).slice(name.length + 2, -2));
+export function encodeMailboxesHeader(name: string, mailboxes: readonly Mailbox[], isUtf8 = false): string {
+  const fields = mailboxes.map((mailbox) => encodeMailboxHeader(name, mailbox, isUtf8).slice(name.length + 2, -2));
   return fields.length === 0 ? '' : `${name}: ${fields.join(',\r\n ')}\r\n`;
 }
 
