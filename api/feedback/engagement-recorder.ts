@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../shared/platform/uuid.ts';
 import { isDatabaseFault } from '../../shared/database/database-errors.ts';
 import { GROUP_LOCK_MS } from '../../shared/database/project-writer.ts';
 import {

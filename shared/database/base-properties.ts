@@ -1,5 +1,5 @@
 import { p } from '@mikro-orm/core';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../platform/uuid.ts';
 
 /** The columns every record has: a UUID v7 (so that key order is insertion order) and its two times. */
 export const baseProperties = {

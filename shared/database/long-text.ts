@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../platform/uuid.ts';
 import { textPieces } from '../pure/text-pieces.ts';
 import type { Em } from './em.ts';
 import { query, sql, type SqlFragment } from './sql.ts';

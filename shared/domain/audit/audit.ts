@@ -1,4 +1,5 @@
-import { v7 as uuidV7, validate as isUuid } from 'uuid';
+import { validate as isUuid } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { Em } from '../../database/em.ts';
 import { columnsOf, joinSql, json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { findGraphProblems, type AutomationGraph, type GraphProblem } from '../../pure/automations/automation-graph.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
 import type { Em } from '../../database/em.ts';
 import { columnsOf, json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';

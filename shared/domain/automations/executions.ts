@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';

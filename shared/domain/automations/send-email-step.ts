@@ -1,4 +1,5 @@
-import { NIL, v7 as uuidV7 } from 'uuid';
+import { NIL } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';

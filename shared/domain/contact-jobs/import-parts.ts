@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { Em } from '../../database/em.ts';
 import { query, sql } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';

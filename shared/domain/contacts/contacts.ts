@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { tooLarge, validationError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { LIMITS } from '../../pure/limits.ts';

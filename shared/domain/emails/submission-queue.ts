@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createYields } from '../../platform/yielding.ts';
 import type { ProjectWriterDeps } from '../../database/project-writer.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { Config } from '../../platform/config.ts';
 import type { LookUp } from '../../platform/dns/lookups.ts';
 import type { Logger } from '../../platform/logger.ts';

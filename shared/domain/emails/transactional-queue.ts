@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { activeTraceParent } from '../../platform/tracing/spans.ts';

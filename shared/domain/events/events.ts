@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { tooLarge } from '../../pure/app-error.ts';
 import { causeData, emailIdOf, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';

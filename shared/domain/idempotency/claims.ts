@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { createProjectWriter, type ProjectWriterDeps } from '../../database/project-writer.ts';
 import {

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';

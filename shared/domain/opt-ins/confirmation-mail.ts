@@ -1,4 +1,5 @@
-import { NIL, v7 as uuidV7 } from 'uuid';
+import { NIL } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { inkOn } from '../../pure/brand-color.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { validationError, type FieldError } from '../../pure/app-error.ts';
 import type { DoubleOptIn } from '../../pure/double-opt-in.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { badRequest } from '../../pure/app-error.ts';
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import { segmentEventName } from '../../pure/events/segment-events.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError, tooLarge } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';

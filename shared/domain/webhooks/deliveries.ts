@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { DAY_MS } from '../../pure/days.ts';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../../database/em.ts';
 import { deliveryStatus } from '../../database/constants.ts';

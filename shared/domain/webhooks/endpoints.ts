@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patterns.ts';

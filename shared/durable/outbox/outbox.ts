@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { uuidV7 } from '../../platform/uuid.ts';
 import type { Em } from '../../database/em.ts';
 import type { OutboxKind } from '../../pure/outbox-kinds.ts';
 import { queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
