@@ -16,7 +16,7 @@ import type { Em } from '../shared/database/em.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
-import { endWorkflowsOf } from './temporal/end-workflows.ts';
+import { endWorkflowsOf, wereEndedWithin } from './temporal/end-workflows.ts';
 import { formatFields } from './text-output.ts';
 
 /** The name for standard output and input. */
@@ -48,7 +48,10 @@ async function rest(context: CliContext, em: Em, projectId: string): Promise<voi
   const client = createTemporalClient(context.temporalOptions());
   try {
     await checkTemporal(client);
-    await restProject(em, projectId, () => endWorkflowsOf(client, projectId));
+    await restProject(em, projectId, {
+      end: () => endWorkflowsOf(client, projectId),
+      wereEndedWithin: (ms) => wereEndedWithin(client, projectId, ms),
+    });
   } finally {
     await client.connection.close();
   }

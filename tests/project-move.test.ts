@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '../shared/database/sql.ts';
+import { ATTEMPT_ENDS_MS } from '../shared/domain/emails/orphaned-deliveries.ts';
 import type { TestProject } from './support/api.ts';
 import { createAutomation, executionThatIs } from './support/automations.ts';
 import { testEnvironment } from './support/environment.ts';
@@ -102,6 +103,11 @@ it(
       const mine = `ProjectId = '${id}' and ExecutionStatus = 'Running'`;
       return stack.temporal.client.workflow.count(mine).then(({ count }) => count);
     };
+    const lastEndIn = async (stack: TestStack) => {
+      const query = `ProjectId = '${id}' and ExecutionStatus = 'Terminated'`;
+      const ended = await Array.fromAsync(stack.temporal.client.workflow.list({ query }));
+      return Math.max(...ended.map(({ closeTime }) => Number(closeTime)));
+    };
     await eventually(async () => (await openIn(source)) >= 3);
 
     // The export is killed while it puts the project to rest.
@@ -114,9 +120,10 @@ it(
       [false, 'PROJECT_DISABLED'],
     );
 
-    // It is killed while it writes.
+    // The next one waits all the same until nothing can be sent any more. It is killed while it writes.
     const writing = start(source, ['project', 'export', id, file, '--move']);
     await eventually(async () => (await stat(`${file}.part`)).size > 0, PATIENCE_MS);
+    expect(Date.now() - (await lastEndIn(source))).toBeGreaterThanOrEqual(ATTEMPT_ENDS_MS);
     writing.kill();
     expect([(await writing.ended).exitCode, await exists(file)]).toEqual([null, false]);
     expect(await run(source, 'project', 'export', id, file, '--move')).toMatchObject({ id });

@@ -28,3 +28,12 @@ export async function endWorkflowsOf(client: Client, projectId: string): Promise
   }
   return terminated.size;
 }
+
+/** Whether a workflow of a project was terminated in the last `ms` milliseconds. */
+export async function wereEndedWithin(client: Client, projectId: string, ms: number): Promise<boolean> {
+  const since = new Date(Date.now() - ms).toISOString();
+  const { count } = await client.workflow.count(
+    `${SEARCH_ATTRIBUTES.projectId} = '${projectId}' and ExecutionStatus = 'Terminated' and CloseTime > '${since}'`,
+  );
+  return count > 0;
+}

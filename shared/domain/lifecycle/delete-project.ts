@@ -137,18 +137,26 @@ async function untilSettled(em: Em): Promise<void> {
   }
 }
 
+/** The workflows of a project. */
+export interface WorkflowsToEnd {
+  /** Ends those that run. @returns how many */
+  end: () => Promise<number>;
+  /** Whether one was ended before its time in the last `ms` milliseconds. */
+  wereEndedWithin: (ms: number) => Promise<boolean>;
+}
+
 /**
  * Puts a project to rest, so that its rows stay as they are: requests are refused, links in its email lead nowhere, its
  * workflows are ended, and reconciliation starts none while it is disabled. Its executions go on when it is enabled.
- * @param endWorkflows ends the running workflows of the project. @returns how many
  */
-export async function restProject(em: Em, projectId: string, endWorkflows: () => Promise<number>): Promise<void> {
+export async function restProject(em: Em, projectId: string, workflows: WorkflowsToEnd): Promise<void> {
   await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);
-  for (let ended = 1; ended > 0;) {
+  // Attempts go on sending for a while after their workflows, also after those that an interrupted call has ended.
+  let maySend = await workflows.wereEndedWithin(ATTEMPT_ENDS_MS);
+  for (let ended = 1; ended > 0; maySend = false) {
     await query(em, sql`delete from outbox where project_id = ${projectId}`);
-    ended = await endWorkflows();
-    // Attempts go on sending for a while after their workflows.
-    if (ended > 0) await delay(ATTEMPT_ENDS_MS);
+    ended = await workflows.end();
+    if (ended > 0 || maySend) await delay(ATTEMPT_ENDS_MS);
     await untilSettled(em);
   }
 }
