@@ -60,6 +60,7 @@ export async function checkImport(em: Em, projectId: string, plan: ImportPlan): 
     const refused = part.rows.filter((row) => row === null || 'error' in row);
     totals.failureCount += refused.length;
     totals.errors.push(...refused.slice(0, ERRORS_SHOWN - totals.errors.length));
+    plan.note(`${totals.rows.toLocaleString('en')} rows are read`);
   }
   const known = new Set((await allTopics(em, projectId)).map(({ key }) => key));
   totals.createdTopics = [...(plan.lists?.keys() ?? [])].filter((key) => !known.has(key));
