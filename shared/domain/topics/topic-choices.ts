@@ -90,7 +90,7 @@ export async function changeTopics(
         ${recordedEvents(sql`
           select everpost_uuid_v7(), ${projectId}::uuid, contact_id, ${emailId}::uuid,
             case when subscribed then 'topic.subscribed' else 'topic.unsubscribed' end,
-            jsonb_build_object('topicId', topic_id, 'key', key) || ${json(causeData(cause))}::jsonb
+            ${json(causeData(cause))}::jsonb || jsonb_build_object('topicId', topic_id, 'key', key)
               || jsonb_strip_nulls(jsonb_build_object('campaignId',
                 (select campaign_id from email where id = ${emailId}::uuid))),
             now()
