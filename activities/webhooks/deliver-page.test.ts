@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/database/sql.ts';
 import { openEndpoint, wakeEndpoints, type OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
+import { number } from '../../shared/database/tables.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createPageDelivery } from './deliver-page.ts';
 
@@ -58,4 +60,26 @@ it('events that wait behind others do not prove that an endpoint accepts events'
   const after = await open(id);
   expect(after).toMatchObject({ failures: 9, failingSince: before.failingSince });
   expect(after.position).not.toBe(before.position);
+});
+
+it('an endpoint that refuses many events, and accepts others behind them, gets these after some failures', async () => {
+  const id = await createEndpoint();
+  const emails = Array.from({ length: 40 }, (_, index) => `${index < 30 ? 'bad' : 'good'}-${index}@example.com`);
+  for (const email of emails) await trackStep(email);
+  const accepted = new Set<string>();
+  const send = async ({ events: [event] }: { events: { contactEmail: string | null }[] }) => {
+    if (event?.contactEmail?.startsWith('bad')) return REFUSAL;
+    accepted.add(event?.contactEmail ?? '');
+    return ANSWER;
+  };
+  expect(await deliver()(await open(id), PAGE, { send, isOver: () => false })).toMatchObject({ hasFailed: true });
+  await eventually(async () => {
+    await deliver()(await open(id), PAGE, { send, isOver: () => false });
+    return accepted.size > 0;
+  });
+  expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
+  const [row] = await query(app.em(), sql`select count(*)::int from webhook_delivery where endpoint_id = ${id}`, {
+    count: number,
+  });
+  expect(row?.count).toBe(emails.length);
 });

@@ -7,6 +7,7 @@ import {
   type ParkedDelivery,
 } from '../../shared/domain/webhooks/delivery-state.ts';
 import { loadEvents, pageBehind, type EventRef, type HookEvent } from '../../shared/domain/webhooks/hook-events.ts';
+import { shuffle } from '../../shared/platform/shuffle.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { batchMessages, singleMessage, type HookMessage } from './hook-message.ts';
 import { sendLanes, type HookAnswer, type LaneOptions } from './send-lanes.ts';
@@ -142,7 +143,10 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     const contactIds = [...new Set(events.flatMap((event) => event.contactId ?? []))];
     const waiting = parked > 0 ? await findWaitingContacts(em(), endpoint.id, contactIds) : new Set<string>();
     const open = events.filter((event) => event.contactId === null || !waiting.has(event.contactId));
-    const answers = await sendLanes(lanesOf(endpoint.id, open), { send, isOver, parallel: PARALLEL });
+    const lanes = lanesOf(endpoint.id, open);
+    // In another order each time, so that events that the endpoint never accepts hide no others behind them.
+    const ordered = endpoint.failures > 0 ? shuffle(lanes) : lanes;
+    const answers = await sendLanes(ordered, { send, isOver, parallel: PARALLEL });
     if (open.length > 0 && !answers.some((answer) => answer.isAccepted)) {
       return recordFailure(endpoint, answers, events.length);
     }

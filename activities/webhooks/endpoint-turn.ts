@@ -89,6 +89,8 @@ export function createEndpointTurns(deps: ActivityDeps) {
       if (!endpoint.isEnabled) return { kind: 'idle', inMs: null, isTroubled };
       if (endpoint.waitMs > 0) return { kind: 'idle', inMs: Math.ceil(endpoint.waitMs), isTroubled };
       const parked = await findParked(em(), endpointId, PARKED_HEADS);
+      // Behind events that the endpoint never accepts there may be others.
+      if (endpoint.failures > 0) rows = Math.min(PAGE_ROWS.max, PAGE_ROWS.first * 2 ** endpoint.failures);
       const result = await deliverRound(endpoint, { rows, parked }, { send: sendTo(endpoint), isOver });
       advance();
       if ((result.isGone || result.hasFailed) && (await disableHopeless(endpoint, result.isGone))) {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { TlsaData } from 'dns-packet';
 import type { LookUp } from '../../platform/dns/lookups.ts';
+import { shuffle } from '../../platform/shuffle.ts';
 import type { SmtpOutcome } from '../transport/message.ts';
 
 /** A host that takes mail for a domain. */
@@ -40,13 +41,6 @@ export const isUnroutable = (found: object): found is Unroutable => 'replyCode' 
 
 const noAnswer = (domain: string, reason: string): Unroutable =>
   unroutable('4.4.3', 451, `DNS gives no answer about ${domain} (${reason})`);
-
-function shuffle<Item>(items: readonly Item[]): Item[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
-}
 
 /** What DNS says about the addresses of a host. */
 type HostState = MailHost | 'unknown' | 'unanswered' | 'forbidden';
