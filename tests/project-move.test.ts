@@ -105,8 +105,11 @@ it(
     };
     const lastEndIn = async (stack: TestStack) => {
       const query = `ProjectId = '${id}' and ExecutionStatus = 'Terminated'`;
-      const ended = await Array.fromAsync(stack.temporal.client.workflow.list({ query }));
-      return Math.max(...ended.map(({ closeTime }) => Number(closeTime)));
+      let last = 0;
+      for await (const { closeTime } of stack.temporal.client.workflow.list({ query })) {
+        last = Math.max(last, Number(closeTime));
+      }
+      return last;
     };
     await eventually(async () => (await openIn(source)) >= 3);
 
