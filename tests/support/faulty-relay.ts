@@ -51,6 +51,18 @@ export interface FaultyRelayOptions {
   address?: { host: string; port: number };
   /** The certificate after STARTTLS; by default a new one that signs itself. */
   certificate?: TestCertificate;
+  /** Called when a connection begins, offers a message (at RCPT), and is over: at QUIT, or when its client is gone. */
+  watch?: (event: RelayEvent) => void;
+  /** Waits for this before the answer to a content. */
+  beforeReply?: () => Promise<unknown>;
+}
+
+export interface RelayEvent {
+  kind: 'open' | 'message' | 'over';
+  connection: number;
+  /** The address of the client. */
+  source: string;
+  atMs: number;
 }
 
 export interface FaultyRelay {
@@ -123,7 +135,11 @@ class Relay {
 
   /** Calls `action` when the relay has worked on a message. It works on one message at a time. */
   work(action: () => void): void {
-    const { messageMs } = this.options;
+    const { messageMs, beforeReply } = this.options;
+    if (beforeReply) {
+      void beforeReply().then(action);
+      return;
+    }
     if (messageMs === undefined) {
       action();
       return;
@@ -150,15 +166,26 @@ class RelayConnection {
   #rest = '';
   /** Whether the answer was given before the end of the content. */
   #isContentDecided = false;
+  #isOver = false;
+  readonly #source: string;
 
   constructor(relay: Relay, number: number, socket: Socket) {
     this.#relay = relay;
     this.#number = number;
     this.#socket = socket;
+    this.#source = socket.remoteAddress ?? '';
+    this.#tell('open');
+    socket.once('close', () => this.#tell('over'));
     this.#listen();
     const { greetingMs } = relay.options;
     if (greetingMs === undefined) this.#answer('greeting');
     else relay.later(greetingMs, () => this.#answer('greeting'));
+  }
+
+  #tell(kind: RelayEvent['kind']): void {
+    if (this.#isOver) return;
+    this.#isOver = kind === 'over';
+    this.#relay.options.watch?.({ kind, connection: this.#number, source: this.#source, atMs: performance.now() });
   }
 
   #listen(): void {
@@ -194,7 +221,9 @@ class RelayConnection {
     if (step === 'rcpt') {
       this.#to = address;
       this.#relay.count(this.#relay.attempts, address);
+      this.#tell('message');
     }
+    if (step === 'quit') this.#tell('over');
     if (step === 'data' && !this.#hasRecipient) {
       this.#socket.write('554 5.5.1 No valid recipients\r\n');
       return;

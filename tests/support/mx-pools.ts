@@ -3,6 +3,7 @@ import { createDnsLookups } from '../../shared/platform/dns/lookups.ts';
 import { createMailPool } from '../../shared/sending/route/mail-pool.ts';
 import type { StsFinding, StsPolicy } from '../../shared/sending/route/mta-sts.ts';
 import type { TlsSessionResult } from '../../shared/sending/route/tls-session.ts';
+import type { MessageLimits } from '../../shared/sending/transport/message.ts';
 import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { createMailWorld, type MailWorld } from './mail-hosts.ts';
 
@@ -47,8 +48,8 @@ export function useMailWorld() {
       pools.push(pool);
       return pool;
     },
-    send: (pool: SmtpPool, to: string) =>
-      pool.send({ from: 'a@sender.test', to }, Buffer.from('Subject: x\r\n\r\nx\r\n')),
+    send: (pool: SmtpPool, to: string, limits?: MessageLimits) =>
+      pool.send({ from: 'a@sender.test', to }, Buffer.from('Subject: x\r\n\r\nx\r\n'), { limits }),
     /** A new domain name, so that no answer of an earlier test is known. */
     fresh: (): string => `d${(number += 1)}.test`,
   };

@@ -1,4 +1,5 @@
 import { RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
+import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
@@ -25,8 +26,12 @@ interface Entry {
   connections: number;
   /** When the lease of both ends. */
   sharesUntilMs: number;
-  /** When the latest emails went, at most one second's worth. */
+  /** When the latest emails went on the wire, at most one second's worth. */
   sentMs: number[];
+  /** When those were taken that are on their way there. */
+  takenMs: number[];
+  /** The connections of pools, where a rule limits them. */
+  open?: ConnectionBudget;
   inFlight: number;
   /** Emails that were announced and have not gone, and until when they are expected. */
   expected: number;
@@ -99,28 +104,45 @@ export class Allowances {
     return { key, ...shortage };
   }
 
-  /** Uses one unit, after `ask` has answered that nothing is in the way. */
-  take(key: string): void {
+  /** Uses one unit, after `ask` has answered that nothing is in the way. @param nowMs tells this email from others */
+  take(key: string, nowMs = this.#now()): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
     entry.expected = Math.max(0, this.#expectedOf(entry) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > this.#now());
     if (lent) lent.left -= 1;
-    if (entry.limits.perSecond !== undefined) {
-      entry.sentMs.push(this.#now());
-      if (entry.sentMs.length > entry.limits.perSecond) entry.sentMs.shift();
-    }
+    if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
   }
 
-  /** Notes that a message has been sent. One that no server was offered uses nothing. */
-  done(key: string, isOffered = true): void {
+  /** Notes that a message goes on the wire now. @param takenMs missing when it did before, on another connection */
+  begun(key: string, takenMs?: number): void {
+    const entry = this.#entries.get(key);
+    if (entry?.limits.perSecond === undefined) return;
+    this.#leave(entry, takenMs);
+    entry.sentMs.push(this.#now());
+    if (entry.sentMs.length > entry.limits.perSecond) entry.sentMs.shift();
+  }
+
+  /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
+  done(key: string, takenMs?: number): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
-    const lent = isOffered ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
+    this.#leave(entry, takenMs);
+    const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
     entry.ended += 1;
+  }
+
+  /** What pools may open for the messages of a key; undefined where no rule limits it. */
+  connectionsOf(key: string): ConnectionBudget | undefined {
+    const entry = this.#entries.get(key);
+    if (entry?.limits.connections === undefined) return undefined;
+    entry.open ??= new ConnectionBudget(() => {
+      return Math.max(entry.inFlight, entry.sharesUntilMs > this.#now() ? entry.connections : 0);
+    });
+    return entry.open;
   }
 
   /** How many messages of a key ended in a second lately. */
@@ -145,6 +167,7 @@ export class Allowances {
   takeRequests(): Map<string, AllowanceRequest> {
     const nowMs = this.#now();
     const requests = new Map<string, AllowanceRequest>();
+    this.#endIdleConnections();
     for (const [key, entry] of this.#entries) {
       const isFresh = nowMs - entry.requestedMs < RENEWED_MS || entry.sharesUntilMs > nowMs + LEASE_MS;
       if (entry.isAnswered && !entry.isWanted && isFresh) continue;
@@ -152,7 +175,7 @@ export class Allowances {
       const isIdle = entry.asked === 0 && entry.inFlight === 0 && !entry.isWanted;
       const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
       if (isIdle && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
-        if (entry.lent.length === ended.length && isOver) this.#entries.delete(key);
+        if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
         continue;
       }
       entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
@@ -161,7 +184,8 @@ export class Allowances {
       const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
       const perSecond = Math.ceil(entry.asked / seconds);
       requests.set(key, {
-        ...{ workerId: this.#workerId, limits: entry.limits, inFlight: entry.inFlight },
+        ...{ workerId: this.#workerId, limits: entry.limits },
+        inFlight: this.#openOf(entry),
         ...this.#wantsOf(entry, perSecond),
         unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
       });
@@ -186,6 +210,7 @@ export class Allowances {
       if (units > 0) entry.lent.push({ atMs, left: units, untilMs });
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
       Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
+      entry.open?.trim();
       entry.short = short && { limit: short.limit, untilMs: shortMs, because: short.because };
     }
   }
@@ -208,7 +233,16 @@ export class Allowances {
       return known;
     }
     const entry: Entry = {
-      ...{ limits, lent: [], perSecond: 0, connections: 0, sharesUntilMs: -Infinity, sentMs: [], inFlight: 0 },
+      ...{
+        limits,
+        lent: [],
+        perSecond: 0,
+        connections: 0,
+        sharesUntilMs: -Infinity,
+        sentMs: [],
+        inFlight: 0,
+        takenMs: [],
+      },
       ...{
         expected: 0,
         expectedUntilMs: -Infinity,
@@ -249,9 +283,28 @@ export class Allowances {
     );
   }
 
-  /** How many emails went within a second. */
-  #sentLately({ sentMs }: Entry): number {
-    return sentMs.filter((at) => at > this.#now() - SECOND_MS).length;
+  /** How many emails went within a second, or are about to. */
+  #sentLately(entry: Entry): number {
+    return this.#unsentOf(entry) + entry.sentMs.filter((at) => at > this.#now() - SECOND_MS).length;
+  }
+
+  /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
+  #unsentOf({ takenMs }: Entry): number {
+    return takenMs.filter((at) => at > this.#now() - LEASE_MS).length;
+  }
+
+  #leave({ takenMs: all }: Entry, takenMs = Number.NaN): void {
+    const at = all.indexOf(takenMs);
+    if (at >= 0) all.splice(at, 1);
+  }
+
+  #endIdleConnections(): void {
+    for (const { open } of this.#entries.values()) open?.trim();
+  }
+
+  /** How many connections messages use, or keep that are idle. */
+  #openOf({ inFlight, open }: Entry): number {
+    return Math.max(inFlight, open?.used ?? 0);
   }
 
   /** Whether a request is worth it only to return what was not used. Little is returned with the next one. */
@@ -301,7 +354,8 @@ export class Allowances {
     if (limits.perSecond !== undefined) {
       if (!isShared || perSecond < 1) return { limit: 'perSecond', waitMs: untilNext('perSecond') };
       // Spread over the second, because those that are late on their way must not arrive with the next ones.
-      const since = (count: number): number => sentMs.at(-count) ?? -Infinity;
+      const unsent = this.#unsentOf(entry);
+      const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
       const burst = Math.min(perSecond, Math.ceil(limits.perSecond / BURSTS));
       const waitMs = Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
       if (waitMs > 0) return { limit: 'perSecond', waitMs };

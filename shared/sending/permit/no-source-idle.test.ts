@@ -7,6 +7,7 @@ import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import type { Limits, TrafficRule } from '../../pure/traffic-rules.ts';
 import type { Claim, EmailSource } from '../ports.ts';
 import { createSender } from '../sender.ts';
+import type { SendOptions } from '../transport/smtp-pool.ts';
 
 const clock = useFakeClock();
 const { signal } = new AbortController();
@@ -25,7 +26,8 @@ function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], m
   const send = createSender<Claim>({
     pool: {
       capacity: LANES,
-      send: async ({ to }: { to: string }) => {
+      send: async ({ to }: { to: string }, _raw: unknown, { limits }: SendOptions) => {
+        limits?.begun?.();
         sentMs.set(to, performance.now());
         await pause(messageMs, signal);
         return ACCEPTED;

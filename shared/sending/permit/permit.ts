@@ -29,8 +29,8 @@ export interface Grant {
   avoid?: ReadonlySet<string>;
   /** The pauses that the email probes, by key. */
   probes?: readonly string[];
-  /** The traffic rules that the email uses, by key, and what they say about connections. */
-  rules?: { keys: readonly string[]; limits: MessageLimits };
+  /** The traffic rules that the email uses, by key, what they say about connections, and since when it is on its way. */
+  rules?: { keys: readonly string[]; limits: MessageLimits; takenMs?: number };
   /** What was known of the email when it asked; what becomes of it is counted then. */
   email?: CountedEmail;
 }
@@ -185,8 +185,15 @@ export class Permit {
     const left = this.#shaping.candidates(open, provider, question);
     const chosen = this.#shaping.choose(left.free);
     if (chosen) {
-      const { keys, limits } = chosen;
-      return { ...answer, avoid: this.#allBut(...chosen.relays), rules: { keys, limits: { ...limits, provider } } };
+      const { keys, limits, takenMs } = chosen;
+      const { allowances } = this.#shaping;
+      const begun = (): void => {
+        for (const key of keys) allowances.begun(key, rules.takenMs);
+        delete rules.takenMs;
+      };
+      const [budget] = keys.flatMap((key) => allowances.connectionsOf(key) ?? []);
+      const rules: Grant['rules'] & object = { keys, limits: { ...limits, provider, budget, begun }, takenMs };
+      return { ...answer, avoid: this.#allBut(...chosen.relays), rules };
     }
     this.abandon(answer);
     return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
@@ -282,7 +289,7 @@ export class Permit {
 
   /** Notes that the email got no outcome: no server was offered it. */
   abandon(grant: Grant): void {
-    this.#leave(grant, false);
+    this.#leave(grant);
     this.#reportProbes(grant, 'none');
   }
 
@@ -307,8 +314,8 @@ export class Permit {
     return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
   }
 
-  #leave({ rules }: Grant, isOffered = true): void {
-    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, isOffered);
+  #leave({ rules }: Grant): void {
+    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, rules?.takenMs);
   }
 
   #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {

@@ -210,14 +210,17 @@ export class Shaping {
    * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
    * needs.
    */
-  choose(free: readonly Candidate[]): { relays: string[]; keys: string[]; limits: Limits } | undefined {
+  choose(
+    free: readonly Candidate[],
+  ): (Pick<Candidate, 'keys' | 'limits'> & { relays: string[]; takenMs: number }) | undefined {
     const warming = free.filter(({ isWarming }) => isWarming);
     const limited = warming.length > 0 ? warming : free.filter(({ limits }) => Object.keys(limits).length > 0);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
     if (!chosen) return undefined;
-    for (const key of chosen.keys) this.allowances.take(key);
     const { keys, limits } = chosen;
-    return { keys, limits, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
+    const takenMs = this.#now();
+    for (const key of keys) this.allowances.take(key, takenMs);
+    return { keys, limits, takenMs, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */

@@ -168,7 +168,7 @@ describe('the allowance of a day', () => {
     expect(allowances.ask(key, WARM_UP_LIMITS)).toBeUndefined();
     allowances.take(key);
     expect(allowances.ask(key, WARM_UP_LIMITS)).toBeDefined();
-    allowances.done(key, false);
+    allowances.done(key, 0);
     expect(allowances.ask(key, WARM_UP_LIMITS)).toBeUndefined();
   });
 });

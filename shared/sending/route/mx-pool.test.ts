@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
-import { createFaultyRelay } from '../../../tests/support/faulty-relay.ts';
+import { createFaultyRelay, type RelayEvent } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
+import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { SmtpUnavailableError } from '../transport/errors.ts';
 import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 
@@ -235,6 +236,32 @@ describe('many destinations', () => {
     expect(pool.usage().connections).toBeLessThanOrEqual(4);
     expect(finished.findLastIndex((name) => name !== names[0])).toBeLessThan(300);
     expect(most).toBeLessThanOrEqual(12);
+  });
+
+  it('of one provider never have more connections than a rule, also while some are idle or end', async () => {
+    const [names, most] = [Array.from({ length: 6 }, fresh), 3];
+    let [open, opened, allowed] = [0, 0, most];
+    const watch = ({ kind }: RelayEvent): void => {
+      if (kind !== 'message') open += kind === 'open' ? 1 : -1;
+      opened = Math.max(opened, open);
+    };
+    for (const name of names) await world().host(name, { watch });
+    const pool = poolOf();
+    const budget = new ConnectionBudget(() => allowed);
+    const limits = { provider: 'one.test', connections: most, messagesPerConnection: 4, budget };
+    // The permit lets no more messages go at a time than there may be connections.
+    const emails = names.flatMap((name) => Array.from({ length: 12 }, (_, email) => `${email}@${name}`));
+    const mixed = emails.toSorted((a, b) => a.length - b.length || a.localeCompare(b));
+    const lane = async (): Promise<void> => {
+      for (let to = mixed.shift(); to; to = mixed.shift())
+        expect(await send(pool, to, limits)).toMatchObject({ kind: 'accepted' });
+    };
+    await Promise.all(Array.from({ length: most }, lane));
+    expect(opened).toBe(most);
+    expect(budget.used).toBeGreaterThan(0);
+    allowed = 0;
+    budget.trim();
+    await eventually(() => Promise.resolve(open === 0 && budget.used === 0));
   });
 
   it('lets destinations that never answer hold two connections each at most', async () => {

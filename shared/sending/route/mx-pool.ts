@@ -119,7 +119,7 @@ export class MxPool {
 
   constructor(options: MxPoolOptions) {
     this.#options = options;
-    this.#budget = new ConnectionBudget(options.maxConnections);
+    this.#budget = new ConnectionBudget(() => options.maxConnections);
     const allowed = options.sources.flatMap(({ allowedNetworks }) => allowedNetworks);
     const { isCallable } = createAddressRule(allowed);
     const port = options.sources[0]?.port ?? 25;

@@ -18,7 +18,7 @@ const RESERVED_PART = 1 / 4;
  * connection ends for a pool that needs one elsewhere, and while some wait, the pools end theirs after a few messages.
  */
 export class ConnectionBudget {
-  readonly #max: number;
+  readonly #max: () => number;
   #used = 0;
   /** The number of connections of each pool that has some. */
   readonly #held = new Map<BudgetMember, number>();
@@ -28,8 +28,8 @@ export class ConnectionBudget {
   readonly #idle = new Set<BudgetMember>();
   #isServing = false;
 
-  /** @param max open connections, over all pools together */
-  constructor(max: number) {
+  /** @param max tells how many connections may be open, over all pools together */
+  constructor(max: () => number) {
     this.#max = max;
   }
 
@@ -44,13 +44,13 @@ export class ConnectionBudget {
 
   /** The number of connections that a pool may open now. Campaigns leave a quarter of all to urgent messages. */
   free(isUrgent: boolean): number {
-    const reserved = isUrgent ? 0 : Math.floor(this.#max * RESERVED_PART);
-    return Math.max(0, this.#max - this.#used - reserved);
+    const reserved = isUrgent ? 0 : Math.floor(this.#max() * RESERVED_PART);
+    return Math.max(0, this.#max() - this.#used - reserved);
   }
 
   /** What each of the pools may have, so that none opens further connections at the cost of others. */
   get share(): number {
-    return Math.max(1, Math.floor(this.#max / Math.max(1, this.#held.size)));
+    return Math.max(1, Math.floor(this.#max() / Math.max(1, this.#held.size)));
   }
 
   opened(member: BudgetMember): void {
@@ -69,6 +69,15 @@ export class ConnectionBudget {
   /** Notes that a pool needs a connection more, and ends an idle one of another pool for it. */
   want(member: BudgetMember): void {
     this.#waiting.add(member);
+    this.#endIdle();
+  }
+
+  /** Ends idle connections of which there are more than there may be. */
+  trim(): void {
+    for (let over = this.#used - this.#max(); over > 0; over -= 1) this.#endIdle();
+  }
+
+  #endIdle(): void {
     const [idle] = this.#idle;
     if (idle && !idle.endIdle()) this.#idle.delete(idle);
   }

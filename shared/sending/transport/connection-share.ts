@@ -1,4 +1,4 @@
-import type { SmtpUrgency } from './message-queue.ts';
+import type { MessageQueue, SmtpUrgency } from './message-queue.ts';
 import type { PoolServer, ServerHealth } from './server-health.ts';
 
 /** The share of the connections that campaigns leave to more urgent messages. */
@@ -67,6 +67,13 @@ export class ConnectionShare {
     const freeOfLessUrgent = limitOf('automation', max) - lessUrgent;
     if (urgency === 'automation') return freeOfLessUrgent;
     return Math.min(freeOfLessUrgent, limitOf('campaign', max) - campaign);
+  }
+
+  /** The number of connections to open for the waiting messages, beyond those being opened. */
+  wanted(queue: MessageQueue): number {
+    const useful = (urgency: SmtpUrgency) => Math.min(queue.waiting(urgency), this.freeConnections(urgency));
+    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.freeConnections('automation'));
+    return queue.retries + queue.waiting('transactional') + lessUrgent - this.#health.openings;
   }
 
   #carriedBy(server: PoolServer): Carried {

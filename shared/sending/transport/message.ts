@@ -1,3 +1,4 @@
+import type { ConnectionBudget } from './connection-budget.ts';
 import type { RawMessage } from './data-content.ts';
 import type { SmtpReply } from './smtp-reply.ts';
 
@@ -64,4 +65,8 @@ export interface MessageLimits {
   connections?: number;
   /** A connection ends after so many messages for the provider. */
   messagesPerConnection?: number;
+  /** What this process may open of `connections`. */
+  budget?: ConnectionBudget | undefined;
+  /** Called whenever the message begins on a connection. */
+  begun?: () => void;
 }

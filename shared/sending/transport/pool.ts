@@ -9,21 +9,14 @@ import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
 import { Openings } from './openings.ts';
+import { RuledConnections } from './ruled-connections.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
 import { interruption, type MessageState } from './transaction.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 import type { PoolOptions, SendOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
-
-/** A connection of the pool. */
-interface Session {
-  readonly conversation: Conversation<QueuedMessage>;
-  readonly server: PoolServer;
-  /** The urgency of the messages on it; undefined while it is idle. */
-  carries: SmtpUrgency | undefined;
-  readonly carried: CarriedMessages;
-}
+import type { Session } from './session.ts';
 
 const MESSAGES_PER_CONNECTION = 500;
 const IDLE_TIMEOUT_MS = 10_000;
@@ -40,6 +33,10 @@ export class Pool {
   readonly #quitting = new Set<Session>();
   readonly #idle: IdleSessions<Session>;
   readonly #openings = new Openings((server) => this.#lookAgain(server));
+  readonly #ruled = new RuledConnections((label) => ({
+    pump: () => this.pump(),
+    endIdle: () => this.#endIdle((session) => session.server.options.label === label),
+  }));
   #sending = 0;
   #latestFailure: SmtpUnavailableError | undefined;
   #isPumpDue = false;
@@ -72,6 +69,7 @@ export class Pool {
         resolve(wireEnvelope);
         return;
       }
+      if (limits && this.#options.budget) this.#ruled.note(limits, this.#health.labels, avoid);
       const options = { urgency, isAlone, avoid, limits, signal };
       this.#queue.add({ envelope: wireEnvelope, raw, ...options, isRetry: false, resolve, reject });
       this.pump();
@@ -105,11 +103,12 @@ export class Pool {
   #openWanted(): boolean {
     const { budget } = this.#options;
     const most = budget && this.#sessions.size === 0 ? UNPROVED_MAX : Infinity;
-    const own = Math.min(this.#connectionsWanted(), Math.min(this.#roomMax, most) - this.#health.connections);
+    const own = Math.min(this.#share.wanted(this.#queue), Math.min(this.#roomMax, most) - this.#health.connections);
     const free = budget?.free(this.#queue.hasUrgent) ?? own;
     for (let wanted = own; wanted > 0; wanted -= 1) {
-      const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
-      if (!server) return true;
+      const isWaiting = (label: string): boolean => this.#queue.isWaitingFor(label);
+      const server = this.#health.pick(({ options: { label } }) => isWaiting(label) && this.#ruled.hasRoom(label));
+      if (!server) return !this.#ruled.want(isWaiting);
       if (own - wanted >= free) {
         budget?.want(this);
         return false;
@@ -122,7 +121,7 @@ export class Pool {
   /** Ends idle connections to servers that waiting messages avoid, if these need the connections elsewhere. */
   #endAvoidedIdle(): void {
     if (!this.#queue.hasAvoiding) return;
-    let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
+    let missing = this.#share.wanted(this.#queue) - (this.#options.maxConnections - this.#health.connections);
     for (const session of this.#idle.newestFirst()) {
       if (missing <= 0) return;
       if (this.#queue.isWaitingFor(session.server.options.label)) continue;
@@ -157,17 +156,10 @@ export class Pool {
     });
   }
 
-  /** The number of connections to open for the waiting messages, beyond those being opened. */
-  #connectionsWanted(): number {
-    const useful = (urgency: SmtpUrgency) =>
-      Math.min(this.#queue.waiting(urgency), this.#share.freeConnections(urgency));
-    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.freeConnections('automation'));
-    return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#health.openings;
-  }
-
   async #open(server: PoolServer): Promise<void> {
     this.#health.opening(server);
     this.#options.budget?.opened(this);
+    this.#ruled.opened(server.options.label);
     const opening = this.#openings.begin(server);
     try {
       const connection = await this.#openConnection(server.options, opening.signal);
@@ -191,6 +183,7 @@ export class Pool {
     } catch (error) {
       this.#health.openingEnded(server);
       this.#options.budget?.ended(this);
+      this.#ruled.ended(server.options.label);
       this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
       else if (opening.isGivenUp) this.#pumpSoon();
@@ -278,6 +271,7 @@ export class Pool {
   #begin(session: Session, message: QueuedMessage): QueuedMessage {
     this.#sending += 1;
     if (message.limits) session.carried.note(message.limits);
+    message.limits?.begun?.();
     return message;
   }
 
@@ -301,20 +295,26 @@ export class Pool {
   /** Keeps a session without a message for later, or retires it. */
   #release(session: Session): void {
     const { budget } = this.#options;
-    if (this.#isSpent(session) || budget?.isWanted) {
+    const { label } = session.server.options;
+    if (this.#isSpent(session) || budget?.isWanted || this.#ruled.isWanted(label)) {
       this.#retire(session);
       this.#pumpSoon();
       return;
     }
     this.#idle.add(session);
     budget?.noteIdle(this);
+    this.#ruled.noteIdle(label);
   }
 
   /** Ends the connection that was idle first. @returns whether more are idle */
   endIdle(): boolean {
-    const oldest = this.#idle.newestFirst().at(-1);
+    return this.#endIdle(() => true);
+  }
+
+  #endIdle(isMeant: (session: Session) => boolean): boolean {
+    const oldest = this.#idle.newestFirst().findLast(isMeant);
     for (const session of this.#idle.takeAll((each) => each === oldest)) this.#retire(session);
-    return this.#idle.size > 0;
+    return this.#idle.some(isMeant);
   }
 
   /** Ends the connection of a session without a message. */
@@ -370,6 +370,7 @@ export class Pool {
     this.#quitting.delete(session);
     this.#idle.remove(session);
     this.#leave(session);
+    this.#ruled.ended(session.server.options.label);
     this.#pumpSoon();
     this.#checkDrained();
   }

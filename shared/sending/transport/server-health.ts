@@ -43,6 +43,7 @@ const INTERRUPTIONS_MAX = 3;
  */
 export class ServerHealth {
   readonly servers: readonly PoolServer[];
+  readonly labels: readonly string[];
   readonly #logger: SmtpPoolLogger;
   readonly #backoff: Backoff;
 
@@ -58,6 +59,7 @@ export class ServerHealth {
       isInClear: undefined,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
+    this.labels = [...new Set(servers.map(({ label }) => label))];
     this.#logger = logger;
     this.#backoff = backoff;
   }

@@ -1,0 +1,68 @@
+import type { BudgetMember, ConnectionBudget } from './connection-budget.ts';
+import type { MessageLimits } from './message.ts';
+
+interface Ruled {
+  label: string;
+  budget: ConnectionBudget;
+  member: BudgetMember;
+}
+
+/**
+ * The connections of a pool that count for traffic rules. A connection counts until its end, also while it is opened,
+ * idle or ending, because the provider counts it so.
+ */
+export class RuledConnections {
+  readonly #memberOf: (label: string) => BudgetMember;
+  readonly #rules = new Map<string, Ruled>();
+  readonly #open = new Map<string, number>();
+
+  /** @param memberOf the connections of the pool to the servers of a label */
+  constructor(memberOf: (label: string) => BudgetMember) {
+    this.#memberOf = memberOf;
+  }
+
+  /** Notes what rules say about the connections that a message may use: those of all labels but some. */
+  note({ provider, budget }: MessageLimits, labels: readonly string[], avoid?: ReadonlySet<string>): void {
+    for (const label of labels) {
+      const key = `${label} ${provider}`;
+      if (!budget || avoid?.has(label) || this.#rules.get(key)?.budget === budget) continue;
+      const rule = { label, budget, member: this.#memberOf(label) };
+      this.#rules.set(key, rule);
+      for (let open = this.#open.get(label) ?? 0; open > 0; open -= 1) budget.opened(rule.member);
+    }
+  }
+
+  hasRoom(label: string): boolean {
+    return this.#of(label).every(({ budget }) => budget.free(true) > 0);
+  }
+
+  /** Whether another pool needs one of these connections. */
+  isWanted(label: string): boolean {
+    return this.#of(label).some(({ budget }) => budget.isWanted);
+  }
+
+  /** Waits for room at labels without any. @returns whether there are some */
+  want(isNeeded: (label: string) => boolean): boolean {
+    const full = [...this.#rules.values()].filter(({ label, budget }) => budget.free(true) === 0 && isNeeded(label));
+    for (const { budget, member } of full) budget.want(member);
+    return full.length > 0;
+  }
+
+  opened(label: string): void {
+    this.#open.set(label, (this.#open.get(label) ?? 0) + 1);
+    for (const { budget, member } of this.#of(label)) budget.opened(member);
+  }
+
+  ended(label: string): void {
+    this.#open.set(label, (this.#open.get(label) ?? 1) - 1);
+    for (const { budget, member } of this.#of(label)) budget.ended(member);
+  }
+
+  noteIdle(label: string): void {
+    for (const { budget, member } of this.#of(label)) budget.noteIdle(member);
+  }
+
+  #of(label: string): Ruled[] {
+    return [...this.#rules.values()].filter((rule) => rule.label === label);
+  }
+}
