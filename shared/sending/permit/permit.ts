@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { AttemptLedger, OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
-import type { MessageLimits } from '../transport/message.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
 import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
@@ -17,7 +16,7 @@ import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
 import { Ledger, type DecidedEmail } from './ledger.ts';
 import type { ShapingFile } from '../../pure/traffic-rules.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import { allowanceKey, Shaping, type Candidate, type MailStream } from './shaping.ts';
+import { allowanceKey, Shaping, type Candidate, type MailStream, type UsedRules } from './shaping.ts';
 import { ProviderTurns } from './turns.ts';
 
 /** The permission to send one email. End it with `settle` or `abandon`. */
@@ -29,8 +28,8 @@ export interface Grant {
   avoid?: ReadonlySet<string>;
   /** The pauses that the email probes, by key. */
   probes?: readonly string[];
-  /** The traffic rules that the email uses, by key, what they say about connections, and since when it is on its way. */
-  rules?: { keys: readonly string[]; limits: MessageLimits; takenMs?: number };
+  /** The traffic rules that the email uses. */
+  rules?: UsedRules;
   /** What was known of the email when it asked; what becomes of it is counted then. */
   email?: CountedEmail;
 }
@@ -183,17 +182,10 @@ export class Permit {
     // Others may have been faster.
     const open = labels.filter((label) => !answer.avoid?.has(label));
     const left = this.#shaping.candidates(open, provider, question);
-    const chosen = this.#shaping.choose(left.free);
+    const chosen = this.#shaping.choose(left.free, provider);
     if (chosen) {
-      const { keys, limits, takenMs } = chosen;
-      const { allowances } = this.#shaping;
-      const begun = (): void => {
-        for (const key of keys) allowances.begun(key, rules.takenMs);
-        delete rules.takenMs;
-      };
-      const [budget] = keys.flatMap((key) => allowances.connectionsOf(key) ?? []);
-      const rules: Grant['rules'] & object = { keys, limits: { ...limits, provider, budget, begun }, takenMs };
-      return { ...answer, avoid: this.#allBut(...chosen.relays), rules };
+      const { relays: open, ...rules } = chosen;
+      return { ...answer, avoid: this.#allBut(...open), rules };
     }
     this.abandon(answer);
     return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
@@ -315,7 +307,7 @@ export class Permit {
   }
 
   #leave({ rules }: Grant): void {
-    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, rules?.takenMs);
+    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, rules?.onItsWay.takenMs);
   }
 
   #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {

@@ -14,6 +14,7 @@ import { planOf, type SourceWarmUp } from '../../pure/warm-up.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import type { MessageLimits } from '../transport/message.ts';
 import type { RelayState } from '../transport/relay-state.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
@@ -31,6 +32,14 @@ export interface Candidate {
   keys: string[];
   limits: Limits;
   isWarming: boolean;
+}
+
+/** The traffic rules that an email uses. */
+export interface UsedRules {
+  keys: readonly string[];
+  limits: MessageLimits;
+  /** Whether it is on its way to the wire, and since when. */
+  onItsWay: { takenMs?: number };
 }
 
 /** An email, as far as rules are about it. */
@@ -210,17 +219,22 @@ export class Shaping {
    * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
    * needs.
    */
-  choose(
-    free: readonly Candidate[],
-  ): (Pick<Candidate, 'keys' | 'limits'> & { relays: string[]; takenMs: number }) | undefined {
+  choose(free: readonly Candidate[], provider: string): (UsedRules & { relays: string[] }) | undefined {
     const warming = free.filter(({ isWarming }) => isWarming);
     const limited = warming.length > 0 ? warming : free.filter(({ limits }) => Object.keys(limits).length > 0);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
     if (!chosen) return undefined;
+    const { allowances } = this;
     const { keys, limits } = chosen;
-    const takenMs = this.#now();
-    for (const key of keys) this.allowances.take(key, takenMs);
-    return { keys, limits, takenMs, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
+    const onItsWay: UsedRules['onItsWay'] = { takenMs: this.#now() };
+    for (const key of keys) allowances.take(key, onItsWay.takenMs);
+    const begun = (): void => {
+      for (const key of keys) allowances.begun(key, onItsWay.takenMs);
+      delete onItsWay.takenMs;
+    };
+    const [budget] = keys.flatMap((key) => allowances.connectionsOf(key) ?? []);
+    const relays = limited.length > 0 ? [chosen.label] : free.map(({ label }) => label);
+    return { keys, limits: { ...limits, provider, budget, begun }, onItsWay, relays };
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
