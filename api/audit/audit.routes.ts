@@ -4,6 +4,7 @@ import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts'
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const endpoint = endpointsOf('Keys');
 
@@ -42,11 +43,10 @@ export const auditEntrySchema = model('AuditEntry', 'Who did what', {
 });
 
 /** An entry as callers see it. */
-export function auditView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
-  const { id, actor, keyId, keyName, operation, subjectIds, status, requestId, createdAt } = entry;
-  const done = { operation, subjectIds, outcome: outcomeOf(entry), status, requestId };
-  return { id, actor, keyId, keyName, ...done, at: createdAt.toISOString() };
-}
+export const auditView = viewOf(auditEntrySchema, (entry: AuditEntry) => ({
+  outcome: outcomeOf(entry),
+  at: entry.createdAt.toISOString(),
+}));
 
 const list = endpoint('listAudit', 'GET /audit', {
   roles: ['read'],

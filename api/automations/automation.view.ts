@@ -4,12 +4,9 @@ import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automatio
 import { referenceSchema } from '../http/references.ts';
 import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
 import type { AutomationDefinition } from '../../shared/domain/automations/automation-graphs.ts';
-import type {
-  Automation,
-  AutomationStep,
-  AutomationTransition,
-} from '../../shared/domain/automations/automation.entity.ts';
+import type { Automation, AutomationStep } from '../../shared/domain/automations/automation.entity.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const workflowFields = {
   id: z.uuid(),
@@ -30,20 +27,9 @@ const workflowFields = {
 export const workflowSchema = model('Workflow', 'An automation', workflowFields);
 
 /** An automation as callers see it. The API calls it a workflow. */
-export function workflowView(automation: Automation): z.infer<typeof workflowSchema> {
-  return {
-    id: automation.id,
-    name: automation.name,
-    description: automation.description ?? null,
-    enabled: automation.enabled,
-    triggerType: automation.triggerType,
-    triggerConfig: triggerConfigOf(automation),
-    allowReentry: automation.allowReentry,
-    projectId: automation.projectId,
-    createdAt: automation.createdAt.toISOString(),
-    updatedAt: automation.updatedAt.toISOString(),
-  };
-}
+export const workflowView = viewOf(workflowSchema, (automation: Automation) => ({
+  triggerConfig: triggerConfigOf(automation),
+}));
 
 export const listedWorkflowSchema = model('ListedWorkflow', 'An automation in a list', {
   ...workflowFields,
@@ -69,19 +55,10 @@ const stepFields = {
 export const stepSchema = model('WorkflowStep', 'A step of an automation', stepFields);
 
 /** A step as callers see it. */
-export function stepView(step: AutomationStep): z.infer<typeof stepSchema> {
-  return {
-    id: step.id,
-    type: step.type,
-    name: step.name,
-    position: { x: step.positionX, y: step.positionY },
-    config: step.config,
-    workflowId: step.automationId,
-    templateId: step.templateId ?? null,
-    createdAt: step.createdAt.toISOString(),
-    updatedAt: step.updatedAt.toISOString(),
-  };
-}
+export const stepView = viewOf(stepSchema, ({ positionX, positionY, automationId }: AutomationStep) => ({
+  position: { x: positionX, y: positionY },
+  workflowId: automationId,
+}));
 
 export const transitionSchema = model('WorkflowTransition', 'A transition from one step to another', {
   id: z.uuid(),
@@ -93,16 +70,7 @@ export const transitionSchema = model('WorkflowTransition', 'A transition from o
 });
 
 /** A transition as callers see it. */
-export function transitionView(transition: AutomationTransition): z.infer<typeof transitionSchema> {
-  return {
-    id: transition.id,
-    fromStepId: transition.fromStepId,
-    toStepId: transition.toStepId,
-    branch: transition.branch ?? null,
-    createdAt: transition.createdAt.toISOString(),
-    updatedAt: transition.updatedAt.toISOString(),
-  };
-}
+export const transitionView = viewOf(transitionSchema);
 
 const connectedStepSchema = model('ConnectedStep', 'A step with its template and its transitions', {
   ...stepFields,

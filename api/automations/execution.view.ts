@@ -8,6 +8,7 @@ import { referenceSchema } from '../http/references.ts';
 import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import type { Execution, StepExecution } from '../../shared/domain/automations/executions.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const executionFields = {
   id: z.uuid(),
@@ -28,23 +29,10 @@ const executionFields = {
 export const executionSchema = model('WorkflowExecution', 'A run of an automation for one contact', executionFields);
 
 /** An execution as callers see it. */
-export function executionView(execution: Execution): z.infer<typeof executionSchema> {
-  return {
-    id: execution.id,
-    workflowId: execution.automationId,
-    contactId: execution.contactId,
-    status: execution.status,
-    currentStepId: execution.currentStepId,
-    exitReason: execution.exitReason,
-    context: execution.context,
-    startedAt: execution.startedAt.toISOString(),
-    completedAt: execution.completedAt?.toISOString() ?? null,
-    createdAt: execution.createdAt.toISOString(),
-    updatedAt: execution.updatedAt.toISOString(),
-    temporalWorkflowId: executionWorkflowId(execution.id),
-    temporalRunId: execution.temporalRunId,
-  };
-}
+export const executionView = viewOf(executionSchema, ({ id, automationId }: Execution) => ({
+  workflowId: automationId,
+  temporalWorkflowId: executionWorkflowId(id),
+}));
 
 const stepRefSchema = model('ExecutedStep', 'A step by id, name and type', {
   id: z.uuid(),
@@ -78,18 +66,7 @@ const stepExecutionSchema = model('StepExecution', 'What became of a step', {
   completedAt: z.iso.datetime().nullable(),
 });
 
-function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionSchema> {
-  return {
-    id: record.id,
-    stepId: record.stepId,
-    step: record.step,
-    status: record.status,
-    output: record.output,
-    error: record.error,
-    startedAt: record.startedAt.toISOString(),
-    completedAt: record.completedAt?.toISOString() ?? null,
-  };
-}
+const stepExecutionView = viewOf(stepExecutionSchema);
 
 export const executionDetailSchema = model('WorkflowExecutionDetail', 'An execution with what became of each step', {
   ...executionFields,

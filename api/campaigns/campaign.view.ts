@@ -5,8 +5,9 @@ import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts'
 import { percent } from '../http/percent.ts';
 import { ALL } from '../../shared/sending/permit/keys.ts';
 import { isHoldCurrent } from '../../shared/pure/emails/hold.ts';
-import { contentSchema, contentView } from '../templates/content.view.ts';
+import { contentSchema } from '../templates/content.view.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 /** The counters that the interface document names. */
 const countersSchema = z.object({
@@ -18,23 +19,8 @@ const countersSchema = z.object({
   bouncedCount: z.int(),
 });
 
-function countersView(campaign: Campaign): z.infer<typeof countersSchema> {
-  return {
-    totalRecipients: campaign.totalRecipients,
-    sentCount: campaign.sentCount,
-    deliveredCount: campaign.deliveredCount,
-    openedCount: campaign.openedCount,
-    clickedCount: campaign.clickedCount,
-    bouncedCount: campaign.bouncedCount,
-  };
-}
-
 /** Opens and clicks of people, beside those of all. */
 const humanCountersSchema = z.object({ humanOpenedCount: z.int(), humanClickedCount: z.int() });
-
-function humanCountersView({ humanOpenedCount, humanClickedCount }: Campaign): z.infer<typeof humanCountersSchema> {
-  return { humanOpenedCount, humanClickedCount };
-}
 
 export const campaignSchema = model('Campaign', 'One email to many contacts', {
   id: z.uuid(),
@@ -74,28 +60,11 @@ function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof ca
 }
 
 /** A campaign as callers see it. */
-export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema> {
-  return {
-    id: campaign.id,
-    ...contentView(campaign),
-    status: campaign.status,
-    audienceType: campaign.audienceType,
-    audienceCondition: campaign.audienceCondition ?? null,
-    segmentId: campaign.segmentId ?? null,
-    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
-    ...countersView(campaign),
-    ...humanCountersView(campaign),
-    projectId: campaign.projectId,
-    sentAt: campaign.sentAt?.toISOString() ?? null,
-    error: campaign.error ?? null,
-    waiting: waitingView(campaign),
-    paused: Boolean(campaign.pausedAt),
-    pausedAt: campaign.pausedAt?.toISOString() ?? null,
-    public: campaign.isPublic,
-    createdAt: campaign.createdAt.toISOString(),
-    updatedAt: campaign.updatedAt.toISOString(),
-  };
-}
+export const campaignView = viewOf(campaignSchema, (campaign: Campaign) => ({
+  waiting: waitingView(campaign),
+  paused: Boolean(campaign.pausedAt),
+  public: campaign.isPublic,
+}));
 
 export const campaignStatsSchema = model('CampaignStats', 'Counters and rates of a campaign', {
   ...countersSchema.shape,
@@ -114,16 +83,9 @@ export const campaignStatsSchema = model('CampaignStats', 'Counters and rates of
 });
 
 /** The counters of a campaign, and its rates in percent of the emails that were sent. */
-export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignStatsSchema> {
+export const campaignStatsView = viewOf(campaignStatsSchema, (campaign: Campaign) => {
   const rateOf = (counted: number): number => percent(counted, campaign.sentCount);
   return {
-    ...countersView(campaign),
-    ...humanCountersView(campaign),
-    complainedCount: campaign.complainedCount,
-    unsubscribedCount: campaign.unsubscribedCount,
-    failedCount: campaign.failedCount,
-    skippedCount: campaign.skippedCount,
-    suppressedCount: campaign.suppressedCount,
     openRate: rateOf(campaign.openedCount),
     clickRate: rateOf(campaign.clickedCount),
     humanOpenRate: rateOf(campaign.humanOpenedCount),
@@ -131,4 +93,4 @@ export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignSt
     bounceRate: rateOf(campaign.bouncedCount),
     deliveryRate: rateOf(campaign.deliveredCount),
   };
-}
+});

@@ -8,7 +8,7 @@ import {
 } from '../../shared/domain/campaigns/recipients.ts';
 import { UNREACHED, type ListedEmail } from '../../shared/domain/emails/email-lists.ts';
 import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
-import { emailMoments, emailView } from '../emails/email.view.ts';
+import { emailMoments } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
@@ -16,6 +16,7 @@ import { ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery, formatQuery } from '../http/pagination.ts';
 import { campaignEndpoint } from './campaigns.schemas.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const moment = z.iso.datetime().nullable();
 
@@ -32,30 +33,14 @@ const recipientSchema = model('Recipient', 'What became of a recipient of a camp
 });
 type Recipient = z.infer<typeof recipientSchema>;
 
-function recipientView(email: ListedEmail): Recipient {
-  const { id: emailId, status: state, to, contactId, error: words, deferrals, ...rest } = emailView(email);
-  const { nextAttemptAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt } = rest;
-  const { humanOpenedAt, humanClickedAt } = rest;
-  return {
-    emailId,
-    number: email.seq ?? 0,
-    state,
-    email: to,
-    contactId,
-    words,
-    deferrals,
-    nextAttemptAt,
-    sentAt,
-    deliveredAt,
-    openedAt,
-    clickedAt,
-    bouncedAt,
-    complainedAt,
-    unsubscribedAt,
-    humanOpenedAt,
-    humanClickedAt,
-  };
-}
+const recipientView = viewOf(recipientSchema, (email: ListedEmail) => ({
+  emailId: email.id,
+  number: email.seq ?? 0,
+  state: email.status,
+  email: email.to,
+  words: email.error,
+  nextAttemptAt: email.retryAt?.toISOString() ?? null,
+}));
 
 const COLUMNS = Object.keys(recipientSchema.shape) as (keyof Recipient)[];
 

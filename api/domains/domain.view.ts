@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { domainRecords, RECORD_PURPOSES } from '../../shared/domain/domains/dns-records.ts';
 import { recordSourceOf } from '../../shared/domain/domains/domain-checks.ts';
 import type { KeyedSenderDomain } from '../../shared/domain/domains/sender-domains.ts';
+import { viewOf } from '../http/view.ts';
 import { model } from '../../shared/pure/model.ts';
 
 const dnsRecordSchema = model('DnsRecord', 'A DNS record to set up', {
@@ -32,21 +33,11 @@ export const domainSchema = model('Domain', 'A domain to send from', {
 });
 
 /** A sender domain as callers see it, with the DNS records its owner is to set up. */
-export function domainView(domain: KeyedSenderDomain, inboundDomain: string | undefined): z.infer<typeof domainSchema> {
-  return {
-    id: domain.id,
-    domain: domain.domain,
-    verified: domain.verified,
-    status: domain.verified ? 'VERIFIED' : 'PENDING',
-    signed: domain.dnsVerified,
-    records: domainRecords(recordSourceOf(domain, inboundDomain)).map((record) => ({
-      ...record,
-      found: domain.recordsFound.includes(record.purpose),
-    })),
-    projectId: domain.projectId,
-    lastCheckedAt: domain.lastCheckedAt?.toISOString() ?? null,
-    verifiedAt: domain.verifiedAt?.toISOString() ?? null,
-    createdAt: domain.createdAt.toISOString(),
-    updatedAt: domain.updatedAt.toISOString(),
-  };
-}
+export const domainView = viewOf(domainSchema, (domain: KeyedSenderDomain, inboundDomain: string | undefined) => ({
+  status: domain.verified ? ('VERIFIED' as const) : ('PENDING' as const),
+  signed: domain.dnsVerified,
+  records: domainRecords(recordSourceOf(domain, inboundDomain)).map((record) => ({
+    ...record,
+    found: domain.recordsFound.includes(record.purpose),
+  })),
+}));

@@ -6,6 +6,7 @@ import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-type
 import { MACHINE_REASONS } from '../../shared/pure/engagement/machine-judge.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const moment = z.iso.datetime().nullable();
 
@@ -88,38 +89,10 @@ export const emailStorySchema = model('EmailStory', 'An email, what happened to 
 const isoOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 /** An email as callers see it. */
-export function emailView(email: ListedEmail): z.infer<typeof emailSchema> {
-  return {
-    id: email.id,
-    status: email.status,
-    type: email.type,
-    to: email.to,
-    subject: email.subject,
-    contactId: email.contactId,
-    campaignId: email.campaignId,
-    templateId: email.templateId,
-    topicId: email.topicId,
-    workflowId: email.workflowId,
-    executionId: email.executionId,
-    error: email.error,
-    deferrals: email.deferrals,
-    nextAttemptAt: isoOf(email.retryAt),
-    scheduledAt: isoOf(email.scheduledAt),
-    tags: email.tags ?? [],
-    createdAt: email.createdAt.toISOString(),
-    sentAt: isoOf(email.sentAt),
-    deliveredAt: isoOf(email.deliveredAt),
-    openedAt: isoOf(email.openedAt),
-    clickedAt: isoOf(email.clickedAt),
-    bouncedAt: isoOf(email.bouncedAt),
-    complainedAt: isoOf(email.complainedAt),
-    unsubscribedAt: isoOf(email.unsubscribedAt),
-    humanOpenedAt: isoOf(email.humanOpenedAt),
-    humanClickedAt: isoOf(email.humanClickedAt),
-    opens: email.opens,
-    clicks: email.clicks,
-  };
-}
+export const emailView = viewOf(emailSchema, ({ retryAt, tags }: ListedEmail) => ({
+  nextAttemptAt: isoOf(retryAt),
+  tags: tags ?? [],
+}));
 
 function entryView({ at, nextAttemptAt, ...entry }: TimelineEntry) {
   return { at: at.toISOString(), ...entry, ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }) };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Event } from '../../shared/domain/events/event.ts';
 import type { ListedEvent } from '../../shared/domain/events/event-lists.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 export const eventSchema = model('Event', 'Something that happened', {
   id: z.uuid(),
@@ -22,17 +22,7 @@ export const listedEventSchema = model('ListedEvent', 'An event with the address
 });
 
 /** An event as callers see it. */
-export function eventView(event: Event): z.infer<typeof eventSchema> {
-  return {
-    id: event.id,
-    name: event.name,
-    data: event.data,
-    contactId: event.contactId ?? null,
-    emailId: event.emailId ?? null,
-    projectId: event.projectId,
-    createdAt: event.createdAt.toISOString(),
-  };
-}
+export const eventView = viewOf(eventSchema);
 
 /** An event in a list, with the address of its contact. */
 export function listedEventView(event: ListedEvent): z.infer<typeof listedEventSchema> {

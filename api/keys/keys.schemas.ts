@@ -4,6 +4,7 @@ import type { Key } from '../../shared/domain/projects/key.entity.ts';
 import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 /** The key that made a request. */
 export const ownKeySchema = model('OwnKey', 'The key that made the request', {
@@ -28,19 +29,7 @@ export const createdKeySchema = model('CreatedKey', 'A new key', {
 });
 
 /** What a request shows of a key. */
-export function keyView(key: Key, currentId: string): z.infer<typeof keySchema> {
-  return {
-    id: key.id,
-    name: key.name,
-    role: key.role,
-    senderDomains: key.senderDomains ?? null,
-    expiresAt: key.expiresAt?.toISOString() ?? null,
-    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
-    isCurrent: key.id === currentId,
-    createdAt: key.createdAt.toISOString(),
-    updatedAt: key.updatedAt.toISOString(),
-  };
-}
+export const keyView = viewOf(keySchema, ({ id }: Key, currentId: string) => ({ isCurrent: id === currentId }));
 
 const nameSchema = z
   .string()

@@ -14,6 +14,7 @@ import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { ownKeySchema } from '../keys/keys.schemas.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const endpoint = endpointsOf('Projects', 'RESOURCE_NOT_FOUND');
 
@@ -50,20 +51,11 @@ const ownProjectSchema = model('OwnProject', 'The project of the key, and the ke
   key: ownKeySchema,
 });
 
-function projectView(project: Project): z.infer<typeof projectSchema> {
-  return {
-    id: project.id,
-    name: project.name,
-    public: project.publicKey,
-    ...brandOf(project),
-    publicKeyRules: project.publicKeyRules ?? null,
-    clientAddresses: project.clientAddresses,
-    doubleOptIn: settingsOf(project.doubleOptIn ?? null),
-    trafficRules: project.trafficRules ?? null,
-    createdAt: project.createdAt.toISOString(),
-    updatedAt: project.updatedAt.toISOString(),
-  };
-}
+const projectView = viewOf(projectSchema, (project: Project) => ({
+  public: project.publicKey,
+  ...brandOf(project),
+  doubleOptIn: settingsOf(project.doubleOptIn ?? null),
+}));
 
 /** A key knows no project but its own. @throws AppError RESOURCE_NOT_FOUND */
 function assertOwn(project: { id: string }, id: string): void {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Segment } from '../../shared/domain/segments/segment.entity.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 export const segmentSchema = model('Segment', 'A group of contacts', {
   id: z.uuid(),
@@ -23,21 +24,6 @@ export const segmentSchema = model('Segment', 'A group of contacts', {
 });
 
 /** A segment as callers see it. */
-export function segmentView(segment: Segment): z.infer<typeof segmentSchema> {
-  return {
-    id: segment.id,
-    name: segment.name,
-    description: segment.description ?? null,
-    type: segment.type,
-    condition: segment.condition ?? null,
-    trackMembership: segment.trackMembership,
-    memberCount: segment.memberCount,
-    computeError:
-      segment.computeError && segment.computeErrorAt
-        ? { message: segment.computeError, at: segment.computeErrorAt.toISOString() }
-        : null,
-    projectId: segment.projectId,
-    createdAt: segment.createdAt.toISOString(),
-    updatedAt: segment.updatedAt.toISOString(),
-  };
-}
+export const segmentView = viewOf(segmentSchema, ({ computeError, computeErrorAt }: Segment) => ({
+  computeError: computeError && computeErrorAt ? { message: computeError, at: computeErrorAt.toISOString() } : null,
+}));

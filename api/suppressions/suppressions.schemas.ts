@@ -8,6 +8,7 @@ import { answeredAddress } from '../http/answered-address.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, formatQuery, textQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 export const suppressionSchema = model('Suppression', 'An address that gets no email, and why', {
   email: answeredAddress.nullable().describe('null once its contact was erased; the address stays suppressed'),
@@ -80,8 +81,6 @@ export function suppressionCursor({ at, hash }: SuppressionCursor): string {
 }
 
 /** A suppression as callers see it. */
-export function suppressionView(suppression: ListedSuppression): z.infer<typeof suppressionSchema> {
-  const { email, reason, words, emailId, campaignId, createdAt } = suppression;
-  const origin = reason === 'MANUAL' ? 'manual' : 'email';
-  return { email, reason, words, origin, emailId, campaignId, createdAt: createdAt.toISOString() };
-}
+export const suppressionView = viewOf(suppressionSchema, ({ reason }: ListedSuppression) => ({
+  origin: reason === 'MANUAL' ? ('manual' as const) : ('email' as const),
+}));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Template } from '../../shared/domain/templates/template.entity.ts';
-import { contentSchema, contentView } from './content.view.ts';
+import { contentSchema } from './content.view.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 export const templateSchema = model('Template', 'Content that emails are made from', {
   id: z.uuid(),
@@ -12,12 +12,4 @@ export const templateSchema = model('Template', 'Content that emails are made fr
 });
 
 /** A template as callers see it. */
-export function templateView(template: Template): z.infer<typeof templateSchema> {
-  return {
-    id: template.id,
-    ...contentView(template),
-    projectId: template.projectId,
-    createdAt: template.createdAt.toISOString(),
-    updatedAt: template.updatedAt.toISOString(),
-  };
-}
+export const templateView = viewOf(templateSchema);

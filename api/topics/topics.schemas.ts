@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Topic } from '../../shared/domain/topics/topic.entity.ts';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import { DEFAULT_SUBSCRIPTIONS, TOPIC_KEY, VISIBILITIES } from '../../shared/pure/topics.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { campaignReferenceSchema, referenceSchema, stepReferenceSchema } from '../http/references.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
@@ -64,22 +64,7 @@ export const topicSchema = model('Topic', 'Something that contacts may join and 
 });
 
 /** A topic as callers see it. */
-export function topicView(topic: Topic): z.infer<typeof topicSchema> {
-  const { id, key, name: shown, description: about, defaultSubscription, visibility, doubleOptIn, projectId } = topic;
-  return {
-    id,
-    key,
-    name: shown,
-    description: about ?? null,
-    texts: topic.texts,
-    defaultSubscription,
-    visibility,
-    doubleOptIn: doubleOptIn ?? null,
-    projectId,
-    createdAt: topic.createdAt.toISOString(),
-    updatedAt: topic.updatedAt.toISOString(),
-  };
-}
+export const topicView = viewOf(topicSchema);
 
 export const topicListQuery = z.object({
   ...offsetPageQuery,

@@ -6,6 +6,7 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
+import { viewOf } from '../http/view.ts';
 
 const url = z
   .string()
@@ -155,45 +156,19 @@ export function deliveryCursor({ at, source, id }: ListPlace): string {
   return encodeCursor({ at, source: String(source), id });
 }
 
-const iso = (moment: Date | null): string | null => moment?.toISOString() ?? null;
-
 function statusOf(isEnabled: boolean, failures: number): z.infer<typeof webhookSchema>['status'] {
   if (!isEnabled) return 'disabled';
   return failures > 0 ? 'failing' : 'active';
 }
 
 /** An endpoint as callers see it. */
-export function webhookView(endpoint: WebhookEndpoint): z.infer<typeof webhookSchema> {
-  const { failingSince, retryAt, disabledAt, previousSecretUntil, createdAt, updatedAt, failures, ...rest } = endpoint;
-  return {
-    ...rest,
-    status: statusOf(endpoint.enabled, failures),
-    failingSince: iso(failingSince),
-    retryAt: iso(retryAt),
-    disabledAt: iso(disabledAt),
-    previousSecretExpiresAt: iso(previousSecretUntil),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-  };
-}
+export const webhookView = viewOf(webhookSchema, ({ enabled, failures, previousSecretUntil }: WebhookEndpoint) => ({
+  status: statusOf(enabled, failures),
+  previousSecretExpiresAt: previousSecretUntil?.toISOString() ?? null,
+}));
 
 /** A delivery as callers see it. */
-export function deliveryView(delivery: WebhookDelivery): z.infer<typeof deliverySchema> {
-  const { id, eventId, eventName, eventCount, contactId, status, attempts, statusCode, error, durationMs } = delivery;
-  return {
-    id,
-    eventId,
-    type: eventName,
-    eventCount,
-    contactId,
-    status,
-    attempts,
-    statusCode,
-    error,
-    durationMs,
-    retryAt: iso(delivery.retryAt),
-    recordedAt: delivery.eventAt.toISOString(),
-    createdAt: delivery.createdAt.toISOString(),
-    updatedAt: delivery.updatedAt.toISOString(),
-  };
-}
+export const deliveryView = viewOf(deliverySchema, ({ eventName, eventAt }: WebhookDelivery) => ({
+  type: eventName,
+  recordedAt: eventAt.toISOString(),
+}));
