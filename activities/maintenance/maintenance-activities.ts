@@ -1,4 +1,4 @@
-import { CLEAN_UP_KINDS, cleanUpChunk, type CleanUpReport } from '../../shared/domain/lifecycle/maintenance.ts';
+import { cleanUpChunk, cleanUpKinds, type CleanUpReport } from '../../shared/domain/lifecycle/maintenance.ts';
 import { retentionOf } from '../../shared/domain/lifecycle/retention.ts';
 import { sendTlsReports } from '../../shared/domain/emails/tls-reports.ts';
 import { createDnsLookups } from '../../shared/platform/dns/lookups.ts';
@@ -24,11 +24,12 @@ export function createMaintenanceActivities(deps: ActivityDeps) {
     /** Removes expired rows, each kind chunk by chunk. Safe to run twice. */
     async cleanUp(): Promise<CleanUpReport> {
       const retention = retentionOf(deps.config);
-      const report = Object.fromEntries(CLEAN_UP_KINDS.map((kind) => [kind, 0])) as unknown as CleanUpReport;
+      const kinds = cleanUpKinds(retention);
+      const report = Object.fromEntries(kinds.map((kind) => [kind, 0])) as unknown as CleanUpReport;
       return withHeartbeat(
         deps,
         async (signal, advance) => {
-          for (const kind of CLEAN_UP_KINDS) {
+          for (const kind of kinds) {
             let position: string | undefined;
             do {
               signal.throwIfAborted();

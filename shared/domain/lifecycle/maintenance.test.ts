@@ -6,7 +6,7 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import { createMaintenanceActivities } from '../../../activities/maintenance/maintenance-activities.ts';
 import { testConfig } from '../../../tests/support/config.ts';
 import { createJob, endJob } from '../jobs/jobs.ts';
-import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk } from './maintenance.ts';
+import { CLEAN_UP_CHUNK, cleanUpChunk, cleanUpKinds } from './maintenance.ts';
 import { retentionOf } from './retention.ts';
 import { healthKey } from '../../sending/permit/keys.ts';
 import { createPermitStore } from '../emails/permit-store.ts';
@@ -20,8 +20,9 @@ const em = () => database.orm.em.fork();
 /** Cleans up one chunk of every kind. @returns how many rows of each were deleted */
 async function cleanUp(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const kind of CLEAN_UP_KINDS) {
-    counts[kind] = (await cleanUpChunk(em(), kind, retentionOf(testConfig()))).removed;
+  const retention = retentionOf(testConfig());
+  for (const kind of cleanUpKinds(retention)) {
+    counts[kind] = (await cleanUpChunk(em(), kind, retention)).removed;
   }
   return counts;
 }
