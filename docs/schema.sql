@@ -895,6 +895,7 @@ create table warm_up (
   reason text,
   moved_on date,
   use jsonb not null,
+  setback text,
   constraint warm_up_pkey PRIMARY KEY (source, provider),
   constraint warm_up_source_fkey FOREIGN KEY (source) REFERENCES source(name) ON DELETE CASCADE
 );

@@ -648,6 +648,7 @@ export const tables = schema({
     reason: nullable(text),
     movedOn: nullable(date),
     use: jsonb,
+    setback: nullable(text),
   },
   webhookDelivery: {
     id: text,

@@ -16,7 +16,7 @@ const NONE: DayResults = { offered: 0, accepted: 0, complaints: 0, hard: 0, agai
 
 /** Lives through days from the first of June on, each with its results. */
 function live(days: (Partial<DayResults> | undefined)[], step = 0, steps = DEFAULT_PLAN) {
-  let position: WarmUpPosition = { day: dayAt(0), step, reason: null, movedOn: null };
+  let position: WarmUpPosition = { day: dayAt(0), step, reason: null, setback: null, movedOn: null };
   return days.map((results, index) => {
     const next = positionOn(dayAt(index + 1), position, steps, results && { ...NONE, ...results });
     position = next;
@@ -27,7 +27,7 @@ const good = (offered: number) => ({ offered, accepted: offered });
 
 describe('a warm-up', () => {
   it('goes through a month of good days, each with at most twice as much mail, until the source is warm', () => {
-    let position: WarmUpPosition = { day: dayAt(0), step: 0, reason: null, movedOn: null };
+    let position: WarmUpPosition = { day: dayAt(0), step: 0, reason: null, setback: null, movedOn: null };
     const sent: number[] = [];
     let warmOn = 0;
     for (let day = 0; day < 30; day++) {

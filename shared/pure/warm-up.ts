@@ -20,6 +20,8 @@ export interface SourceWarmUp {
   perDay: Record<string, readonly number[]>;
 }
 
+export type WarmUpSetback = 'repeated' | 'stepped back';
+
 /** Where a source is in its plan at one provider. */
 export interface WarmUpPosition {
   /** The UTC day, `YYYY-MM-DD`. */
@@ -28,6 +30,8 @@ export interface WarmUpPosition {
   step: number;
   /** Why the day before was repeated, or a step back was taken; null when it was not. */
   reason: string | null;
+  /** Which of both it was. */
+  setback: WarmUpSetback | null;
   /** The UTC day on which the plan went on last. */
   movedOn: string | null;
 }
@@ -44,13 +48,12 @@ export interface DayResults {
   against: number;
 }
 
-export type WarmUpOutcome = 'same' | 'next' | 'warm' | 'repeated' | 'stepped back';
+export type WarmUpOutcome = 'same' | 'next' | 'warm' | WarmUpSetback;
 
 /** Fewer emails of a day say nothing, unless they are half of what was allowed. */
 const RESULTS_MIN = 20;
 /** A day with less mail than this part of its allowance does not show that the provider takes more. */
 const USED_SHARE = 0.5;
-const STEPPED_BACK = 'One step back';
 /** One email alone is no sign, however few there were. */
 const SIGNS_MIN = 2;
 /**
@@ -119,20 +122,28 @@ export function positionOn(
   const enough = allowedAt(steps, before.step) * USED_SHARE;
   if (results.offered < Math.min(RESULTS_MIN, enough)) return same;
   const sign = badSign(results);
-  if (sign?.isWorse && before.step > 0) {
-    const reason = `${STEPPED_BACK} after ${before.day}: ${sign.words}`;
-    return { ...same, step: before.step - 1, reason, outcome: 'stepped back' };
+  if (sign) {
+    const setback = sign.isWorse && before.step > 0 ? 'stepped back' : 'repeated';
+    const what = setback === 'repeated' ? `${before.day} is repeated` : `One step back after ${before.day}`;
+    const step = before.step - (setback === 'repeated' ? 0 : 1);
+    return { ...same, step, reason: `${what}: ${sign.words}`, setback, outcome: setback };
   }
-  if (sign) return { ...same, reason: `${before.day} is repeated: ${sign.words}`, outcome: 'repeated' };
-  if (results.offered < enough) return { ...same, reason: null };
+  if (results.offered < enough) return { ...same, reason: null, setback: null };
   const step = before.step + 1;
-  return { day: today, step, reason: null, movedOn: today, outcome: step < steps.length ? 'next' : 'warm' };
+  return {
+    day: today,
+    step,
+    reason: null,
+    setback: null,
+    movedOn: today,
+    outcome: step < steps.length ? 'next' : 'warm',
+  };
 }
 
 /** What signs of the days before did to a warm-up; undefined for nothing. */
-export function consequenceOf({ reason }: Pick<WarmUpPosition, 'reason'>): string | undefined {
-  if (reason === null) return undefined;
-  return reason.startsWith(STEPPED_BACK) ? 'warm-up stepped back' : 'a day of the warm-up is repeated';
+export function consequenceOf({ setback }: Pick<WarmUpPosition, 'setback'>): string | undefined {
+  if (setback === null) return undefined;
+  return setback === 'stepped back' ? 'warm-up stepped back' : 'a day of the warm-up is repeated';
 }
 
 /** What is left of a plan: its amounts, the step of today, and how many emails went today. */

@@ -20,7 +20,7 @@ import {
 import type { WarmUpDecision } from '../../sending/ports.ts';
 import type { Em } from '../../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
-import { date, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { date, nullable, oneOf, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { resultsOf, type SourceResults } from './source-days.ts';
 import { noSuchSource } from './sources.ts';
@@ -33,6 +33,7 @@ declare module '../../database/column-types.ts' {
 
 const ROW = {
   ...pick(tables.warmUp, 'source', 'provider', 'step', 'reason', 'use'),
+  setback: nullable(oneOf('repeated', 'stepped back')),
   day: text,
   movedOn: nullable(text),
   warmUp: tables.source.warmUp,
@@ -42,7 +43,7 @@ type Row = RowOf<typeof ROW>;
 
 /** The columns of `ROW` from `warm_up w`. */
 const COLUMNS = sql`
-  w.source, w.provider, w.step, w.reason, w.use, w.day::text, w.moved_on::text as "movedOn",
+  w.source, w.provider, w.step, w.reason, w.setback, w.use, w.day::text, w.moved_on::text as "movedOn",
   (select s.warm_up from source s where s.name = w.source) as "warmUp", clock_timestamp() as now`;
 const TODAY = sql`(clock_timestamp() at time zone 'UTC')::date`;
 /** A provider that holds its warm-up up for longer than this does not hold up the end of that of the source. */
@@ -76,10 +77,10 @@ async function asOfToday(em: Em, rows: readonly Row[], nowMs: number): Promise<W
   const over = rows.filter(({ day }) => day < today);
   const results = new Map((await resultsOf(em, over)).map((numbers, index) => [over[index], signsOf(numbers)]));
   return rows.flatMap((row) => {
-    const { source, provider, day, step, reason, movedOn, warmUp, use } = row;
+    const { source, provider, day, step, reason, setback, movedOn, warmUp, use } = row;
     if (!warmUp) return [];
     const steps = stepsOf(warmUp, provider);
-    const before = { day, step, reason, movedOn };
+    const before = { day, step, reason, setback, movedOn };
     const signs = results.get(row);
     const { outcome, ...position } = signs
       ? positionOn(today, before, steps, signs)
@@ -114,13 +115,13 @@ async function write(em: Em, changed: readonly WarmUpToday[]): Promise<WarmUpDec
     em,
     sql`
       update warm_up w
-      set day = t.day, step = t.step, reason = t.reason, moved_on = t.moved_on, use = t.use
+      set day = t.day, step = t.step, reason = t.reason, setback = t.setback, moved_on = t.moved_on, use = t.use
       from unnest(
         ${changed.map(({ source }) => source)}::text[], ${changed.map(({ provider }) => provider)}::text[],
         ${changed.map(({ position }) => position.day)}::date[], ${changed.map(({ position }) => position.step)}::int[],
-        ${changed.map(({ position }) => position.reason)}::text[],
+        ${changed.map(({ position }) => position.reason)}::text[], ${changed.map(({ position }) => position.setback)}::text[],
         ${changed.map(({ position }) => position.movedOn)}::date[], ${changed.map(({ use }) => json(use))}::jsonb[]
-      ) as t (source, provider, day, step, reason, moved_on, use)
+      ) as t (source, provider, day, step, reason, setback, moved_on, use)
       where w.source = t.source and w.provider = t.provider`,
   );
   return changed.flatMap(({ outcome, source, provider, position: { reason } }) =>
@@ -244,7 +245,7 @@ export async function moveWarmUp(em: Em, name: string, days: number, provider?: 
       tx,
       sql`
         update warm_up w
-        set step = greatest(0, w.step + ${days}::int), reason = null, moved_on = ${TODAY}, day = ${TODAY},
+        set step = greatest(0, w.step + ${days}::int), reason = null, setback = null, moved_on = ${TODAY}, day = ${TODAY},
           use = case when w.day = ${TODAY} then w.use else ${json(NO_USE)}::jsonb end
         from source s
         where s.name = w.source and w.source = ${name} and s.warm_up is not null

@@ -15,6 +15,7 @@ import { WarmUpMigration } from './migrations/20261128000002-warm-up.ts';
 import { FasterPartsMigration } from './migrations/20261128000004-submission.ts';
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
 import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
+import { WarmUpSetbackMigration } from './migrations/20261128000020-warm-up-setback.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261128000004-submission', class: FasterPartsMigration },
   { name: '20261128000006-brand', class: BrandMigration },
   { name: '20261128000009-email-updates', class: EmailUpdatesMigration },
+  { name: '20261128000020-warm-up-setback', class: WarmUpSetbackMigration },
 ];

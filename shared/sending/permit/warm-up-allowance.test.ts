@@ -20,7 +20,7 @@ const [SOURCE, PROVIDER] = ['2001:db8::1', 'gmail.com'];
 /** Workers and projects that share a source that warms up, on one clock. Each worker exchanges once a second. */
 function createWorld(workerCount: number, steps: readonly number[], startMs: number) {
   let nowMs = startMs;
-  const position = { day: dayOf(nowMs), step: 0, reason: null, movedOn: null };
+  const position = { day: dayOf(nowMs), step: 0, reason: null, setback: null, movedOn: null };
   let warming: WarmingSource = { source: SOURCE, provider: PROVIDER, position, steps };
   let use = NO_USE;
   const sent: { day: string; projectId: string }[] = [];
