@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { createDatabaseGauges } from '../shared/domain/lifecycle/database-gauges.ts';
+import { listSources } from '../shared/domain/emails/sources.ts';
+import { startWarmUp } from '../shared/domain/emails/warm-ups.ts';
 import { readFigures } from '../shared/domain/lifecycle/figures.ts';
 import { createOrm, poolUsageOf } from '../shared/domain/schema/orm.ts';
 import { sql } from '../shared/database/sql.ts';
@@ -183,6 +185,37 @@ describe('an alert is raised', () => {
     expect(text).toContain('everpost_reputation_ratio{source="mx1",provider="gmail.com"} 0.16');
     expect(text).toContain('everpost_reputation_ratio{source="mx1",provider="other"} 0.02');
     await run(sql`delete from source_day where source = 'mx1'`);
+  });
+
+  it('when a day of the warm-up of a source was bad, and when the warm-up is finished', async () => {
+    const count = 20;
+    const [source] = await eventually(
+      async () => (await listSources(stack.em())).length > 0 && listSources(stack.em()),
+    );
+    const name = source?.name ?? '';
+    await stack.stopWorkers();
+    await startWarmUp(stack.em(), name, { plan: 'short', step: 0, perDay: { '*': [count] } });
+    await stack.startWorkers();
+    /** Sends the mail of a day, makes yesterday of it, and sends one more, with which the day is decided. */
+    async function passDay(deferred: number): Promise<void> {
+      await sendTo(addresses(count, 'warming.test'));
+      const day = sql`source = ${name} and provider = 'warming.test' and day = (now() at time zone 'UTC')::date`;
+      await eventually(
+        async () => (await run(sql`select from source_day where ${day} and offered >= ${count}`)).length > 0,
+      );
+      before = await stack.metrics.text();
+      await run(
+        sql`update source_day set day = day - 1, deferred_speed = ${deferred}, offered = ${count} where ${day}`,
+      );
+      await run(sql`update warm_up set day = day - 1 where ${day}`);
+      await sendTo(addresses(1, 'warming.test'));
+      await eventually(async () => (await firing()).length > 0);
+    }
+    await passDay(count / 2);
+    expect(await firing()).toEqual(['EverpostWarmUpSetBack']);
+    await run(sql`delete from source_day where source = ${name} and day < (now() at time zone 'UTC')::date`);
+    await passDay(0);
+    expect(await firing()).toEqual(['EverpostWarmUpFinished']);
   });
 
   it('when the event loop of a process is blocked', async () => {

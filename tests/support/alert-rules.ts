@@ -46,8 +46,20 @@ function matches(sample: Sample, name: string, selector: string): boolean {
   );
 }
 
+const NEW_SERIES = /^sum\((.+) unless \1 offset \d+m\)$/;
+const seriesOf = ({ name, labels }: Sample): string => JSON.stringify([name, labels]);
+
 /** The value of one aggregation; undefined without a sample. @throws Error for any other term of PromQL */
 function valueOf(term: string, before: Sample[], after: Sample[]): number | undefined {
+  const [, ofNew] = NEW_SERIES.exec(term.trim()) ?? [];
+  if (ofNew !== undefined) {
+    const known = new Set(before.map(seriesOf));
+    return valueOf(
+      `sum(${ofNew})`,
+      [],
+      after.filter((sample) => !known.has(seriesOf(sample))),
+    );
+  }
   const match = TERM.exec(term.trim());
   if (!match) throw new Error(`this evaluator knows no ${term}`);
   const [, aggregation, increase, name = '', selector = ''] = match;
@@ -63,10 +75,11 @@ function valueOf(term: string, before: Sample[], after: Sample[]): number | unde
 
 /**
  * Whether an expression holds, given the metrics at two moments. It supports comparisons of aggregations, and of ratios
- * of two, with a number, joined by `and`.
+ * of two, with a number, joined by `and`, or by `or`.
  */
 export function holds(expr: string, before: string, after: string): boolean {
   const [then, now] = [readSamples(before), readSamples(after)];
+  if (expr.includes(' or ')) return expr.split(' or ').some((each) => holds(each, before, after));
   return expr.split(' and ').every((comparison) => {
     const [, left = '', sign, limit] = /^(.*) ([<>]) ([\d.]+)$/.exec(comparison.trim()) ?? [];
     const [value, divisor] = left.split(' / ').map((term) => valueOf(term, then, now));
