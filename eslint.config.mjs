@@ -43,7 +43,7 @@ const STATUS_LITERAL = {
 };
 const TRANSACTION = {
   property: 'transactional',
-  message: 'Use inTransaction of shared/database/transaction.ts, which repeats what ended in a deadlock.',
+  message: 'Use inTransaction of shared/database/sql.ts, which repeats what ended in a deadlock.',
 };
 const CLOCK = {
   selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -174,7 +174,7 @@ export default defineConfig(
   },
   {
     // The helper itself; migrations, which take turns; workflows, where it names a queue; and tests, which are the opponents.
-    files: ['shared/database/transaction.ts', 'workflows/**', ...TESTS],
+    files: ['shared/database/sql.ts', 'workflows/**', ...TESTS],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -1,8 +1,7 @@
 import { listContacts, type ContactCursor } from '../shared/domain/contacts/contact-list.ts';
-import type { Em } from '../shared/database/em.ts';
 import { listSegmentContacts } from '../shared/domain/segments/segment-contacts.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, queryOne, sql, type SqlFragment } from '../shared/database/sql.ts';
+import { query, queryOne, sql, type SqlFragment, type Em } from '../shared/database/sql.ts';
 import { number, tables } from '../shared/database/tables.ts';
 import type { Filter, FilterCondition } from '../shared/pure/filters/filter-condition.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import {
   bounceSelectionSchema,
   previewBounceUndo,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { permanentFault } from '../shared/domain/schema/usable-database.ts';
 import { createOrm } from '../shared/domain/schema/orm.ts';
 import { ConfigError, readAppSecrets, readVariable } from '../shared/platform/config.ts';

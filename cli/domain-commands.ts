@@ -11,7 +11,7 @@ import {
   untrustDomain,
   withKey,
 } from '../shared/domain/domains/sender-domains.ts';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
 import { createDkimKeyring, type DkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { badRequest } from '../shared/pure/app-error.ts';

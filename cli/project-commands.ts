@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { listDomainNames, trustDomain } from '../shared/domain/domains/sender-domains.ts';
-import type { Em } from '../shared/database/em.ts';
+import { inTransaction, type Em } from '../shared/database/sql.ts';
 import type { Project } from '../shared/domain/projects/project.entity.ts';
 import {
   createProject,
@@ -37,7 +37,6 @@ import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { DEFAULT_SPEED, formatSpeed, parseSpeed } from './speed-option.ts';
 import { formatFields, formatTable } from './text-output.ts';
-import { inTransaction } from '../shared/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
 /** The value of `--public-key-fields` for every field. */

@@ -12,7 +12,7 @@ import { projectFile } from '../shared/domain/project-files/export-project.ts';
 import { importProject, projectOfFile } from '../shared/domain/project-files/import-project.ts';
 import { once } from '../shared/domain/project-files/once.ts';
 import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { findProject } from '../shared/domain/projects/projects.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import type { CliContext } from './context.ts';

@@ -4,7 +4,7 @@ import {
   createWebhookSecrets,
   type WebhookSecrets,
 } from '../shared/domain/projects/webhook-secrets.ts';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { assertKnownSecret, forgetOtherSecrets, rememberSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { resealAll, type ResealCount } from '../shared/domain/secrets/reseal.ts';
 import { ConfigError } from '../shared/platform/config.ts';

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Em } from '../shared/database/em.ts';
-import { query, sql } from '../shared/database/sql.ts';
+import { query, sql, inTransaction, type Em } from '../shared/database/sql.ts';
 import { nullable, text } from '../shared/database/tables.ts';
-import { inTransaction } from '../shared/database/transaction.ts';
 import {
   assertKnownNamespace,
   countOlderConnections,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { planOf, USUAL_PLAN } from '../shared/pure/warm-up.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
-import type { Em } from '../shared/database/em.ts';
+import type { Em } from '../shared/database/sql.ts';
 import { wakeCampaignMail } from '../shared/domain/campaigns/wake.ts';
 import { listSources } from '../shared/domain/emails/sources.ts';
 import {

@@ -1,6 +1,5 @@
 import { boolean, nullable, text, type RowOf } from '../shared/database/shape.ts';
-import { query, sql } from '../shared/database/sql.ts';
-import type { Em } from '../shared/database/em.ts';
+import { query, sql, type Em } from '../shared/database/sql.ts';
 
 const COLUMN = { table: text, column: text, type: text, isNotNull: boolean, default: nullable(text) };
 type Column = RowOf<typeof COLUMN>;

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createContactBatch, importContacts, importSource } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
-import { sql } from '../shared/database/sql.ts';
+import { sql, inTransaction } from '../shared/database/sql.ts';
 import { queryOne } from './support/rows.ts';
-import { inTransaction } from '../shared/database/transaction.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { untilBlocked } from './support/database.ts';
 

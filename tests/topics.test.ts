@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJob } from '../shared/domain/jobs/jobs.ts';
-import { sql } from '../shared/database/sql.ts';
-import { inTransaction } from '../shared/database/transaction.ts';
+import { sql, inTransaction } from '../shared/database/sql.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { createAutomation, executionThatIs, post, track } from './support/automations.ts';
 import { csvForm } from './support/csv-files.ts';

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { Em } from '../shared/database/em.ts';
-import { json, query, sql } from '../shared/database/sql.ts';
+import { json, query, sql, type Em } from '../shared/database/sql.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { startHookReceiver, type HookReceiver } from './support/hook-receiver.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, inTransaction } from '../../shared/database/sql.ts';
 import { query, queryOne } from '../../tests/support/rows.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
 import type { TestProject } from '../../tests/support/api.ts';
 import { startCampaignApi, type CampaignApi } from '../../tests/support/campaigns.ts';
 import { eventually } from '../../tests/support/eventually.ts';

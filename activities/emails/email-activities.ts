@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { nextRoundMs } from '../../shared/pure/emails/delivery-retry.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { DeliveryScope } from './open-deliveries.ts';
 import type { createDeliverySources } from '../../shared/domain/emails/delivery-source.ts';
 import {

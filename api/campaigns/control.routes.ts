@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { setCampaignPublic } from '../../shared/domain/campaigns/archive.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { campaignHistory } from '../../shared/domain/audit/audit.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { writeContacts } from '../../shared/domain/contact-jobs/write-contacts.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
+import { inTransaction } from '../../shared/database/sql.ts';
 import { AppError, validationError } from '../../shared/pure/app-error.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';

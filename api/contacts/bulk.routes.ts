@@ -3,7 +3,7 @@ import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs
 import { findTopic } from '../../shared/domain/topics/topics.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
+import { inTransaction } from '../../shared/database/sql.ts';
 
 const endpoint = endpointsOf('Contacts', 'JOB_NOT_FOUND');
 

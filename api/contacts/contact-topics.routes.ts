@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { inTransaction } from '../../shared/database/transaction.ts';
-import type { Em } from '../../shared/database/em.ts';
+import { inTransaction, type Em } from '../../shared/database/sql.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { chooseTopics, findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { findTopicsOf, type TopicsOf } from '../../shared/domain/topics/topic-choices.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { model } from '../../shared/pure/model.ts';

@@ -18,7 +18,7 @@ import {
   upsertContactBody,
   upsertedContactSchema,
 } from './contacts.schemas.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
+import { inTransaction } from '../../shared/database/sql.ts';
 
 const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
 

@@ -8,7 +8,7 @@ import { listEmails, type EmailCursor } from '../../shared/domain/emails/email-l
 import { belongingsOf, eventsOf, executionsOf, storedContentOf } from '../../shared/domain/lifecycle/contact-export.ts';
 import { pageOfSuppressions } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { executionDetailView } from '../automations/execution.view.ts';
 import { emailView } from '../emails/email.view.ts';

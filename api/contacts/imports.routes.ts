@@ -6,7 +6,7 @@ import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 import { importForm, importQuery, readMap, readUpload } from './import-map.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
+import { inTransaction } from '../../shared/database/sql.ts';
 
 const endpoint = endpointsOf('Contacts', 'JOB_NOT_FOUND');
 

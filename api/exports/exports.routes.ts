@@ -5,8 +5,7 @@ import {
   type ExportFormat,
   type ExportSource,
 } from '../../shared/database/exported-rows.ts';
-import type { Em } from '../../shared/database/em.ts';
-import { joinSql, type SqlFragment } from '../../shared/database/sql.ts';
+import { joinSql, type SqlFragment, type Em } from '../../shared/database/sql.ts';
 import type { Shape } from '../../shared/database/shape.ts';
 import { contactExport } from '../../shared/domain/exports/contact-export.ts';
 import { emailExport } from '../../shared/domain/exports/email-export.ts';

@@ -4,7 +4,7 @@ import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 import { confirmOptIn } from '../../shared/domain/opt-ins/confirm.ts';
 import { isExpired, readOptIn, topicName, type OptIn } from '../../shared/domain/opt-ins/opt-in.ts';
 import { askAgain } from '../../shared/domain/opt-ins/subscribe.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { addressOfRequest } from '../http/guests.ts';

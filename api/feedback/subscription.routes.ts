@@ -3,7 +3,7 @@ import { chooseLanguage, textsOf, type Language } from '../../shared/pure/langua
 import { evidenceOf, wordingId } from '../../shared/domain/consent/records.ts';
 import { findLinkContact, readChoices, type LinkContact } from '../../shared/domain/emails/link-contact.ts';
 import { changeChoices, changeSubscription } from '../../shared/domain/emails/subscription-links.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { LinkSigner, RecipientRef } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';

@@ -9,7 +9,7 @@ import {
   type ArchiveRef,
   type ViewedEmail,
 } from '../../shared/domain/campaigns/archive.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { ApiDeps } from '../http/context.ts';

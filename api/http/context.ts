@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { NewAuditEntry } from '../../shared/domain/audit/audit.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';

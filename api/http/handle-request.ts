@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import { inTransaction } from '../../shared/database/transaction.ts';
+import { inTransaction } from '../../shared/database/sql.ts';
 import { recordAudit } from '../../shared/domain/audit/audit.ts';
 import { settleIdempotencyKeys, type OriginalRequest } from '../../shared/domain/idempotency/idempotency.ts';
 import { keepTraceContexts } from '../../shared/durable/outbox/trace-contexts.ts';

@@ -6,7 +6,7 @@ import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { createYields } from '../../shared/platform/yielding.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { admit, assertFields } from './admit.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';

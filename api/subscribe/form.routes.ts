@@ -2,7 +2,7 @@ import type { Express, Request, Response } from 'express';
 import { validationError } from '../../shared/pure/app-error.ts';
 import { chooseLanguage, textsOf } from '../../shared/pure/languages/languages.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { findPublicKeyOwner, type KeyOwner } from '../../shared/domain/projects/key-usage.ts';
 import { allTopics } from '../../shared/domain/topics/topics.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';

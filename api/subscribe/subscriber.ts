@@ -3,7 +3,7 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import type { ClientAddresses } from '../../shared/pure/project.ts';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { evidenceOf } from '../../shared/domain/consent/records.ts';
 import { assertTrustedRedirect } from '../../shared/domain/opt-ins/redirects.ts';
 import { subscribe } from '../../shared/domain/opt-ins/subscribe.ts';

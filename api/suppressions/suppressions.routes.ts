@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import {
   pageOfSuppressions,
   suppressAddresses,

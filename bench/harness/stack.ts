@@ -11,7 +11,7 @@ import type { ProcessGuard } from '../../local/processes/process-guard.ts';
 import type { Progress } from '../../local/progress.ts';
 import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
 import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../shared/pure/task-queues.ts';
 import { STOP_RANKS, type NodeProcess, type Processes } from './processes.ts';

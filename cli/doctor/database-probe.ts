@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
 import { date, number, text } from '../../shared/database/tables.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';

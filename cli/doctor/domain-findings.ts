@@ -1,4 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { RecordPurpose } from '../../shared/domain/domains/dns-records.ts';
 import { findDomainFaults } from '../../shared/domain/domains/domain-health.ts';
 import { ok, warn, type Finding } from './finding.ts';

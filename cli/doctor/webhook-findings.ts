@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { query, queryOne, sql } from '../../shared/database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
 import { number, tables, text } from '../../shared/database/tables.ts';
 import { warn, type Finding } from './finding.ts';
 

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readColumnMapping, type ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
 import { listProjects } from '../../shared/domain/projects/projects.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import type { MovedTemplate } from '../../shared/pure/moving/moved.ts';
 import { TOOLS, type Tool, type ToolName } from '../../shared/pure/moving/tools.ts';

@@ -4,7 +4,7 @@ import { findImportedTopics } from '../../shared/domain/contact-jobs/import-cont
 import { openImport, partContent, storePart, type OpenImport } from '../../shared/domain/contact-jobs/import-parts.ts';
 import { findJob } from '../../shared/domain/jobs/jobs.ts';
 import type { ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { allTopics, createTopic } from '../../shared/domain/topics/topics.ts';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';

@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { query, sql, type Em } from '../../shared/database/sql.ts';
 import { tables } from '../../shared/database/tables.ts';
 import { createTemplate } from '../../shared/domain/templates/templates.ts';
 import { findTemplateFault } from '../../shared/domain/templates/template-syntax.ts';

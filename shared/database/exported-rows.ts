@@ -1,7 +1,6 @@
 import { validationError, type AppError } from '../pure/app-error.ts';
 import { FORMULA_AFTER_APOSTROPHES } from '../pure/formula.ts';
-import type { Em } from './em.ts';
-import { isoText, joinSql, query, sql, SqlFragment } from './sql.ts';
+import { isoText, joinSql, query, sql, SqlFragment, type Em } from './sql.ts';
 import { number, text, type RowOf, type Shape } from './shape.ts';
 
 export const EXPORT_FORMATS = ['csv', 'jsonl'] as const;

@@ -1,9 +1,7 @@
 import { LIMITS } from '../pure/limits.ts';
 import { createYields } from '../platform/yielding.ts';
-import type { Em } from './em.ts';
-import { query, sql, SqlFragment } from './sql.ts';
+import { query, sql, SqlFragment, inTransaction, type Em } from './sql.ts';
 import type { RowOf, Shape } from './shape.ts';
-import { inTransaction } from './transaction.ts';
 
 /** Each row may have a megabyte. */
 const FETCHED_ROWS = 8;

@@ -1,7 +1,6 @@
 import { uuidV7 } from '../platform/uuid.ts';
 import { textPieces } from '../pure/text-pieces.ts';
-import type { Em } from './em.ts';
-import { query, sql, type SqlFragment } from './sql.ts';
+import { query, sql, type SqlFragment, type Em } from './sql.ts';
 
 /** The driver copies a parameter several times, in one turn of the event loop. That takes long with a longer text. */
 const PARAMETER_LENGTH_MAX = 1_048_576;

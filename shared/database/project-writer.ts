@@ -2,7 +2,7 @@ import { AppError } from '../pure/app-error.ts';
 import { Gather, gatherByOwner } from '../platform/gather.ts';
 import type { Share } from '../platform/share.ts';
 import { isUndoneByServer } from './database-errors.ts';
-import type { Em } from './em.ts';
+import type { Em } from './sql.ts';
 
 export interface ProjectWriterDeps {
   em: () => Em;

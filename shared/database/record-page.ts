@@ -1,6 +1,5 @@
 import { LIMITS } from '../pure/limits.ts';
-import type { Em } from './em.ts';
-import { query, sql } from './sql.ts';
+import { query, sql, type Em } from './sql.ts';
 import { number, text } from './shape.ts';
 
 /** The size of a record's bodies. PostgreSQL knows the length of a text without reading the text. */

@@ -1,6 +1,5 @@
 import { tooLarge } from '../pure/app-error.ts';
-import type { Em } from './em.ts';
-import { queryCount, sql, type SqlFragment } from './sql.ts';
+import { queryCount, sql, type SqlFragment, type Em } from './sql.ts';
 
 /** How many rows of a kind a project may have. */
 export interface RowLimit {

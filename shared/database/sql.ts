@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
+import { isConflict } from './database-errors.ts';
 import { answerTimeoutMs } from './session-limits.ts';
 import { number, type RowOf, type Shape } from './shape.ts';
-import { repeatOnConflict } from './transaction.ts';
+
+/** A unit of work. Each request or activity call forks one and passes it on. */
+export type Em = SqlEntityManager;
 
 /**
  * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag. Values of a request always
@@ -107,7 +111,7 @@ interface Statement {
 /**
  * Units of work with a statement limit of their own, and how long the driver waits for their answers, in milliseconds.
  */
-const answerTimeouts = new WeakMap<SqlEntityManager, number>();
+const answerTimeouts = new WeakMap<Em, number>();
 
 /** Compares the rows of a statement with its shape. */
 type RowCheck = (rows: readonly object[], shape: Shape) => void;
@@ -119,7 +123,7 @@ export function setRowCheck(check: RowCheck): void {
 }
 
 /** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
-async function run(em: SqlEntityManager, statement: Statement, params: unknown[], shape?: Shape): Promise<object[]> {
+async function run(em: Em, statement: Statement, params: unknown[], shape?: Shape): Promise<object[]> {
   const query_timeout = answerTimeouts.get(em);
   const hasOptions = statement.name !== undefined || query_timeout !== undefined;
   // The driver takes an object in place of text; Kysely's types know only text, but it passes the object on.
@@ -136,13 +140,9 @@ async function run(em: SqlEntityManager, statement: Statement, params: unknown[]
  * reads them; timestamps as Date.
  * @param shape the columns of the rows, when the caller wants rows
  */
-export async function query(em: SqlEntityManager, fragment: SqlFragment): Promise<void>;
-export async function query<S extends Shape>(
-  em: SqlEntityManager,
-  fragment: SqlFragment,
-  shape: S,
-): Promise<RowOf<S>[]>;
-export async function query(em: SqlEntityManager, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
+export async function query(em: Em, fragment: SqlFragment): Promise<void>;
+export async function query<S extends Shape>(em: Em, fragment: SqlFragment, shape: S): Promise<RowOf<S>[]>;
+export async function query(em: Em, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
   return run(em, { text: numberPlaceholders(fragment.sql) }, fragment.params, shape);
 }
 
@@ -151,13 +151,9 @@ export async function query(em: SqlEntityManager, fragment: SqlFragment, shape?:
  * once, because parsing and planning cost twice as much as running. Text that depends on the request does not belong
  * here: every variant stays in the memory of every connection.
  */
-export async function queryPrepared(em: SqlEntityManager, fragment: SqlFragment): Promise<void>;
-export async function queryPrepared<S extends Shape>(
-  em: SqlEntityManager,
-  fragment: SqlFragment,
-  shape: S,
-): Promise<RowOf<S>[]>;
-export async function queryPrepared(em: SqlEntityManager, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
+export async function queryPrepared(em: Em, fragment: SqlFragment): Promise<void>;
+export async function queryPrepared<S extends Shape>(em: Em, fragment: SqlFragment, shape: S): Promise<RowOf<S>[]>;
+export async function queryPrepared(em: Em, fragment: SqlFragment, shape?: Shape): Promise<unknown> {
   const statement = prepared.get(fragment.sql) ?? prepare(fragment.sql);
   return run(em, statement, fragment.params, shape);
 }
@@ -174,7 +170,7 @@ function prepare(sqlText: string): Statement {
 
 /** As `query`, for a statement that returns at most one row. */
 export async function queryOne<S extends Shape>(
-  em: SqlEntityManager,
+  em: Em,
   fragment: SqlFragment,
   shape: S,
 ): Promise<RowOf<S> | undefined> {
@@ -186,7 +182,7 @@ export async function queryOne<S extends Shape>(
 export const TODAY = sql`(now() at time zone 'UTC')::date`;
 
 /** The number in the column `count` of the one row that a statement returns. */
-export async function queryCount(em: SqlEntityManager, fragment: SqlFragment): Promise<number> {
+export async function queryCount(em: Em, fragment: SqlFragment): Promise<number> {
   return (await queryOne(em, fragment, { count: number }))?.count ?? 0;
 }
 
@@ -194,7 +190,7 @@ export async function queryCount(em: SqlEntityManager, fragment: SqlFragment): P
  * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: more for
  * background work that reads a large part of a table, less for statements that others wait for.
  */
-export async function limitStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
+export async function limitStatements(tx: Em, statementMs: number): Promise<void> {
   await query(tx, sql`select set_config('statement_timeout', ${String(statementMs)}, true)`);
   answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }
@@ -217,4 +213,55 @@ export function isoText(moment: SqlFragment): SqlFragment {
 /** Escapes `%`, `_` and `\` of a search text, so that they match literally. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+const REPEATS_MAX = 3;
+/** Longest pause before the first repetition; it doubles for each further one. */
+const PAUSE_MS = 20;
+
+/**
+ * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it after a deadlock or a serialization
+ * failure. The pauses are random, so that the same transactions do not meet again.
+ */
+export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (repeats === REPEATS_MAX || !isConflict(error)) throw error;
+      await delay(Math.random() * PAUSE_MS * 2 ** repeats);
+    }
+  }
+}
+
+/**
+ * Runs work in a transaction: the one of `em` if it has one, else a new one, which is repeated after a deadlock or a
+ * serialization failure. So the work must be repeatable: outside of the database it must set values, not add to them,
+ * and nothing outside may depend on a run that has not been committed.
+ *
+ * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each
+ * other in turn and do not meet in a deadlock:
+ *
+ * 1. the reply address that something new uses; the keys of submitted messages;
+ * 2. job, segment, automation (the row that stands for the whole piece of work);
+ * 3. executions, by id;
+ * 4. contacts, by address (`IN_LOCK_ORDER`), because upserts know only the address; then their opt-ins;
+ * 5. fields of the catalogue, by key;
+ * 6. campaign pages;
+ * 7. emails, by id;
+ * 8. campaigns, by id;
+ * 9. waits for events, by execution: `everpost_end_waits` takes them in statements that record events;
+ * 10. suppressions, by address;
+ * 11. outbox rows, with `skip locked`.
+ *
+ * Work that finds a row too late for this order, such as the contact of an email, locks it earlier with a statement of
+ * its own, as `lockRecipients` does.
+ */
+export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
+  if (em.isInTransaction()) {
+    const result = await work(em);
+    await em.flush();
+    return result;
+  }
+  return repeatOnConflict(() => em.transactional(work));
 }

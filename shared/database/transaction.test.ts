@@ -2,9 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { untilBlocked, useTestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { isConflict } from './database-errors.ts';
-import { sql } from './sql.ts';
+import { sql, inTransaction } from './sql.ts';
 import { query } from '../../tests/support/rows.ts';
-import { inTransaction } from './transaction.ts';
 
 const { em } = useTestDatabase();
 beforeAll(async () => {

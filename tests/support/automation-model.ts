@@ -7,8 +7,7 @@ import {
   type GraphTransition,
 } from '../../shared/pure/automations/automation-graph.ts';
 import type { Branch, ExecutionStatus } from '../../shared/pure/automations/automation-status.ts';
-import type { Em } from '../../shared/database/em.ts';
-import { json, sql } from '../../shared/database/sql.ts';
+import { json, sql, type Em } from '../../shared/database/sql.ts';
 import { query, queryOne } from './rows.ts';
 
 const HOUR = 3_600_000;

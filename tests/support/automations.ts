@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { query, sql, type Em } from '../../shared/database/sql.ts';
 import type { TestProject } from './api.ts';
 import { eventually } from './stack.ts';
 

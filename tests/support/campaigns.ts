@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../../shared/database/em.ts';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from './api.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import type { Em } from '../../shared/database/em.ts';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';

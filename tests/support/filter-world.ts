@@ -1,7 +1,6 @@
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
-import type { Em } from '../../shared/database/em.ts';
 import { compileFilter, type CompileFilterOptions } from '../../shared/domain/filters/filter-compiler.ts';
-import { json, sql } from '../../shared/database/sql.ts';
+import { json, sql, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import type { EvaluatedContact } from './filter-evaluator.ts';
 

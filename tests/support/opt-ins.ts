@@ -1,5 +1,4 @@
-import { sql } from '../../shared/database/sql.ts';
-import type { Em } from '../../shared/database/em.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { advanceOptIn } from '../../shared/domain/opt-ins/advance.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';

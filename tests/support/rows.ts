@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { query as statement, type SqlFragment } from '../../shared/database/sql.ts';
+import { query as statement, type SqlFragment, type Em } from '../../shared/database/sql.ts';
 
 const run = statement as (em: Em, fragment: SqlFragment) => Promise<unknown>;
 

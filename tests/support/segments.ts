@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Em } from '../../shared/database/em.ts';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import type { TestProject } from './api.ts';
 

@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Em } from '../../shared/database/em.ts';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 import { ContactEntity, type Contact } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from './entities/email.entity.ts';

@@ -1,5 +1,4 @@
-import type { Em } from '../../shared/database/em.ts';
-import { sql, SqlFragment } from '../../shared/database/sql.ts';
+import { sql, SqlFragment, type Em } from '../../shared/database/sql.ts';
 import { query } from './rows.ts';
 
 /** Records the changes of status in a table. @returns a function that lists them, as `PENDING → SENT` */

@@ -5,8 +5,7 @@ import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts'
 import { createActivities } from '../../activities/index.ts';
 import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
 import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
-import type { Em } from '../../shared/database/em.ts';
-import { sql } from '../../shared/database/sql.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
 import { withoutThreads } from './quiet-temporal.ts';
 import { query } from './rows.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';

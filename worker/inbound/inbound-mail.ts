@@ -1,5 +1,5 @@
 import { findRepliedEmail, recordComplaint, recordReply } from '../../shared/domain/emails/feedback.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { findReplyAddressOwner, REPORT_MAILBOXES, toReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import type { Verp } from '../../shared/sending/compose/verp.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { isOperatorMailbox, POSTMASTER } from './operator-mail.ts';

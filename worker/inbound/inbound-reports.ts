@@ -6,7 +6,7 @@ import {
   recordSoftBounce,
 } from '../../shared/domain/emails/feedback.ts';
 import { isUndoneByServer } from '../../shared/database/database-errors.ts';
-import type { Em } from '../../shared/database/em.ts';
+import type { Em } from '../../shared/database/sql.ts';
 import { Gather } from '../../shared/platform/gather.ts';
 import type { DsnRecipient } from '../../shared/sending/reports/dsn.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';

@@ -5,10 +5,9 @@ import {
   SYSTEM_EVENTS,
   type ActivityType,
 } from '../../pure/activity-types.ts';
-import type { Em } from '../../database/em.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { isoText, joinSql, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { isoText, joinSql, query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { date, jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
 

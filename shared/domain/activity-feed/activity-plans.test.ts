@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import type { Em } from '../../database/em.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, type Em } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { countActivity } from './activity-stats.ts';

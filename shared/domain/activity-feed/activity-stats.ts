@@ -1,7 +1,6 @@
 import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, oneOf, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
 import { FIRST_OF_EMAIL, FIRST_OF_HUMAN } from './first-of-email.ts';

@@ -1,7 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { uuidV7 } from '../../platform/uuid.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, joinSql, json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, joinSql, json, query, sql, storableText, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 
 /** One request, command or action in the console, as the record of who did what keeps it. */

@@ -2,8 +2,7 @@ import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { findGraphProblems, type AutomationGraph, type GraphProblem } from '../../pure/automations/automation-graph.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables, text } from '../../database/tables.ts';
 import {
   AutomationEntity,
@@ -13,7 +12,6 @@ import {
   type AutomationStep,
   type AutomationTransition,
 } from './automation.entity.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** An automation with all that belongs to it, steps and transitions in the order of their creation. */
 export interface AutomationDefinition {

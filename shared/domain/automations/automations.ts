@@ -1,19 +1,17 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, triggerConfigOf } from '../../pure/automations/automation-config.ts';
 import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
-import { likePattern, literalList, query, queryOne, sql } from '../../database/sql.ts';
+import { likePattern, literalList, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
 import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from '../usage/step-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { executionCount } from './execution-count.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findAutomation, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 export interface AutomationListQuery {
   page: number;

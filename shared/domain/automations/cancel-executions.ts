@@ -1,7 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../../database/em.ts';
 import { executionStatus, stepStatus } from '../../database/constants.ts';
-import { literalList, query, queryCount, sql } from '../../database/sql.ts';
+import { literalList, query, queryCount, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { STANDARD_FIELDS, STANDARD_TYPES } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { allTopics } from '../topics/topics.ts';
 import { oneOf, tables, text, type RowOf } from '../../database/tables.ts';
 

@@ -1,8 +1,7 @@
 import { readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 /** Whether the data of a contact or an event decides which host a step calls, or which address it writes to. */

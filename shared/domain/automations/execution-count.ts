@@ -1,6 +1,5 @@
 import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../../database/em.ts';
-import { literalList, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { literalList, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 import { executionStatus } from '../../database/constants.ts';
 

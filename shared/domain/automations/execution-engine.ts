@@ -8,8 +8,7 @@ import {
   type GraphStep,
 } from '../../pure/automations/automation-graph.ts';
 import type { AdvanceOutcome } from '../../pure/workflow-contracts.ts';
-import type { Em } from '../../database/em.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { inTransaction, type Em } from '../../database/sql.ts';
 import { endedOutcome, endExecution, failureMessage } from './execution-end.ts';
 import { findStepContact, resumeStep, runStep, type StepResult } from './run-step.ts';
 import type { SendEmailDeps, StepContact } from './send-email-step.ts';

@@ -1,6 +1,5 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../../database/em.ts';
-import { literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import { literalList, query, queryCount, queryOne, sql, type Em } from '../../database/sql.ts';
 import { date, tables } from '../../database/tables.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';

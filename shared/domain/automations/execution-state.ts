@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { uuidV7 } from '../../platform/uuid.ts';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { columnsOf, json, query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { number, pick, tables, type RowOf } from '../../database/tables.ts';
 
 const ROW = {

@@ -4,17 +4,26 @@ import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { ACTIVE_EXECUTION_STATUSES, hasEnded, type ExecutionStatus } from '../../pure/automations/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
-import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { columnsOf, joinSql, json, literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import {
+  columnsOf,
+  joinSql,
+  json,
+  literalList,
+  query,
+  queryCount,
+  queryOne,
+  sql,
+  inTransaction,
+  type Em,
+} from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 import { executionCount } from './execution-count.ts';
 import { cancelActiveExecutions } from './execution-jobs.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 

@@ -1,7 +1,6 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../../database/em.ts';
 import { executionStatus, stepStatus } from '../../database/constants.ts';
-import { query, sql, literalList } from '../../database/sql.ts';
+import { query, sql, literalList, type Em } from '../../database/sql.ts';
 
 /**
  * Ends an execution that cannot go on, at the step it has reached. It reads only the row of the execution, so it works

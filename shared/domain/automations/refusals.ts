@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { number, tables, type RowOf } from '../../database/tables.ts';
 
 /** How many executions of an automation were refused for one reason. */

@@ -2,11 +2,18 @@ import { AppError } from '../../pure/app-error.ts';
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { literalList, query, queryCount, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import {
+  literalList,
+  query,
+  queryCount,
+  queryOne,
+  sql,
+  inTransaction,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { date, pick, tables, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { findExecution, type Execution } from './executions.ts';
 import { findAutomation } from './automation-graphs.ts';

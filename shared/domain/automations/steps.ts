@@ -9,7 +9,7 @@ import { branchesOf, findTransitionFault, type GraphTransition } from '../../pur
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { createYields } from '../../platform/yielding.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';

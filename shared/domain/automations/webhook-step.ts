@@ -6,8 +6,7 @@ import { findUrlFault, splitWebhookUrl } from '../../pure/automations/webhook-ur
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import { createYields } from '../../platform/yielding.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { nullable, number } from '../../database/tables.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';

@@ -5,8 +5,7 @@ import { chooseLanguage, type Language } from '../../pure/languages/languages.ts
 import { isEmailTracked } from '../../pure/project.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryOne, sql } from '../../database/sql.ts';
+import { columnsOf, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { jsonAs, notNull, nullable, pick, tables } from '../../database/tables.ts';
 import type { CompiledEmail, EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { LinkSigner, RecipientRef } from '../../sending/compose/links.ts';

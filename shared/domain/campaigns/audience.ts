@@ -1,6 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { Em } from '../../database/em.ts';
 import { hasConsented, purposeOf, type IdRange } from '../consent/consent.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
@@ -8,7 +7,7 @@ import { assertFilterSize } from '../filters/filter-size.ts';
 import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
-import { joinSql, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Campaign } from './campaign.entity.ts';
 

@@ -15,7 +15,6 @@ import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import { topicChoice } from '../consent/consent.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
-import type { Em } from '../../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -28,10 +27,11 @@ import {
   queryOne,
   queryPrepared,
   sql,
+  inTransaction,
   type SqlFragment,
+  type Em,
 } from '../../database/sql.ts';
 import { boolean, jsonAs, notNull, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** Whether emails of a campaign `c` may be sent now. */
 const MAY_SEND = sql`(c.status = ${campaignStatus.SENDING} and c.paused_at is null)`;

@@ -1,10 +1,8 @@
 import { campaignStatusesBefore } from '../../pure/campaigns/campaign-status.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
-import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, number, pick, tables, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
 import { warmsUp } from '../emails/sources.ts';

@@ -12,10 +12,9 @@ import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import { likePattern, query, queryOne, sql } from '../../database/sql.ts';
+import { likePattern, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../../database/em.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { contentOf } from '../templates/template.entity.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
@@ -24,7 +23,6 @@ import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** The fields of a campaign that a caller sets; a PUT replaces all of them. */
 export interface CampaignInput {

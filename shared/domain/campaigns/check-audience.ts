@@ -1,6 +1,5 @@
 import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
-import type { Em } from '../../database/em.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { consentRefusal, purposeOf, REFUSALS, type Refusal } from '../consent/consent.ts';
 import { date, nullable, number, numbers, oneOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';

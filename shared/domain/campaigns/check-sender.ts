@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { nullable, number } from '../../database/tables.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import { readPolicy } from '../emails/permit-store.ts';

@@ -1,6 +1,5 @@
 import { allowedAt, daysFor, stepsOf, type RemainingPlan } from '../../pure/warm-up.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { number, pick, tables, text } from '../../database/tables.ts';
 import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
 import { marketingSourcesOf } from '../emails/sources.ts';

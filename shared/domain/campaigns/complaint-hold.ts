@@ -1,11 +1,9 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
-import type { Em } from '../../database/em.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import { json, queryOne, sql } from '../../database/sql.ts';
+import { json, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';

@@ -1,8 +1,7 @@
 import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import { REMAINING_MS } from '../emails/delivery-results.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
 
 export interface DeferredRound {

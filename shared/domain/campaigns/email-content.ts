@@ -1,6 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { runWithYields } from '../../platform/yielding.ts';
 import { composeSteps, type OutgoingMessage } from '../../sending/compose/mime/compose.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { useTestDatabase } from '../../../tests/support/database.ts';
-import type { Em } from '../../database/em.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, type Em } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { findFirstRecipient } from './audience.ts';

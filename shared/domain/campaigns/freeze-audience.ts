@@ -1,11 +1,9 @@
 import { MAX, NIL } from 'uuid';
-import type { Em } from '../../database/em.ts';
 import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { audienceType, campaignStatus, emailStatus, segmentType } from '../../database/constants.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, date, nullable, number, pick, tables, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { warmsUp } from '../emails/sources.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';

@@ -1,5 +1,5 @@
 import { activeTrace } from '../../platform/tracing/spans.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import type { EmailSource, EmailToSend } from '../../sending/ports.ts';
 import type { CampaignComposer } from './campaign-composer.ts';
 import {

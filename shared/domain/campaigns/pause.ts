@@ -1,10 +1,8 @@
 import { badRequest } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';

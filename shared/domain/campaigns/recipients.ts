@@ -1,7 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { notNull, number, tables, text } from '../../database/tables.ts';
 import {
   listEmails,

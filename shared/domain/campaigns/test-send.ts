@@ -9,9 +9,8 @@ import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
-import type { Em } from '../../database/em.ts';
+import { inTransaction, type Em } from '../../database/sql.ts';
 import { findCampaign } from './campaigns.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** Renders a test email. @throws AppError VALIDATION_ERROR when the email grows past the limits of rendering */
 function renderTest(

@@ -1,8 +1,6 @@
-import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 
 /** Emails of one statement: others wait until its writes are on the disk. */

@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { columnsOf, query, sql } from '../../database/sql.ts';
+import { columnsOf, query, sql, type Em } from '../../database/sql.ts';
 import { boolean, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 
 const RECORD = pick(

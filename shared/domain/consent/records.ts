@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { keptAddress } from '../../platform/client-address.ts';
 import { causeData, emailIdOf, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { ClientAddresses } from '../../pure/project.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql, storableText, type SqlFragment } from '../../database/sql.ts';
+import { json, query, sql, storableText, type SqlFragment, type Em } from '../../database/sql.ts';
 import type { RowOf, tables } from '../../database/tables.ts';
 
 /** What a contact consents to, or not, from a record on. */

@@ -2,8 +2,7 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 

@@ -1,7 +1,6 @@
 import { createJob } from '../jobs/jobs.ts';
-import type { Em } from '../../database/em.ts';
+import { inTransaction, type Em } from '../../database/sql.ts';
 import { countFieldHolders, deleteFieldChunk, forgetField } from '../contacts/field-removal.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** So many contacts are changed while the caller waits; for more, a job is created. */
 const INLINE_MAX = 5_000;

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import { uuidV7 } from '../../platform/uuid.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { jobKind } from '../../database/constants.ts';
 import { createJob, type Job } from '../jobs/jobs.ts';
 import type { ImportFile } from './import-file.ts';

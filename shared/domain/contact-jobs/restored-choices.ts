@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { isoText, json, query, sql } from '../../database/sql.ts';
+import { isoText, json, query, sql, type Em } from '../../database/sql.ts';
 import { LIMITS } from '../../pure/limits.ts';
 
 /** What a row of an exported file says of a contact beside its subscription, topics, tracking and data. */

@@ -18,7 +18,7 @@ import { readImportFile, type ImportFile, type ImportedContact } from './import-
 import { yieldNow } from '../../platform/yielding.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
 import { findTopic } from '../topics/topics.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import { changeContacts } from './bulk-change.ts';
 import {
   beginJob,

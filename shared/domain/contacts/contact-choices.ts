@@ -2,8 +2,7 @@ import { causeData, emailIdOf } from '../../pure/events/subscription-reasons.ts'
 import { recordConsents } from '../consent/records.ts';
 import type { SubscriptionChange } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, query, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 const CHANGED = { id: tables.contact.id };

@@ -1,7 +1,6 @@
 import { inferFieldType } from '../../pure/contacts/custom-data.ts';
-import type { Em } from '../../database/em.ts';
 import { throwTooManyFields } from './contact-data-limit.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 
 /**
  * The statement that adds new keys of a project with their types; known keys keep their type. Keys are inserted in

@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { joinSql, likePattern, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, likePattern, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, tables, type RowOf } from '../../database/tables.ts';
 import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 

@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 /** The order in which contacts are locked and created, independent of the collation of the database. */

@@ -1,6 +1,5 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 export interface AddressLookup {

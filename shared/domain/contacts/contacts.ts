@@ -8,7 +8,6 @@ import { causeData, type ExecutionCause, type SubscriptionCause } from '../../pu
 import { createdConsentsInsert } from '../consent/records.ts';
 import { recordSubscriptionEvents, type SubscriptionChange } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
-import type { Em } from '../../database/em.ts';
 import {
   columnsOf,
   joinSql,
@@ -18,14 +17,15 @@ import {
   queryOne,
   queryPrepared,
   sql,
+  inTransaction,
   type SqlFragment,
+  type Em,
 } from '../../database/sql.ts';
 import { boolean, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { setPause } from './contact-choices.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { successorUpdate } from './successors.ts';
 
 export interface ContactUpsert {

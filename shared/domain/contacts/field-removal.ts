@@ -1,8 +1,7 @@
 import { isPathTooLong } from '../../pure/filters/filter-target.ts';
-import type { Em } from '../../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
 import { contactsAfter } from './contact-order.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 
 /** The condition for contacts with a value at a path: a key with that exact name, or a nested key. */

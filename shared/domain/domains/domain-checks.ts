@@ -1,7 +1,6 @@
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { lookUpRecords, domainRecords, type DomainRecordSource, type RecordState } from './dns-records.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';

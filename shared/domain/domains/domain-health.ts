@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { jsonAs, number, tables } from '../../database/tables.ts';
 import type { RecordPurpose } from './dns-records.ts';
 

@@ -3,8 +3,7 @@ import { domainToASCII } from 'node:url';
 import { createDkimSigner, type DkimSigner } from '../../sending/compose/dkim/dkim-signer.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { returnPathDomain } from '../../pure/emails/return-path.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, notNull, tables, type RowOf } from '../../database/tables.ts';
 
 /** How email from a domain is signed, and where its bounces return. */

@@ -2,7 +2,7 @@ import { AppError, tooLarge } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { Gather } from '../../platform/gather.ts';
 import { OCTETS_MAX } from '../../database/project-writer.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { inTransaction } from '../../database/sql.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { INPUTS_MAX, isReady, prepareInputs, storeTogether, type Outcome, type Ready } from './email-queue.ts';
 import {

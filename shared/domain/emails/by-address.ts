@@ -1,6 +1,5 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { text } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 

@@ -1,6 +1,5 @@
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, TODAY } from '../../database/sql.ts';
+import { query, queryOne, sql, TODAY, type Em } from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
 import type { SourceDayFilter } from './source-days.ts';
 

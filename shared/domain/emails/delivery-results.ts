@@ -1,7 +1,6 @@
 import type { Hold } from '../../pure/emails/hold.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus } from '../../database/constants.ts';
 import {
   isoText,
@@ -12,10 +11,11 @@ import {
   sql,
   SqlFragment,
   storableText,
+  inTransaction,
+  type Em,
 } from '../../database/sql.ts';
 import { oneOf, tables, type RowOf } from '../../database/tables.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import type { DeliveryResult } from '../../sending/ports.ts';
 import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import { applyHardBounces, type BouncedEmail } from './hard-bounces.ts';

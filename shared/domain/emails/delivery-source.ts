@@ -3,7 +3,7 @@ import { runWithYields } from '../../platform/yielding.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { activeTrace } from '../../platform/tracing/spans.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import { findTraceContexts, type TraceContexts } from '../../durable/outbox/trace-contexts.ts';
 import { createEnvelopes } from '../../sending/compose/envelopes.ts';
 import { linkSignerOf } from '../../sending/compose/links.ts';

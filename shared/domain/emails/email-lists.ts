@@ -1,7 +1,6 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus, emailType } from '../../database/constants.ts';
-import { columnsOf, joinSql, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, joinSql, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';

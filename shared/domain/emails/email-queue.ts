@@ -1,9 +1,8 @@
 import { AppError } from '../../pure/app-error.ts';
 import { createYields } from '../../platform/yielding.ts';
 import type { Share } from '../../platform/share.ts';
-import type { Em } from '../../database/em.ts';
+import { inTransaction, type Em } from '../../database/sql.ts';
 import { createProjectWriter, type ProjectWriterDeps } from '../../database/project-writer.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';

@@ -2,8 +2,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { MACHINE_REASONS, type MachineReason } from '../../pure/engagement/machine-judge.ts';
 import { isHoldCurrent, type Hold, type WaitingReason } from '../../pure/emails/hold.ts';
 import type { RecordedAttempt } from '../../database/column-types.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, date, jsonAs, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 import { EMAIL_COLUMNS, emailTables, LISTED_EMAIL, type ListedEmail } from './email-lists.ts';
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { emailStatusesBelow, REPORTABLE_STATUSES, type HandedOverStatus } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../../database/em.ts';
 import {
   isoText,
   json,
@@ -11,12 +10,13 @@ import {
   queryOne,
   queryPrepared,
   sql,
+  inTransaction,
   type SqlFragment,
+  type Em,
 } from '../../database/sql.ts';
 import { nullable, tables, text, type RowOf } from '../../database/tables.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
 import type { RecordedRefusal } from '../../sending/ports.ts';
 import { isReputation } from '../../sending/verdict/refusal-signs.ts';

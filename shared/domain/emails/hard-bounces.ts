@@ -1,6 +1,5 @@
 import { endBouncedSubscriptions } from '../contacts/contacts.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 
 /** An email that bounced hard, and the contact that it was for. */

@@ -1,7 +1,6 @@
 import type { Brand } from '../../pure/brand.ts';
 import type { Language } from '../../pure/languages/languages.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, date, jsonAs, nullable, tables, text, type RowOf } from '../../database/tables.ts';
 import { BRAND } from '../projects/brand.ts';
 

@@ -11,8 +11,7 @@ import {
   WebhookUnreachableError,
   type WebhookClient,
 } from '../../platform/webhook/webhook-client.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { json, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { createStsPolicies, type FetchedText, type StsPolicy, type StsPorts } from '../../sending/route/mta-sts.ts';
 import type { MxPorts } from '../../sending/route/mx-pool.ts';

@@ -1,7 +1,6 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { query, sql, literalList, type SqlFragment, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 /** How long an attempt may go on sending after its workflow ended. It learns of the end by its heartbeat. */

@@ -8,8 +8,7 @@ import {
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { BookingRequest, PermitStore, ProjectPolicy, ProviderStates, Stream } from '../../sending/ports.ts';
 import { healthKey, partsOfKey } from '../../sending/permit/keys.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { json, query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { date, nullable, number, tables } from '../../database/tables.ts';
 import {
   isUnused,

@@ -2,10 +2,8 @@ import { domainToASCII } from 'node:url';
 import { validationError } from '../../pure/app-error.ts';
 import { domainOf, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { spellingsOf } from '../domains/domain-name.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** The mailboxes for feedback loops, and those that RFC 2142 asks every domain to have. */
 export const REPORT_MAILBOXES: ReadonlySet<string> = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);

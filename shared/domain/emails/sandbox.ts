@@ -1,7 +1,7 @@
 import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../pure/emails/sandbox.ts';
 import type { Config } from '../../platform/config.ts';
 import { isDatabaseFault } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import type { DeliveryResult, SandboxPort } from '../../sending/ports.ts';
 import type { SmtpOutcome } from '../../sending/transport/smtp-pool.ts';
 import { resultOf } from '../../sending/verdict/delivery-result.ts';

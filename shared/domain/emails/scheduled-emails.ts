@@ -1,11 +1,9 @@
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { emailStatus } from '../../database/constants.ts';
-import type { Em } from '../../database/em.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 
 /**

@@ -1,8 +1,6 @@
-import type { Em } from '../../database/em.ts';
-import { json, query, SqlFragment, sql } from '../../database/sql.ts';
+import { json, query, SqlFragment, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { jsonAs } from '../../database/shape.ts';
 import { date, nullable, number, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** A table of states that all workers share. Its key is a column of its own and the provider. */
 export interface SharedStates<State> {

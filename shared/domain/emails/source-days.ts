@@ -5,8 +5,7 @@ import { OTHER, PROVIDERS_MAX } from '../../sending/permit/email-counts.ts';
 import { partsOfAllowance } from '../../sending/permit/shaping.ts';
 import type { AnswerCount, EmailNumbers } from '../../sending/ports.ts';
 import { isNamedProvider } from '../../sending/verdict/mx-provider.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, inSql, joinSql, json, query, sql, SqlFragment, TODAY } from '../../database/sql.ts';
+import { columnsOf, inSql, joinSql, json, query, sql, SqlFragment, TODAY, type Em } from '../../database/sql.ts';
 import { number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 
 declare module '../../database/column-types.ts' {

@@ -2,8 +2,7 @@ import { AppError } from '../../pure/app-error.ts';
 import type { SourceWarmUp } from '../../pure/warm-up.ts';
 import type { ProviderStates, SourceUse } from '../../sending/ports.ts';
 import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
 
 declare module '../../database/column-types.ts' {

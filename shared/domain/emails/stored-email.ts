@@ -1,11 +1,10 @@
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import type { AddressedMessage, ColumnTypes } from '../../database/column-types.ts';
-import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import { textValue } from '../../database/long-text.ts';
 import { OCTETS_MAX } from '../../database/project-writer.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { json, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { json, queryPrepared, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 
 export interface Mailbox {
   address: string;

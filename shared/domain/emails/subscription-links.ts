@@ -8,10 +8,8 @@ import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact, setSubscribed } from '../contacts/contacts.ts';
 import { addFeedback, type SubscriptionChange } from '../events/events.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { number, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { findLinkContact, readChoices, type LinkContact, type LinkOwner, type ReaderChoices } from './link-contact.ts';
 
 /** How long a contact can pause all marketing on the preference page. */

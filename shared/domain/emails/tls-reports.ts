@@ -4,10 +4,8 @@ import type { LookUp } from '../../platform/dns/lookups.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { WebhookClient } from '../../platform/webhook/webhook-client.ts';
 import { domainOf, emailAddressSchema } from '../../pure/emails/email-address.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, TODAY } from '../../database/sql.ts';
+import { query, queryOne, sql, TODAY, inTransaction, type Em } from '../../database/sql.ts';
 import { number, pick, tables, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
 import {
   createTlsReport,

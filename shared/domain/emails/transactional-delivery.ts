@@ -1,8 +1,7 @@
 import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-types.ts';
-import type { Em } from '../../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { emailStatus, emailType } from '../../database/constants.ts';
-import { columnsOf, query, queryPrepared, sql, type SqlFragment, literalList } from '../../database/sql.ts';
+import { columnsOf, query, queryPrepared, sql, literalList, type SqlFragment, type Em } from '../../database/sql.ts';
 import { mayReceive } from '../consent/consent.ts';
 import { boolean, notNull, number, pick, tables, type RowOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';

@@ -2,9 +2,8 @@ import { uuidV7 } from '../../platform/uuid.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { activeTraceParent } from '../../platform/tracing/spans.ts';
-import type { Em } from '../../database/em.ts';
 import type { ProjectWriterDeps } from '../../database/project-writer.ts';
-import { json } from '../../database/sql.ts';
+import { json, type Em } from '../../database/sql.ts';
 import type { IdempotencyClaim } from '../idempotency/idempotency.ts';
 import {
   attempt,

@@ -10,7 +10,7 @@ import type { Share } from '../../platform/share.ts';
 import { purposeOf, refusalOf, type Refusal } from '../consent/consent.ts';
 import { findEmailTopic, choicesAbout } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import type { ContactRow, UpsertedContact } from '../contacts/contacts.ts';

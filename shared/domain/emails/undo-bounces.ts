@@ -2,11 +2,19 @@ import { z } from 'zod';
 import { momentSchema } from '../../pure/filters/instant-schema.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../../database/em.ts';
 import { suppressionReason } from '../../database/constants.ts';
-import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import {
+  isoText,
+  joinSql,
+  likePattern,
+  query,
+  queryOne,
+  sql,
+  inTransaction,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
 

@@ -18,10 +18,8 @@ import {
   type WarmingSource,
 } from '../../sending/permit/warm-up-allowance.ts';
 import type { WarmUpDecision } from '../../sending/ports.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { json, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { date, nullable, oneOf, pick, tables, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { resultsOf, type SourceResults } from './source-days.ts';
 import { noSuchSource } from './sources.ts';
 

@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { number, tables, type RowOf } from '../../database/tables.ts';
 
 /** What links are blocked by: a host with all names below it, or a project. */

@@ -1,8 +1,6 @@
 import type { MachineReason } from '../../pure/engagement/machine-judge.ts';
 import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email-types.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { emailStatus } from '../../database/constants.ts';
 import {
   isoText,
@@ -11,7 +9,9 @@ import {
   query,
   queryPrepared,
   sql,
+  inTransaction,
   type SqlFragment,
+  type Em,
 } from '../../database/sql.ts';
 import { nullable, number, tables } from '../../database/tables.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';

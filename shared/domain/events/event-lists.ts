@@ -1,7 +1,6 @@
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
-import { joinSql, query, queryCount, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryCount, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { date, nullable, number, pick, tables, text } from '../../database/tables.ts';
 import { eventNames } from './event-names.ts';
 import type { Event } from './event.ts';

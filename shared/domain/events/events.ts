@@ -3,8 +3,7 @@ import { tooLarge } from '../../pure/app-error.ts';
 import { causeData, emailIdOf, type Feedback, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, query, sql, type Em } from '../../database/sql.ts';
 import { consentsInsert, type Evidence } from '../consent/records.ts';
 import { recordedEvents } from './recorded-events.ts';
 

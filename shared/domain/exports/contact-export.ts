@@ -4,8 +4,7 @@ import {
   type ExportFormat,
   type ExportSource,
 } from '../../database/exported-rows.ts';
-import type { Em } from '../../database/em.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 import { contactFilters, type ContactFilters } from '../contacts/contact-list.ts';
 

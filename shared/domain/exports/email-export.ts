@@ -1,6 +1,5 @@
 import { chosenColumns, type ExportColumn, type ExportSource } from '../../database/exported-rows.ts';
-import type { Em } from '../../database/em.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, type Em } from '../../database/sql.ts';
 import {
   EMAIL_CURSOR,
   EMAIL_SUBJECT,

@@ -2,8 +2,7 @@ import { badRequest, tooLarge } from '../../pure/app-error.ts';
 import { walkFilters, type FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences, filterTarget } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, number, pick, tables, type RowOf } from '../../database/tables.ts';
 
 /** A segment that a filter refers to. */

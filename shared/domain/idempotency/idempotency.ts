@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
-import { lockTimeoutSelect, query, queryCount, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import {
+  lockTimeoutSelect,
+  query,
+  queryCount,
+  queryPrepared,
+  sql,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 
 /** The request that used a key first. */

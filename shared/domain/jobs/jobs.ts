@@ -3,11 +3,9 @@ import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
-import type { Em } from '../../database/em.ts';
 import { jobState } from '../../database/constants.ts';
-import { columnsOf, json, query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, json, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 /** Kinds of jobs that complete a change already made; they are never refused. */

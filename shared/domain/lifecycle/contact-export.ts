@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { columnsOf, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { jsonAs, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { Contact } from '../contacts/contact.entity.ts';
 

@@ -1,11 +1,9 @@
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions, lockExecutions } from '../automations/cancel-executions.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
-import type { Em } from '../../database/em.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /**
  * Deletes contacts for good. Their executions end at once, and their queued emails are not sent, because the delivery

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
-import type { Em } from '../../database/em.ts';
-import { joinSql, sql, SqlFragment } from '../../database/sql.ts';
+import { joinSql, sql, SqlFragment, type Em } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { deleteProject } from './delete-project.ts';

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectSubject } from '../../sending/permit/shaping.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryCount, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { query, queryCount, queryOne, sql, SqlFragment, inTransaction, type Em } from '../../database/sql.ts';
 import { date } from '../../database/tables.ts';
 import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
 const CHUNK = 5_000;

@@ -1,7 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { findTopic } from '../topics/topics.ts';
 import { findTopicUsage } from '../usage/topic-usage.ts';
 

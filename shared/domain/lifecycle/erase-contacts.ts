@@ -1,11 +1,9 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus, jobKind, jobState } from '../../database/constants.ts';
-import { literalList, query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import { literalList, query, queryCount, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, nullable, number, tables, texts, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { hasKeyWithoutContact, wentWithoutContact } from '../emails/by-address.ts';
 
 /** Contacts, and rows of each kind, that one transaction erases; it takes about a second at most. */

@@ -1,8 +1,15 @@
-import type { Em } from '../../database/em.ts';
 import { campaignStatus, executionStatus, jobState } from '../../database/constants.ts';
-import { limitStatements, query, queryOne, sql, type SqlFragment, TODAY } from '../../database/sql.ts';
+import {
+  limitStatements,
+  query,
+  queryOne,
+  sql,
+  TODAY,
+  inTransaction,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { number, tables, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { EMAILS_MIN } from '../../pure/deliverability.ts';
 import { OUTBOX_KINDS } from '../../pure/outbox-kinds.ts';
 

@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { likePattern, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { likePattern, query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, text } from '../../database/tables.ts';
 import { hasPart } from '../contacts/contact-list.ts';
 

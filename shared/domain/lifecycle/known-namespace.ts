@@ -1,8 +1,6 @@
 import { ConfigError } from '../../platform/config.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryCount, queryOne, sql } from '../../database/sql.ts';
+import { query, queryCount, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { restartAllWork, type RestartedWork } from './reconciliation.ts';
 
 const KNOWN_NAMESPACE = {

@@ -4,7 +4,6 @@ import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { replacedConsents, unusedWordings } from '../consent/old-consents.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
-import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import {
   limitStatements,
@@ -12,11 +11,12 @@ import {
   queryCount,
   queryOne,
   sql,
-  type SqlFragment,
   literalList,
+  inTransaction,
+  type SqlFragment,
+  type Em,
 } from '../../database/sql.ts';
 import { nullable, number, tables, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import type { Retention } from './retention.ts';
 import { sweepOptIns } from './sweep-opt-ins.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ConfigError } from '../../platform/config.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { findNamespaceId } from '../../durable/temporal/client.ts';
 import { adoptOtherNamespace, assertKnownNamespace } from './known-namespace.ts';

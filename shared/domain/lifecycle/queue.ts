@@ -1,8 +1,6 @@
-import type { Em } from '../../database/em.ts';
 import { campaignStatus, emailStatus, executionStatus, jobState, optInState } from '../../database/constants.ts';
-import { limitStatements, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { limitStatements, query, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** What waits in one project, by kind. */
 const WAITING_ITEMS = {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../../platform/logger.ts';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import { findActiveClaims, requeueErasures, restartOrphans, type Reach } from './reconciliation.ts';
 import { findEnded } from '../../durable/temporal/workflow-end.ts';
 

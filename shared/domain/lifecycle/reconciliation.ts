@@ -14,9 +14,8 @@ import {
   redeliver,
   redeliverAll,
 } from '../emails/orphaned-deliveries.ts';
-import type { Em } from '../../database/em.ts';
 import { executionStatus, jobState, optInState } from '../../database/constants.ts';
-import { literalList, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { literalList, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { oneOf, text, type RowOf } from '../../database/tables.ts';
 
 const ROW_KINDS = ['campaign', 'execution', 'job', 'optIn'] as const;

@@ -1,6 +1,5 @@
-import type { Em } from '../../database/em.ts';
 import { optInState } from '../../database/constants.ts';
-import { query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { deleteContacts } from './delete-contacts.ts';
 

@@ -1,8 +1,7 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
 import { assertDoubleOptIn } from '../opt-ins/confirmation-mail.ts';
 import { restartScheduled } from '../emails/scheduled-emails.ts';
-import type { Em } from '../../database/em.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { inTransaction, type Em } from '../../database/sql.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
 import type { Project } from '../projects/project.entity.ts';
 

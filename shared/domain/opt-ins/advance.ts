@@ -1,8 +1,6 @@
 import type { OptInOutcome } from '../../pure/workflow-contracts.ts';
-import type { Em } from '../../database/em.ts';
 import { optInState } from '../../database/constants.ts';
-import { query, sql } from '../../database/sql.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import {
   findConfirmationSource,
   queueConfirmation,

@@ -1,8 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
 import { optInState } from '../../database/constants.ts';
-import { query, sql } from '../../database/sql.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { evidenceOf, wordingId } from '../consent/records.ts';
 import { setPause } from '../contacts/contact-choices.ts';

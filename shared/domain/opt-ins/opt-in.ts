@@ -1,8 +1,7 @@
 import type { Brand } from '../../pure/brand.ts';
 import { DOUBLE_OPT_IN, type DoubleOptIn } from '../../pure/double-opt-in.ts';
 import type { Language } from '../../pure/languages/languages.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, queryOne, sql } from '../../database/sql.ts';
+import { columnsOf, queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { recordConsents, type ConsentState, type Evidence } from '../consent/records.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';

@@ -1,6 +1,5 @@
 import { validationError } from '../../pure/app-error.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, tables } from '../../database/tables.ts';
 import { settingsOf } from './opt-in.ts';
 

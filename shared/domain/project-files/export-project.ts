@@ -1,6 +1,5 @@
 import { hash, createHash } from 'node:crypto';
-import type { Em } from '../../database/em.ts';
-import { inSql, query, queryOne, sql, SqlFragment } from '../../database/sql.ts';
+import { inSql, query, queryOne, sql, SqlFragment, type Em } from '../../database/sql.ts';
 import { tables, text } from '../../database/tables.ts';
 import { findProject } from '../projects/projects.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';

@@ -1,5 +1,5 @@
 import type { TransactionOptions } from '@mikro-orm/core';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 
 /** Runs work in a transaction that is never repeated, because the work reads or writes a stream. */
 export async function once<Result>(

@@ -1,6 +1,5 @@
 import type { Brand } from '../../pure/brand.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryPrepared, sql } from '../../database/sql.ts';
+import { query, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { boolean, jsonAs, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { BRAND } from './brand.ts';
 import { hashKey } from './keys.ts';

@@ -2,10 +2,8 @@ import { randomBytes, hash } from 'node:crypto';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { isPublicRole, type KeyRole } from '../../pure/key-roles.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { query, sql } from '../../database/sql.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { KeyEntity, type Key } from './key.entity.ts';
 
 /** What a caller chooses about a key. */

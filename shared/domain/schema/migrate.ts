@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { errorMessage, isConflict, isTooSlow } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, nullable, text } from '../../database/shape.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { MIGRATIONS, type SchemaMigration } from './migrations.ts';
 import { createOrm } from './orm.ts';
 import { assertUsableDatabase, databaseName, permanentFault } from './usable-database.ts';

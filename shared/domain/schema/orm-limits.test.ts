@@ -4,9 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import { isDatabaseUnavailable, isTooSlow } from '../../database/database-errors.ts';
 import { createOrm, type Orm } from './orm.ts';
 import type { SessionLimits } from '../../database/session-limits.ts';
-import { limitStatements, sql } from '../../database/sql.ts';
+import { limitStatements, sql, inTransaction } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 3;

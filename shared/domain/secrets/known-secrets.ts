@@ -1,10 +1,8 @@
 import { ConfigError } from '../../platform/config.ts';
 import { createDkimKeyring, DkimKeyError } from '../../sending/compose/dkim/key-pair.ts';
 import { allSecrets, secretId, type AppSecrets } from '../../platform/sealed-values.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { notNull, tables } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** Processes that start together check their secrets one after the other. */
 const KNOWN_SECRETS_LOCK = 7_310_526;

@@ -1,8 +1,7 @@
 import { createDkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 import { createWebhookSecrets, type WebhookSecrets } from '../projects/webhook-secrets.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { notNull, tables, type Column } from '../../database/tables.ts';
 
 /** The results for the values of one kind. */

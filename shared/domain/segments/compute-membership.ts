@@ -1,16 +1,14 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { isStatementTimeout } from '../../database/database-errors.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
-import type { Em } from '../../database/em.ts';
 import { segmentType } from '../../database/constants.ts';
-import { limitStatements, query, queryOne, sql } from '../../database/sql.ts';
+import { limitStatements, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, number, pick, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { recordMembershipEvents } from './segment-members.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 import { findSegment } from './segments.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** The most contacts that enter or leave in one transaction, each with its event. */
 const CHUNK = 5_000;

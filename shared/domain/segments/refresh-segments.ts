@@ -1,8 +1,6 @@
-import type { Em } from '../../database/em.ts';
 import { segmentType } from '../../database/constants.ts';
-import { limitStatements, query, sql } from '../../database/sql.ts';
+import { limitStatements, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, tables, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { countSegmentContacts } from './segment-contacts.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';

@@ -1,6 +1,5 @@
 import type { Contact } from '../contacts/contact.entity.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryCount, sql, type SqlFragment } from '../../database/sql.ts';
+import { columnsOf, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';

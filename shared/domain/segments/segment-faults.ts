@@ -1,7 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
 import { isStatementTimeout } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 
 /** A segment that could not be computed is skipped for this long. The pause doubles each time, up to a day. */
 const FIRST_PAUSE_SECONDS = 300;

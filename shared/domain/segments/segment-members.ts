@@ -6,12 +6,10 @@ import { successorUpdate } from '../contacts/successors.ts';
 import { createdConsentsInsert } from '../consent/records.ts';
 import { recordEvents } from '../events/events.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 /** Records the entry or exit of contacts, with the present name of the segment. */
 export async function recordMembershipEvents(

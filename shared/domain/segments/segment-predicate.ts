@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { sql, type SqlFragment } from '../../database/sql.ts';
+import { sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
 import type { Segment } from './segment.entity.ts';

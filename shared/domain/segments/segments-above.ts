@@ -1,8 +1,7 @@
 import { tooLarge } from '../../pure/app-error.ts';
 import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables } from '../../database/tables.ts';
 import { createSizes, INLINED_FILTERS_MAX, type InlinedSize } from '../filters/filter-semantics.ts';
 import { inlinedSegment, type SegmentForFilter } from '../filters/segment-references.ts';

@@ -2,9 +2,8 @@ import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../../database/em.ts';
 import { audienceType } from '../../database/constants.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
@@ -17,7 +16,6 @@ import {
 } from '../filters/segment-references.ts';
 import { assertSegmentsAbove } from './segments-above.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 export interface NewSegment {
   name: string;

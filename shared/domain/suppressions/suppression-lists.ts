@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import { joinSql, query, queryOne, sql } from '../../database/sql.ts';
+import { joinSql, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';

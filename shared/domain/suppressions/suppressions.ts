@@ -1,7 +1,6 @@
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
-import type { Em } from '../../database/em.ts';
 import { suppressionReason } from '../../database/constants.ts';
-import { query, queryOne, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { notNull, tables, type RowOf } from '../../database/tables.ts';
 
 /** Why an address is suppressed: it gets no more email of any kind. */

@@ -1,8 +1,7 @@
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
-import type { Em } from '../../database/em.ts';
-import { columnsOf, query, queryPrepared, sql } from '../../database/sql.ts';
+import { columnsOf, query, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { holdTopic } from './topics.ts';
 

@@ -1,10 +1,8 @@
 import { validationError } from '../../pure/app-error.ts';
 import { causeData, emailIdOf, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
-import type { Em } from '../../database/em.ts';
-import { json, query, sql } from '../../database/sql.ts';
+import { json, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import { recordConsents, type Evidence } from '../consent/records.ts';
 import { recordedEvents } from '../events/recorded-events.ts';

@@ -2,9 +2,8 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import type { Em } from '../../database/em.ts';
 import { assertBelowLimit } from '../../database/row-limit.ts';
-import { likePattern, query, sql } from '../../database/sql.ts';
+import { likePattern, query, sql, type Em } from '../../database/sql.ts';
 import { TopicEntity, type Topic } from './topic.entity.ts';
 
 export type NewTopic = Pick<Topic, 'key' | 'name' | 'defaultSubscription' | 'visibility'> &

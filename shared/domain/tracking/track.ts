@@ -7,15 +7,13 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
 import { setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
-import type { Em } from '../../database/em.ts';
-import { json, queryOne, sql } from '../../database/sql.ts';
+import { json, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { date } from '../../database/tables.ts';
 import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
 import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Event } from '../events/event.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { keepTracesOf } from '../../durable/outbox/trace-contexts.ts';
 
 export interface TrackedEvent {

@@ -1,8 +1,7 @@
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
 import { audienceType } from '../../database/constants.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, type Em } from '../../database/sql.ts';
 import { notNull, pick, tables, type RowOf } from '../../database/tables.ts';
 
 const SEGMENT = pick(tables.segment, 'id', 'name');

@@ -1,7 +1,6 @@
 import { collectReferences } from '../../pure/filters/filter-target.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import type { Em } from '../../database/em.ts';
-import { queryOne, sql } from '../../database/sql.ts';
+import { queryOne, sql, type Em } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 

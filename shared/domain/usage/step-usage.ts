@@ -1,7 +1,6 @@
 import type { StepType } from '../../pure/automations/automation-status.ts';
-import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
-import { literalList, sql } from '../../database/sql.ts';
+import { literalList, sql, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 
 const AUTOMATION = pick(tables.automation, 'id', 'name');

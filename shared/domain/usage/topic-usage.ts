@@ -2,9 +2,8 @@ import { conditionTree, readConfigOf, readContactUpdate } from '../../pure/autom
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { collectReferences } from '../../pure/filters/filter-target.ts';
-import type { Em } from '../../database/em.ts';
 import { readLargeRows } from '../../database/large-rows.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { number, pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Topic } from '../topics/topic.entity.ts';
 import { findConditionUsage } from './condition-usage.ts';

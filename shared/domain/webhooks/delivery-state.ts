@@ -1,10 +1,8 @@
 import { uuidV7 } from '../../platform/uuid.ts';
 import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
-import type { Em } from '../../database/em.ts';
 import { deliveryStatus } from '../../database/constants.ts';
-import { json, query, queryOne, sql } from '../../database/sql.ts';
+import { json, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, notNull, nullable, number, pick, tables, text, texts, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
 import type { EventRef } from './hook-events.ts';
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
-import type { Em } from '../../database/em.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, inTransaction, type Em } from '../../database/sql.ts';
 import { query } from '../../../tests/support/rows.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { readFigures } from '../lifecycle/figures.ts';
 import { openEndpoint, wakeEndpoints } from './delivery-state.ts';
 import { pageBehind } from './hook-events.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
-import type { Em } from '../../database/em.ts';
 import { executionStatus } from '../../database/constants.ts';
-import { joinSql, json, query, sql, type SqlFragment } from '../../database/sql.ts';
+import { joinSql, json, query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, date, jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
 
 /** The sources of the events that endpoints receive. Triggers write the index of a source into the feed. */

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
 import { untilBlocked } from '../../../tests/support/database.ts';
-import { sql } from '../../database/sql.ts';
+import { sql, inTransaction } from '../../database/sql.ts';
 import { queryOne } from '../../../tests/support/rows.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { replay } from './deliveries.ts';
 import { openEndpoint, recordDeliveries, type OpenEndpoint } from './delivery-state.ts';
 

@@ -28,9 +28,8 @@ import {
   type ScheduledEmailInput,
   type WebhookEndpointInput,
 } from '../../pure/workflow-contracts.ts';
-import type { Em } from '../../database/em.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, sql } from '../../database/sql.ts';
+import { query, sql, type Em } from '../../database/sql.ts';
 import { notNull, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
 import type { OutboxWork, WorkflowCall, WorkflowStart } from '../../durable/outbox/work.ts';

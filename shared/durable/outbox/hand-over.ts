@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { Em } from '../../database/em.ts';
+import type { Em } from '../../database/sql.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createReminder } from '../../platform/reminder.ts';
 import { searchAttributes } from '../../platform/search-attributes.ts';

@@ -1,7 +1,5 @@
-import type { Em } from '../../database/em.ts';
-import { query, queryOne, queryPrepared, sql } from '../../database/sql.ts';
+import { query, queryOne, queryPrepared, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, nullable, number, text, type RowOf } from '../../database/tables.ts';
-import { inTransaction } from '../../database/transaction.ts';
 
 export interface OutboxBatch {
   /** Stays the same when the batch is started again, so a second start is recognised. */

@@ -1,7 +1,6 @@
 import { uuidV7 } from '../../platform/uuid.ts';
-import type { Em } from '../../database/em.ts';
 import type { OutboxKind } from '../../pure/outbox-kinds.ts';
-import { queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { queryPrepared, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 
 /**
  * The statement of `addToOutbox`, for a CTE of another statement. `isBatched` is for rows that may wait up to a second:

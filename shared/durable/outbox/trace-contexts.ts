@@ -1,7 +1,6 @@
 import { activeTraceParent } from '../../platform/tracing/spans.ts';
 import { parseTraceParent, type TraceParent } from '../../pure/trace-parent.ts';
-import type { Em } from '../../database/em.ts';
-import { query, queryPrepared, sql, type SqlFragment } from '../../database/sql.ts';
+import { query, queryPrepared, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { date, text } from '../../database/tables.ts';
 
 /** The trace that work from the outbox continues. */

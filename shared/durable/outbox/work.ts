@@ -1,5 +1,4 @@
-import type { Em } from '../../database/em.ts';
-import type { SqlFragment } from '../../database/sql.ts';
+import type { SqlFragment, Em } from '../../database/sql.ts';
 import type { SearchAttributeIds } from '../../platform/search-attributes.ts';
 import type { ClaimSize, OutboxBatch } from './outbox-claims.ts';
 
