@@ -11,6 +11,7 @@ import {
   rotateWebhookSecret,
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
+import { warningsOfPools } from '../shared/domain/emails/sources.ts';
 import { brandOf } from '../shared/domain/projects/brand.ts';
 import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { endWorkflowsOf } from './temporal/end-workflows.ts';
@@ -201,7 +202,9 @@ async function changeSettings(
   const view = await context.withDatabase(async (em) => {
     const projectId = parseProjectId(id);
     const changed = typeof settings === 'function' ? settings(await findProject(em, projectId)) : settings;
-    return viewProject(em, await updateProject(em, projectId, changed));
+    const project = await updateProject(em, projectId, changed);
+    if (changed.pools) (await warningsOfPools(em, project)).forEach(context.note);
+    return viewProject(em, project);
   });
   context.answer(command, view, formatProject(view));
 }

@@ -7,6 +7,7 @@ import { IsolationLevel } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { deleteProject, restProject } from '../shared/domain/lifecycle/delete-project.ts';
+import { warningsOfPools } from '../shared/domain/emails/sources.ts';
 import { findProject } from '../shared/domain/projects/projects.ts';
 import { projectFile } from '../shared/domain/project-files/export-project.ts';
 import { importProject, projectOfFile } from '../shared/domain/project-files/import-project.ts';
@@ -109,9 +110,11 @@ function addImport(project: Command, context: CliContext): void {
         const webhookSecrets = await webhookSecretsOf(context, em);
         const secrets = context.appSecrets();
         const keyring = secrets && createDkimKeyring(secrets.appSecret, secrets.previousSecrets);
-        return readFile(file, (octets) =>
+        const read = await readFile(file, (octets) =>
           importProject(em, octets, { webhookSecrets, keyring, newSecrets, dropHashes }),
         );
+        (await warningsOfPools(em, await findProject(em, read.id))).forEach(context.note);
+        return read;
       });
       const text = formatFields({
         Project: imported.name,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inSql, sql, SqlFragment } from '../shared/database/sql.ts';
+import { meetSources } from '../shared/domain/emails/sources.ts';
 import { tablesOfFile, PROJECT_TABLES, columnsInSql } from '../shared/domain/project-files/project-tables.ts';
 import { createProject } from '../shared/domain/projects/projects.ts';
 import { findActiveClaims, REACHES } from '../shared/domain/lifecycle/reconciliation.ts';
@@ -213,6 +214,26 @@ describe('everpost project export and import', () => {
     const ended = await command(database, ['import', changed]);
     expect([ended.exitCode, ended.error]).toEqual([1, expect.stringMatching(message)]);
     expect(await query(database.orm.em.fork(), sql`select id from project`)).toEqual([]);
+  });
+
+  it('warn about pools that the installation does not have, also when a setting names them', async () => {
+    const { project } = await createProject(app.em(), 'With pools');
+    const set = await command(source, ['set', project.id, '--marketing-pool', 'bulk', '--json']);
+    const warning =
+      /^No worker has a source in pool bulk, which marketing mail of the project uses: .* `everpost project set [-\da-f]{36} --marketing-pool ""` uses pool default instead\.\n$/;
+    expect([set.exitCode, set.error, JSON.parse(set.out).pools]).toEqual([
+      0,
+      expect.stringMatching(warning),
+      { marketing: 'bulk' },
+    ]);
+    const moved = path.join(folder, 'pools.jsonl');
+    await succeed(command(source, ['export', project.id, moved, '--with-address-key', '--json']));
+    const database = await target();
+    const imported = await command(database, ['import', moved, '--json']);
+    expect([imported.exitCode, imported.error]).toEqual([0, expect.stringMatching(warning)]);
+    const known = { kind: 'relay', label: 'a:25', name: 'a', pool: 'bulk' } as const;
+    await meetSources(database.orm.em.fork(), [known]);
+    await succeed(command(database, ['set', project.id, '--marketing-pool', 'bulk', '--json']));
   });
 
   it('need the old secret for keys, or replace them', async () => {

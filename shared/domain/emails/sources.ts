@@ -4,6 +4,7 @@ import type { ProviderStates, SourceUse } from '../../sending/ports.ts';
 import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
 import { columnsOf, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
+import type { Project } from '../projects/project.entity.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -69,6 +70,16 @@ export function marketingSourcesOf(projectId: SqlFragment): SqlFragment {
 /** The sources that workers have, or had. */
 export async function listSources(em: Em): Promise<KnownSource[]> {
   return query(em, sql`select ${columnsOf(SOURCE)} from source order by pool, name limit ${SOURCES_MAX}`, SOURCE);
+}
+
+/** What follows from the pools that a project names and no source belongs to, in sentences. */
+export async function warningsOfPools(em: Em, { id, pools }: Pick<Project, 'id' | 'pools'>): Promise<string[]> {
+  const known = new Set((await listSources(em)).map(({ pool }) => pool));
+  return Object.entries(pools ?? {}).flatMap(([stream, pool]) => {
+    if (known.has(pool)) return [];
+    const usual = known.has(stream) ? stream : DEFAULT_POOL;
+    return `No worker has a source in pool ${pool}, which ${stream} mail of the project uses: this mail waits until there is one, and goes over no other pool. \`everpost project set ${id} --${stream}-pool ""\` uses pool ${usual} instead.`;
+  });
 }
 
 /** The error for a name that no source has. */
