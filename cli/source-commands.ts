@@ -4,7 +4,7 @@ import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { query, sql, type Em } from '../shared/database/sql.ts';
 import { pick, tables } from '../shared/database/tables.ts';
-import { wakeCampaignMail } from '../shared/domain/campaigns/wake.ts';
+import { wakeMail } from '../shared/domain/campaigns/wake.ts';
 import { drainSource, listSources, removeSource, type KnownSource } from '../shared/domain/emails/sources.ts';
 import { usedUnits, type AllowanceState } from '../shared/sending/permit/allowance.ts';
 import { rulesOf } from '../shared/sending/permit/shaping.ts';
@@ -46,7 +46,7 @@ export function addSourceCommands(program: Command, context: CliContext): void {
   );
   change('resume', 'Let a drained source carry mail again', async (em, name) => {
     const resumed = await drainSource(em, name, false);
-    await wakeCampaignMail(em, 'no source');
+    await wakeMail(em, 'no source');
     return resumed;
   });
   change('remove', 'Forget a source that is no longer in SMTP_URL', removeSource);

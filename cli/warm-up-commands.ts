@@ -3,7 +3,7 @@ import { badRequest } from '../shared/pure/app-error.ts';
 import { planOf, USUAL_PLAN } from '../shared/pure/warm-up.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import type { Em } from '../shared/database/sql.ts';
-import { wakeCampaignMail } from '../shared/domain/campaigns/wake.ts';
+import { wakeMail } from '../shared/domain/campaigns/wake.ts';
 import { listSources } from '../shared/domain/emails/sources.ts';
 import {
   allowedToday,
@@ -71,7 +71,7 @@ export function addWarmUpCommands(program: Command, context: CliContext): void {
   async function change(command: Command, source: string, work: (em: Em) => Promise<void>): Promise<void> {
     const warmUps = await context.withDatabase(async (em) => {
       await work(em);
-      await wakeCampaignMail(em, 'warm-up');
+      await wakeMail(em, 'warm-up');
       return shown(em, source);
     });
     context.answer(command, warmUps, warmUps.length === 0 ? `Source ${source} sends without a plan.` : textOf(warmUps));

@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from '../shared/database/sql.ts';
+import { wakeAfterNewRules } from '../shared/domain/campaigns/wake.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
+import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { runCommand } from './support/cli.ts';
+import { query } from './support/rows.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -14,17 +18,18 @@ const PER_SECOND = 5;
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-shaping-'));
 const file = path.join(folder, 'shaping.json');
+const rules = [
+  { provider: 'slow.test', perSecond: PER_SECOND, because: 'slow.test is slow' },
+  { provider: 'hourly.test', perHour: 3 },
+  { provider: 'narrow.test', connections: 2, messagesPerConnection: 4 },
+  { provider: 'daily.test', perDay: 4 },
+];
 /** When the server got a message for slow.test. */
 const arrivedMs: number[] = [];
 let bulk: SmtpSink;
 let stack: TestStack;
 
 beforeAll(async () => {
-  const rules = [
-    { provider: 'slow.test', perSecond: PER_SECOND, because: 'slow.test is slow' },
-    { provider: 'hourly.test', perHour: 3 },
-    { provider: 'narrow.test', connections: 2, messagesPerConnection: 4 },
-  ];
   writeFileSync(file, JSON.stringify({ rules }));
   bulk = await createSmtpSink();
   stack = await startTestStack({
@@ -119,8 +124,47 @@ describe('a traffic rule', () => {
     expect(waiting.reason).toMatch(/own\.test is used up: the project may have 2 messages a day/);
     for (let n = 0; n < 3; n++) await send(`other-${n}@own.test`);
     await stack.sink.waitForMessages(5, PATIENCE_MS);
+    await send('late@own.test', project);
+    await eventually(async () => (await waitOf('late@own.test', project))?.reason === 'traffic rule', PATIENCE_MS);
+
+    // Mail does not wait for the end of a rule that is gone.
+    const raised = { trafficRules: [{ provider: 'own.test', perDay: 3 }] };
+    await api('PATCH', `/users/@me/projects/${row.id}`, { body: raised });
+    await stack.sink.waitForMessages(6, PATIENCE_MS);
     await api('PATCH', `/users/@me/projects/${row.id}`, { body: { trafficRules: null } });
-    await api('POST', `/campaigns/${id}/cancel`);
+    await eventually(async () => (await api('GET', `/campaigns/${id}`)).body.status === 'SENT', PATIENCE_MS);
+    await stack.sink.waitForMessages(8, PATIENCE_MS);
+    expect(stack.sink.messageCount()).toBe(8);
+    expect(stack.sink.recipientCounts().size).toBe(8);
+  }, 120_000);
+
+  it('of SHAPING_FILE that has changed when a worker starts keeps no mail to its old end', async () => {
+    const project = await stack.createProject();
+    await addReaders(stack.em(), project.project.id, 5, 'daily.test');
+    const { id } = await sendToAll(project);
+    for (let n = 0; n < 3; n++) await send(`single-${n}@daily.test`);
+    await stack.sink.waitForMessages(4, PATIENCE_MS);
+    const held = () =>
+      query(
+        stack.em(),
+        sql`select id, retry_at from email where wait_reason = 'traffic rule' and status = 'PENDING' order by id`,
+      );
+    await eventually(async () => (await held()).filter((row) => row.retry_at).length === 6, PATIENCE_MS);
+    await stack.stopWorkers();
+    const before = await held();
+    const known = await query(stack.em(), sql`select subject from allowance where provider = 'daily.test'`);
+    const named = known.map(({ subject }) => ({ source: { name: subject, kind: 'relay' as const, pool: 'default' } }));
+    await wakeAfterNewRules(stack.em(), readShapingFile(file), named);
+    expect(await held()).toEqual(before);
+    writeFileSync(
+      file,
+      JSON.stringify({ rules: rules.map((rule) => ({ ...rule, ...('perDay' in rule && { perDay: 100 }) })) }),
+    );
+    await wakeAfterNewRules(stack.em(), readShapingFile(file), named);
+    await stack.startWorkers();
+    await stack.sink.waitForMessages(8, PATIENCE_MS);
+    await eventually(async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT', PATIENCE_MS);
+    expect([...stack.sink.recipientCounts().values()].filter((count) => count > 1)).toEqual([]);
   }, 120_000);
 });
 
@@ -163,7 +207,15 @@ describe('a pool', () => {
     );
     expect(waiting.reason).toBe('Every source of pool bulk is drained: bulk');
     expect(bulk.messageCount()).toBe(0);
+    const early = bulk.messageCount();
+    const resumedMs = Date.now();
     await show('source', 'resume', 'bulk');
+    await eventually(
+      () => Promise.resolve([...bulk.recipientCounts().keys()].some((to) => to.endsWith('@early.test'))),
+      PATIENCE_MS,
+    );
+    // Mail without a source looks for one every 30 seconds.
+    expect([early, Date.now() - resumedMs < 15_000]).toEqual([0, true]);
     await eventually(
       async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT',
       2 * PATIENCE_MS,

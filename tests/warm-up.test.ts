@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { wakeCampaignMail } from '../shared/domain/campaigns/wake.ts';
+import { wakeMail } from '../shared/domain/campaigns/wake.ts';
 import { listSources } from '../shared/domain/emails/sources.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { sql } from '../shared/database/sql.ts';
@@ -164,7 +164,7 @@ describe('a campaign over a source that warms up', () => {
     // A worker ends in between.
     await passDay('cold', id, 25);
     await stack.stopWorkers();
-    await wakeCampaignMail(stack.em(), 'warm-up');
+    await wakeMail(stack.em(), 'warm-up');
     await stack.startWorkers();
     await sinks.cold.waitForMessages(15, PATIENCE_MS);
     await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
@@ -184,7 +184,7 @@ describe('a campaign over a source that warms up', () => {
         reason: expect.stringMatching(/is repeated: 10 % was deferred or refused for speed or reputation$/),
       },
     });
-    await wakeCampaignMail(stack.em(), 'warm-up');
+    await wakeMail(stack.em(), 'warm-up');
     await sinks.cold.waitForMessages(25, PATIENCE_MS);
     await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
     expect(await stack.metrics.text()).toContain(
@@ -242,7 +242,7 @@ describe('workers that are killed', () => {
       const { status, waiting } = (await project.api('GET', `/campaigns/${id}`)).body;
       if (waiting) {
         await query(stack.em(), sql`update warm_up set day = day - 1 where source = 'busy'`);
-        await wakeCampaignMail(stack.em(), 'warm-up');
+        await wakeMail(stack.em(), 'warm-up');
       }
       return status === 'SENT';
     }, 2 * PATIENCE_MS);

@@ -7,9 +7,15 @@ export const RATE_MS = { perSecond: 1_000, perMinute: 60_000, perHour: 3_600_000
 export type Rate = keyof typeof RATE_MS;
 export const RATES = Object.keys(RATE_MS) as Rate[];
 
-export type LimitName = Rate | 'connections' | 'messagesPerConnection';
+export const LIMIT_NAMES = [...RATES, 'connections', 'messagesPerConnection'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
 /** What one source may send to one provider. A missing limit is none. */
 export type Limits = Partial<Record<LimitName, number>>;
+
+/** Whether two rules have the same limits. */
+export function isSameLimits(one: Limits, other: Limits): boolean {
+  return LIMIT_NAMES.every((name) => one[name] === other[name]);
+}
 
 /** Stands for every provider, each by itself. */
 export const ANY = '*';
@@ -119,7 +125,7 @@ export function limitsOf(
     (rule) => [ANY, source].includes(rule.source) && [ANY, providerName].includes(rule.provider),
   );
   const sorted = matching.toSorted((a, b) => weightOf(b) - weightOf(a) || rules.indexOf(b) - rules.indexOf(a));
-  const found = ([...RATES, 'connections', 'messagesPerConnection'] as const).flatMap((name) => {
+  const found = LIMIT_NAMES.flatMap((name) => {
     const rule = sorted.find((each) => each[name] !== undefined);
     const value = rule?.[name];
     return rule && typeof value === 'number' ? [[name, { value, rule }] as const] : [];

@@ -1,4 +1,5 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
+import type { WaitingReason } from '../../pure/emails/hold.ts';
 import { emailStatus } from '../../database/constants.ts';
 import { query, sql, literalList, type SqlFragment, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -44,23 +45,47 @@ export async function redeliver(em: Em, deliveries: OrphanedDelivery[]): Promise
   await redeliverThose(
     em,
     sql`
-      ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
+      ${overdueEmails(0, true)} and ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
         and (e.status = ${emailStatus.PENDING} or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))`,
   );
 }
 
 /** As `redeliver`, for all due emails. All deliveries are lost, and no attempt is under way. @returns how many */
 export async function redeliverAll(em: Em): Promise<number> {
-  return redeliverThose(em, sql`true`);
+  return redeliverThose(em, overdueEmails(0, true));
 }
 
-/** The batches are formed here, so the outbox rows look like rows that were claimed and not yet started. */
-async function redeliverThose(em: Em, which: SqlFragment): Promise<number> {
+/** Transactional emails that wait for a reason which may have ended. */
+interface HeldEmails {
+  reason: WaitingReason;
+  /** When they are tried. */
+  soon: SqlFragment;
+  /** Only those of one project. */
+  projectId: string | undefined;
+  limit: number;
+}
+
+/** Gives held emails to new deliveries; the old ones find nothing to do when they go on. @returns how many */
+export async function redeliverHeld(em: Em, { reason, soon, projectId, limit }: HeldEmails): Promise<number> {
+  const held = sql`
+    email e where e.delivery_due_at > ${soon} and e.status = ${emailStatus.PENDING} and e.wait_reason = ${reason}
+      and (${projectId ?? null}::uuid is null or e.project_id = ${projectId ?? null}::uuid)
+      and exists (select from project p where p.id = e.project_id and not p.disabled)
+    order by e.delivery_due_at limit ${limit}::int`;
+  return redeliverThose(em, held, soon);
+}
+
+/**
+ * The batches are formed here, so the outbox rows look like rows that were claimed and not yet started.
+ * @param lost a table of emails `e` with its conditions
+ * @param dueAt when the new deliveries start
+ */
+async function redeliverThose(em: Em, lost: SqlFragment, dueAt = sql`now()`): Promise<number> {
   const rows = await query(
     em,
     sql`
       with lost as (
-        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueEmails(0, true)} and ${which}
+        select e.id, e.project_id, e.execution_id is not null as is_automated from ${lost}
         for update of e
       ),
       placed as (
@@ -76,9 +101,9 @@ async function redeliverThose(em: Em, which: SqlFragment): Promise<number> {
         from placed p join delivery d using (project_id, is_automated, place) where e.id = p.id
         returning e.id, e.project_id, d.id as delivery_id, d.is_automated
       )
-      insert into outbox (id, project_id, kind, subject_id, batch_id)
+      insert into outbox (id, project_id, kind, subject_id, batch_id, available_at)
       select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id,
-        delivery_id
+        delivery_id, ${dueAt}
       from moved returning id`,
     { id: tables.outbox.id },
   );

@@ -1,4 +1,5 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
+import { wakeMail } from '../campaigns/wake.ts';
 import { assertDoubleOptIn } from '../opt-ins/confirmation-mail.ts';
 import { restartScheduled } from '../emails/scheduled-emails.ts';
 import { inTransaction, type Em } from '../../database/sql.ts';
@@ -7,11 +8,12 @@ import type { Project } from '../projects/project.entity.ts';
 
 /**
  * Changes the given settings and leaves the others. Disabling a project cancels its active executions.
- * Scheduled emails of one that is enabled wait for their moment again.
+ * Scheduled emails of one that is enabled wait for their moment again. Mail that the former rules or pools kept back is
+ * tried again.
  * @throws AppError VALIDATION_ERROR for a sender or a template that no confirmation can be sent with
  */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
-  return inTransaction(em, async (tx) => {
+  const changed = await inTransaction(em, async (tx) => {
     const project = await findProject(tx, projectId);
     if (settings.doubleOptIn) await assertDoubleOptIn(tx, projectId, settings.doubleOptIn);
     tx.assign(project, settings);
@@ -22,4 +24,7 @@ export async function updateProject(em: Em, projectId: string, settings: Project
     if (settings.disabled === false) await restartScheduled(tx, projectId);
     return project;
   });
+  if (settings.trafficRules !== undefined) await wakeMail(em, 'traffic rule', projectId);
+  if (settings.pools !== undefined) await wakeMail(em, 'no source', projectId);
+  return changed;
 }

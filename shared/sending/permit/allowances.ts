@@ -1,4 +1,4 @@
-import { RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
+import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
@@ -229,7 +229,8 @@ export class Allowances {
   #entry(key: string, limits: Limits): Entry {
     const known = this.#entries.get(key);
     if (known) {
-      known.limits = limits;
+      // What was used up may be free under another rule.
+      if (!isSameLimits(known.limits, limits)) Object.assign(known, { limits, short: undefined, isAnswered: false });
       return known;
     }
     const entry: Entry = {

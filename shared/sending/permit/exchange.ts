@@ -18,6 +18,8 @@ export interface ExchangeOptions {
 const EVERY_MS = 1_000;
 /** How long known states are used without asking again. */
 const FRESH_MS = 2_000;
+/** What keeps mail waiting for long is asked again unless it is younger than this. */
+const NEWS_MS = 500;
 /** The exchange stops when nothing has been sent for this long. Then it only says that this worker has its sources. */
 const IDLE_MS = 15_000;
 const IDLE_EVERY_MS = 20_000;
@@ -77,7 +79,12 @@ export class Exchange {
   async ready(): Promise<void> {
     this.#usedAt = performance.now();
     this.#schedule();
-    if (this.#usedAt - this.#exchangedAt > FRESH_MS) await this.run();
+    await this.refresh(FRESH_MS);
+  }
+
+  /** Asks again unless what is known is younger than `ms`. */
+  async refresh(ms = NEWS_MS): Promise<void> {
+    if (performance.now() - this.#exchangedAt > ms) await this.run();
   }
 
   /** Reports now instead of at the next second. There is one exchange at a time; a further call shares it. */

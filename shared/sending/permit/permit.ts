@@ -168,7 +168,10 @@ export class Permit {
     const isQuiet = this.#exchange.isQuiet();
     const isPlain = this.#shaping.isPlain(projectId);
     if (isPlain && isQuiet && missed.length === 0) return grant;
-    const all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
+    let all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
+    // A source may have been resumed.
+    if ('until' in all) await this.#exchange.refresh();
+    if ('until' in all) all = this.#shaping.relaysOf(projectId, stream, missed);
     if ('until' in all) return all;
     const relays = all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;

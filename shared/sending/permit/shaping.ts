@@ -81,6 +81,16 @@ export function rulesOf({ defaults, rules }: ShapingFile, kind: Source['kind']):
   return defaults === 'all' || defaults === kind ? [...PROVIDER_RULES, ...rules] : rules;
 }
 
+/** What a source may send to a provider. */
+export function sourceLimits(
+  file: ShapingFile,
+  { kind, name }: Pick<Source, 'kind' | 'name'>,
+  provider: string,
+): Limits {
+  const effective = limitsOf(rulesOf(file, kind), name, provider);
+  return Object.fromEntries(Object.entries(effective).map(([limit, { value }]) => [limit, value]));
+}
+
 /** The warm-up of a source that is to begin when it is new. @throws Error when the file does not have its plan */
 function firstWarmUpOf(file: ShapingFile, { name, warmUp: plan }: Source): SourceWarmUp | undefined {
   if (plan === undefined) return undefined;
@@ -294,8 +304,7 @@ export class Shaping {
     const known = this.#limits.get(key);
     if (known) return known;
     const source = this.sources.find((each) => each.label === label);
-    const effective = source ? limitsOf(rulesOf(this.#file, source.kind), source.name, provider) : {};
-    const limits: Limits = Object.fromEntries(Object.entries(effective).map(([name, { value }]) => [name, value]));
+    const limits = source ? sourceLimits(this.#file, source, provider) : {};
     this.#limits.set(key, limits);
     return limits;
   }
