@@ -222,6 +222,7 @@ describe('an attempt that heartbeats', () => {
 
   it('does not stall while it waits for PostgreSQL, and shows why', async () => {
     const environment = new MockActivityEnvironment();
+    const stallMs = 1_000;
     const shown: unknown[] = [];
     environment.on('heartbeat', (details: { progress?: unknown }) => shown.push(details.progress));
     const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
@@ -230,12 +231,12 @@ describe('an attempt that heartbeats', () => {
         deps,
         async (_signal, _advance, wait) => {
           const beganAt = performance.now();
-          while (performance.now() - beganAt < 150) {
+          while (performance.now() - beganAt < 1.5 * stallMs) {
             await new Promise((resolve) => setTimeout(resolve, 5));
             wait(locked);
           }
         },
-        { stallMs: 50, progress: () => ({ sent: 3 }) },
+        { stallMs, progress: () => ({ sent: 3 }) },
       ),
     );
     expect(shown.at(-1)).toEqual({ sent: 3, waiting: 'PostgreSQL: canceling statement due to lock timeout (55P03)' });
