@@ -1,17 +1,8 @@
-import type { Migration } from '@mikro-orm/migrations';
-import { InitialMigration } from './migrations/20261125000000-initial.ts';
-import { ReaderChoicesMigration } from './migrations/20261126000000-reader-choices.ts';
-import { KeysMigration } from './migrations/20261126000001-keys.ts';
+import { readFileSync } from 'node:fs';
+import { Migration } from '@mikro-orm/migrations';
 import { HumanEngagementsMigration } from './migrations/20261126000002-human-engagements.ts';
-import { SendOptionsMigration } from './migrations/20261126000003-send-options.ts';
 import { ScheduledEmailsMigration } from './migrations/20261126000004-scheduled-emails.ts';
-import { SubmissionMigration } from './migrations/20261126000005-submission.ts';
-import { ReadersMigration } from './migrations/20261127000002-readers.ts';
 import { ConsoleMigration } from './migrations/20261127000003-console.ts';
-import { SourcesMigration } from './migrations/20261127000004-sources.ts';
-import { TlsReportsMigration } from './migrations/20261127000005-tls-reports.ts';
-import { SourceDaysMigration } from './migrations/20261128000001-source-days.ts';
-import { WarmUpMigration } from './migrations/20261128000002-warm-up.ts';
 import { FasterPartsMigration } from './migrations/20261128000004-submission.ts';
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
 import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
@@ -22,21 +13,43 @@ export interface SchemaMigration {
   class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
 }
 
+/** The migration that runs the file `migrations/<name>.sql` in a transaction. */
+function fromFile(name: string): SchemaMigration {
+  return {
+    name,
+    class: class extends Migration {
+      override up(): void {
+        this.addSql(readFileSync(new URL(`migrations/${name}.sql`, import.meta.url), 'utf8'));
+      }
+    },
+  };
+}
+
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS: readonly SchemaMigration[] = [
-  { name: '20261125000000-initial', class: InitialMigration },
-  { name: '20261126000000-reader-choices', class: ReaderChoicesMigration },
-  { name: '20261126000001-keys', class: KeysMigration },
+  // The schema of version 0.1.0.
+  fromFile('20261125000000-initial'),
+  // Topics, the confirmation of subscriptions, the record of consent, and what machines do with email.
+  fromFile('20261126000000-reader-choices'),
+  // Keys with names and roles, and the record of who did what.
+  fromFile('20261126000001-keys'),
   { name: '20261126000002-human-engagements', class: HumanEngagementsMigration },
-  { name: '20261126000003-send-options', class: SendOptionsMigration },
+  // Tags, scheduled emails, and the recipients in Cc and Bcc.
+  fromFile('20261126000003-send-options'),
   { name: '20261126000004-scheduled-emails', class: ScheduledEmailsMigration },
-  { name: '20261126000005-submission', class: SubmissionMigration },
-  { name: '20261127000002-readers', class: ReadersMigration },
+  // Messages that arrive by SMTP.
+  fromFile('20261126000005-submission'),
+  // Automations that only people start, and waits that only people end.
+  fromFile('20261127000002-readers'),
   { name: '20261127000003-console', class: ConsoleMigration },
-  { name: '20261127000004-sources', class: SourcesMigration },
-  { name: '20261127000005-tls-reports', class: TlsReportsMigration },
-  { name: '20261128000001-source-days', class: SourceDaysMigration },
-  { name: '20261128000002-warm-up', class: WarmUpMigration },
+  // Sources of mail and their traffic rules.
+  fromFile('20261127000004-sources'),
+  // Policies and results of TLS to mail hosts.
+  fromFile('20261127000005-tls-reports'),
+  // What providers made of emails, by source and day.
+  fromFile('20261128000001-source-days'),
+  // The warm-up of sources.
+  fromFile('20261128000002-warm-up'),
   { name: '20261128000004-submission', class: FasterPartsMigration },
   { name: '20261128000006-brand', class: BrandMigration },
   { name: '20261128000009-email-updates', class: EmailUpdatesMigration },
