@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metricsOf } from '../platform/metrics/metrics.ts';
 import { ALL } from './permit/keys.ts';
 import { providerGroupOf } from './verdict/recipient-provider.ts';
 import type { SmtpPool } from './transport/smtp-pool.ts';
@@ -40,49 +41,38 @@ export function healthLabels(relay: string, provider: string): { relay: string; 
 
 /** Creates the counters of a worker. */
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
-  const registers = [registry];
-  const results = new Counter({
-    name: 'everpost_email_results_total',
-    help: 'Results of emails that were due, by outcome and by the provider of the recipient',
-    labelNames: ['outcome', 'provider', 'urgency'],
-    registers,
-  });
-  const refusals = new Counter({
-    name: 'everpost_refusals_total',
-    help: 'Refusals for good, by the rule that judged them',
-    labelNames: ['kind', 'rule', 'provider'],
-    registers,
-  });
-  const latency = new Histogram({
-    name: 'everpost_send_latency_seconds',
-    help: 'From the request for an email to its acceptance by a server',
-    labelNames: ['urgency'],
-    buckets: LATENCY_SECONDS,
-    registers,
-  });
-  const unavailable = new Counter({
-    name: 'everpost_relay_unavailable_total',
-    help: 'Attempts that ended because no SMTP server could be talked to',
-    registers,
-  });
-  const pauses = new Counter({
-    name: 'everpost_provider_pauses_total',
-    help: 'Pauses of sending through a relay or to a provider, because it refuses our emails',
-    labelNames: ['relay', 'provider'],
-    registers,
-  });
-  const recoveries = new Counter({
-    name: 'everpost_provider_recoveries_total',
-    help: 'Pauses that have ended',
-    labelNames: ['relay', 'provider'],
-    registers,
-  });
-  const warmUps = new Counter({
-    name: 'everpost_warm_up_days_total',
-    help: 'Days of warm-ups by what was decided about them, and warm-ups that are finished',
-    labelNames: ['source', 'provider', 'outcome'],
-    registers,
-  });
+  const { counter, histogram } = metricsOf(registry);
+  const results = counter(
+    'everpost_email_results_total',
+    'Results of emails that were due, by outcome and by the provider of the recipient',
+    ['outcome', 'provider', 'urgency'],
+  );
+  const refusals = counter('everpost_refusals_total', 'Refusals for good, by the rule that judged them', [
+    'kind',
+    'rule',
+    'provider',
+  ]);
+  const latency = histogram(
+    'everpost_send_latency_seconds',
+    'From the request for an email to its acceptance by a server',
+    ['urgency'],
+    LATENCY_SECONDS,
+  );
+  const unavailable = counter(
+    'everpost_relay_unavailable_total',
+    'Attempts that ended because no SMTP server could be talked to',
+  );
+  const pauses = counter(
+    'everpost_provider_pauses_total',
+    'Pauses of sending through a relay or to a provider, because it refuses our emails',
+    ['relay', 'provider'],
+  );
+  const recoveries = counter('everpost_provider_recoveries_total', 'Pauses that have ended', ['relay', 'provider']);
+  const warmUps = counter(
+    'everpost_warm_up_days_total',
+    'Days of warm-ups by what was decided about them, and warm-ups that are finished',
+    ['source', 'provider', 'outcome'],
+  );
   return {
     note({ verdict, refusal }, { to, urgency, queuedAt }) {
       const provider = providerGroupOf(to);
@@ -104,37 +94,20 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
  * @returns the function that updates them; call it before each scrape
  */
 export function createSmtpGauges(registry: Registry, pool: Pick<SmtpPool, 'usage' | 'relays'>): () => void {
-  const registers = [registry];
-  const messages = new Gauge({
-    name: 'everpost_smtp_messages',
-    help: 'Messages on the wire, and waiting for a connection',
-    labelNames: ['state'],
-    registers,
-  });
-  const connections = new Gauge({
-    name: 'everpost_smtp_connections',
-    help: 'Open connections',
-    labelNames: ['relay'],
-    registers,
-  });
-  const isDown = new Gauge({
-    name: 'everpost_relay_down',
-    help: '1 while a server is left alone because it could not be connected to',
-    labelNames: ['relay'],
-    registers,
-  });
-  const isInClear = new Gauge({
-    name: 'everpost_relay_in_clear',
-    help: '1 while messages go to a server on another machine without TLS',
-    labelNames: ['relay'],
-    registers,
-  });
-  const outcomes = new Counter({
-    name: 'everpost_relay_messages_total',
-    help: 'Messages that a server was given, by what it made of them',
-    labelNames: ['relay', 'outcome'],
-    registers,
-  });
+  const { counter, gauge } = metricsOf(registry);
+  const messages = gauge('everpost_smtp_messages', 'Messages on the wire, and waiting for a connection', ['state']);
+  const connections = gauge('everpost_smtp_connections', 'Open connections', ['relay']);
+  const isDown = gauge('everpost_relay_down', '1 while a server is left alone because it could not be connected to', [
+    'relay',
+  ]);
+  const isInClear = gauge('everpost_relay_in_clear', '1 while messages go to a server on another machine without TLS', [
+    'relay',
+  ]);
+  const outcomes = counter(
+    'everpost_relay_messages_total',
+    'Messages that a server was given, by what it made of them',
+    ['relay', 'outcome'],
+  );
   return () => {
     const { sending, queued } = pool.usage();
     messages.set({ state: 'sending' }, sending);

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metricsOf } from '../../platform/metrics/metrics.ts';
 import { healthLabels } from '../../sending/delivery-metrics.ts';
 import { providerGroupOf } from '../../sending/verdict/recipient-provider.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
@@ -23,34 +24,27 @@ const KEPT_MS = 10_000;
 /** Longest wait for the database: reading metrics must not hang when there is no connection. */
 const WAIT_MS = 3_000;
 
-function gauge<Label extends string>(registry: Registry, name: string, help: string, labelNames: Label[] = []) {
-  return new Gauge({ name, help, labelNames, registers: [registry] });
-}
-
 function createFigureGauges(registry: Registry) {
+  const { gauge } = metricsOf(registry);
   const oldest = 'for how many seconds the oldest of it has waited';
-  const outboxRows = gauge(registry, 'everpost_outbox_rows', 'What must reach Temporal; counted up to 10,000', [
-    'kind',
-  ]);
-  const outboxOldest = gauge(registry, 'everpost_outbox_oldest_seconds', `Of the outbox ${oldest}`, ['kind']);
-  const emails = gauge(registry, 'everpost_emails_due', 'Emails that are due, without campaigns; counted up to 10,000');
-  const emailsOldest = gauge(registry, 'everpost_emails_due_oldest_seconds', `Of emails that are due ${oldest}`);
-  const executions = gauge(registry, 'everpost_executions', 'Executions that have not ended', ['state']);
-  const lag = gauge(registry, 'everpost_execution_lag_seconds', 'For how long the most late execution has been due');
-  const jobs = gauge(registry, 'everpost_jobs', 'Imports and other jobs that are not done', ['kind', 'state']);
-  const progress = gauge(registry, 'everpost_job_progress_ratio', 'Least progress of active jobs, 0 to 1', ['kind']);
-  const idle = gauge(registry, 'everpost_job_idle_seconds', 'Since when a job has not moved', ['kind', 'state']);
-  const campaigns = gauge(registry, 'everpost_campaigns_sending', 'Campaigns that are being sent');
-  const left = gauge(registry, 'everpost_campaign_recipients_left', 'Recipients of these without an outcome');
-  const paused = gauge(registry, 'everpost_providers_paused', 'Pauses of sending now', ['relay', 'provider']);
+  const outboxRows = gauge('everpost_outbox_rows', 'What must reach Temporal; counted up to 10,000', ['kind']);
+  const outboxOldest = gauge('everpost_outbox_oldest_seconds', `Of the outbox ${oldest}`, ['kind']);
+  const emails = gauge('everpost_emails_due', 'Emails that are due, without campaigns; counted up to 10,000');
+  const emailsOldest = gauge('everpost_emails_due_oldest_seconds', `Of emails that are due ${oldest}`);
+  const executions = gauge('everpost_executions', 'Executions that have not ended', ['state']);
+  const lag = gauge('everpost_execution_lag_seconds', 'For how long the most late execution has been due');
+  const jobs = gauge('everpost_jobs', 'Imports and other jobs that are not done', ['kind', 'state']);
+  const progress = gauge('everpost_job_progress_ratio', 'Least progress of active jobs, 0 to 1', ['kind']);
+  const idle = gauge('everpost_job_idle_seconds', 'Since when a job has not moved', ['kind', 'state']);
+  const campaigns = gauge('everpost_campaigns_sending', 'Campaigns that are being sent');
+  const left = gauge('everpost_campaign_recipients_left', 'Recipients of these without an outcome');
+  const paused = gauge('everpost_providers_paused', 'Pauses of sending now', ['relay', 'provider']);
   const reputation = gauge(
-    registry,
     'everpost_reputation_ratio',
     'Share of the emails of two days that a provider defers or refuses for reputation; the highest of a label',
     ['source', 'provider'],
   );
   const held = gauge(
-    registry,
     'everpost_webhook_events_held_seconds',
     'How long the oldest webhook event has waited for an open transaction',
   );
@@ -100,10 +94,9 @@ function tooLate(): never {
  * scrape
  */
 export function createDatabaseGauges(registry: Registry, { read, poolUsage, keptMs = KEPT_MS }: DatabaseGaugesOptions) {
-  const isUp = gauge(registry, 'everpost_database_up', '1 when PostgreSQL has answered in time');
-  const pool = gauge(registry, 'everpost_database_pool', 'Connections of this process, and who waits for one', [
-    'state',
-  ]);
+  const { gauge } = metricsOf(registry);
+  const isUp = gauge('everpost_database_up', '1 when PostgreSQL has answered in time');
+  const pool = gauge('everpost_database_pool', 'Connections of this process, and who waits for one', ['state']);
   const gauges = createFigureGauges(registry);
   let readAt = -Infinity;
 

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metricsOf } from './metrics.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** One name for all requests without a route, because the caller chooses their paths. */
@@ -9,19 +10,14 @@ const CLIENT_GONE = '499';
 
 /** Creates middleware that counts requests by endpoint, method and status. An endpoint is the pattern of its path. */
 export function countRequests(registry: Registry): RequestHandler {
-  const requests = new Counter({
-    name: 'everpost_http_requests_total',
-    help: 'Answered requests',
-    labelNames: ['method', 'endpoint', 'status'],
-    registers: [registry],
-  });
-  const seconds = new Histogram({
-    name: 'everpost_http_request_seconds',
-    help: 'From the first octet of a request to the last one of its answer',
-    labelNames: ['endpoint'],
-    buckets: SECONDS,
-    registers: [registry],
-  });
+  const { counter, histogram } = metricsOf(registry);
+  const requests = counter('everpost_http_requests_total', 'Answered requests', ['method', 'endpoint', 'status']);
+  const seconds = histogram(
+    'everpost_http_request_seconds',
+    'From the first octet of a request to the last one of its answer',
+    ['endpoint'],
+    SECONDS,
+  );
   return (req, res, next) => {
     const end = seconds.startTimer();
     res.once('close', () => {
