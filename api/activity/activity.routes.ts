@@ -1,15 +1,14 @@
 import type { z } from 'zod';
 import { DAY_MS } from '../../shared/pure/days.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
-import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
+import { listActivity } from '../../shared/domain/activity-feed/activity-feed.ts';
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
 import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
 import { listWaiting } from '../../shared/domain/lifecycle/queue.ts';
 import { periodOf } from '../events/events.schemas.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import {
-  activityCursorSchema,
+  activityCursors,
   activityPageSchema,
   activityQuery,
   activityStatsQuery,
@@ -24,12 +23,6 @@ const endpoint = endpointsOf('Activity');
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 3_660;
 
-function readCursor(text: string | undefined): ActivityCursor | undefined {
-  if (text === undefined) return undefined;
-  const { at, source, id } = decodeCursor(text, activityCursorSchema);
-  return { at, source: Number(source), id };
-}
-
 const list = endpoint('listActivity', 'GET /activity', {
   roles: ['marketing', 'support', 'read'],
   isHeavy: true,
@@ -39,18 +32,16 @@ const list = endpoint('listActivity', 'GET /activity', {
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
     const { limit, types, contactId } = query;
-    const cursor = readCursor(query.cursor);
     const { activities, next } = await listActivity(em, project.id, {
       limit,
       types,
       contactId,
-      cursor,
+      cursor: activityCursors.read(query.cursor),
       period: periodOf(query),
     });
     return ok({
       data: activities.map((activity) => ({ ...activity, timestamp: activity.timestamp.toISOString() })),
-      cursor: next ? encodeCursor({ ...next, source: String(next.source) }) : '',
-      hasMore: next !== undefined,
+      ...activityCursors.after(next && { ...next }),
     });
   },
 });

@@ -4,7 +4,7 @@ import type { ComplaintRate } from '../../shared/domain/emails/complaint-rates.t
 import type { WaitingItems } from '../../shared/domain/lifecycle/queue.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
-import { cursorTimeSchema } from '../http/cursor.ts';
+import { cursorFields, cursorsOf, placeSchema } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { percent } from '../http/percent.ts';
 import { answeredAddress } from '../http/answered-address.ts';
@@ -33,7 +33,7 @@ export const activityQuery = z.object({
   ...eventStatsQuery.shape,
 });
 
-export const activityCursorSchema = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
+export const activityCursors = cursorsOf(placeSchema);
 
 export const activityStatsQuery = z.object(eventStatsQuery.shape);
 
@@ -48,8 +48,7 @@ export const activityPageSchema = z.object({
       metadata: z.record(z.string(), z.unknown()),
     }),
   ),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
 });
 
 const counts = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AUDIT_OUTCOMES, listAudit, outcomeOf, type AuditEntry } from '../../shared/domain/audit/audit.ts';
-import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorFields, cursorsOf, cursorTimeSchema } from '../http/cursor.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
@@ -25,7 +25,7 @@ const auditQuery = z.object({
   to: moment.optional().meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
 });
 
-const cursorSchema = z.object({ at: cursorTimeSchema, id: z.uuid() });
+const cursors = cursorsOf(z.object({ at: cursorTimeSchema, id: z.uuid() }));
 
 export const auditEntrySchema = model('AuditEntry', 'Who did what', {
   id: z.uuid(),
@@ -57,16 +57,14 @@ const list = endpoint('listAudit', 'GET /audit', {
   replies: {
     200: {
       description: 'A page of entries',
-      schema: z.object({ entries: z.array(auditEntrySchema), cursor: z.string(), hasMore: z.boolean() }),
+      schema: z.object({ entries: z.array(auditEntrySchema), ...cursorFields }),
     },
   },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query: { cursor, ...filters } }) {
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorSchema);
-    const { entries, hasMore } = await listAudit(em, project.id, { ...filters, after });
+    const { entries, hasMore } = await listAudit(em, project.id, { ...filters, after: cursors.read(cursor) });
     const last = hasMore ? entries.at(-1) : undefined;
-    const next = last ? encodeCursor({ at: last.createdAt.toISOString(), id: last.id }) : '';
-    return ok({ entries: entries.map(auditView), cursor: next, hasMore });
+    return ok({ entries: entries.map(auditView), ...cursors.after(last && { at: last.createdAt, id: last.id }) });
   },
 });
 

@@ -100,10 +100,7 @@ const remove = endpoint('deleteWorkflow', 'DELETE /workflows/:id', {
   summary: 'Delete a workflow that has no active executions',
   replies: { 204: { description: 'Deleted' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await deleteAutomation(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteAutomation(em, project.id, params.id)),
 });
 
 export const automationEndpoints: Endpoint[] = [list, fields, create, get, patch, remove];

@@ -90,10 +90,8 @@ const remove = endpoint('removeWorkflowStep', 'DELETE /workflows/:id/steps/:step
   query: removeStepQuery,
   replies: { 204: { description: 'Deleted' } },
   errors: ['RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params, query }) {
-    await removeStep(em, project.id, params.id, params.stepId, query.splice ?? false);
-    return noContent();
-  },
+  handle: ({ em, project, params, query }) =>
+    noContent(removeStep(em, project.id, params.id, params.stepId, query.splice ?? false)),
 });
 
 const connect = endpoint('addWorkflowTransition', 'POST /workflows/:id/transitions', {
@@ -111,10 +109,7 @@ const disconnect = endpoint('removeWorkflowTransition', 'DELETE /workflows/:id/t
   summary: 'Delete a transition',
   replies: { 204: { description: 'Deleted' } },
   errors: ['RESOURCE_NOT_FOUND'],
-  async handle({ em, project, params }) {
-    await removeTransition(em, project.id, params.id, params.transitionId);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(removeTransition(em, project.id, params.id, params.transitionId)),
 });
 
 export const stepEndpoints: Endpoint[] = [add, patch, remove, connect, disconnect];

@@ -123,10 +123,7 @@ const remove = campaignEndpoint('deleteCampaign', 'DELETE /campaigns/:id', {
   summary: 'Delete a campaign that is not scheduled or going out',
   replies: { 204: { description: 'Deleted' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await deleteCampaign(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteCampaign(em, project.id, params.id)),
 });
 
 const duplicate = campaignEndpoint('duplicateCampaign', 'POST /campaigns/:id/duplicate', {

@@ -12,6 +12,7 @@ import { emailMoments } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
+import { cursorFields } from '../http/cursor.ts';
 import { ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery, formatQuery } from '../http/pagination.ts';
 import { campaignEndpoint } from './campaigns.schemas.ts';
@@ -64,7 +65,7 @@ const list = campaignEndpoint('listCampaignRecipients', 'GET /campaigns/:id/reci
   replies: {
     200: {
       description: 'A page of recipients, or all of them as CSV',
-      schema: z.object({ recipients: z.array(recipientSchema), cursor: z.string(), hasMore: z.boolean() }),
+      schema: z.object({ recipients: z.array(recipientSchema), ...cursorFields }),
       csv: true,
     },
   },

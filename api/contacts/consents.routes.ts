@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listConsents } from '../../shared/domain/consent/consent-list.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { pageOfSuppressions } from '../../shared/domain/suppressions/suppression-lists.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorFields, cursorsOf } from '../http/cursor.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { suppressionSchema, suppressionView } from '../suppressions/suppressions.schemas.ts';
@@ -11,12 +11,11 @@ import { model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Contacts', 'CONTACT_NOT_FOUND');
 
-const consentCursorSchema = z.object({ id: z.uuid() });
+const cursors = cursorsOf(z.object({ id: z.uuid() }));
 
 const consentListSchema = model('ConsentPage', 'A page of the record of consent of a contact', {
   data: z.array(consentSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
   suppression: suppressionSchema.nullable().describe('why the address gets no email at all; null when it may'),
 });
 
@@ -30,14 +29,13 @@ const list = endpoint('listContactConsents', 'GET /contacts/:id/consents', {
   errors: ['BAD_REQUEST'],
   async handle({ em, project, params, query: { limit, cursor } }) {
     const contact = await findContact(em, project.id, params.id);
-    const before = cursor === undefined ? undefined : decodeCursor(cursor, consentCursorSchema).id;
+    const before = cursors.read(cursor)?.id;
     const { consents, hasMore } = await listConsents(em, contact.id, { limit, before });
     const { suppressions } = await pageOfSuppressions(em, project.id, { limit: 1, address: contact.email });
-    const last = consents.at(-1);
+    const last = hasMore ? consents.at(-1) : undefined;
     return ok({
       data: consents.map(consentView),
-      cursor: last && hasMore ? encodeCursor({ id: last.id }) : '',
-      hasMore,
+      ...cursors.after(last && { id: last.id }),
       suppression: suppressions[0] ? suppressionView(suppressions[0]) : null,
     });
   },

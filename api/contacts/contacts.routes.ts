@@ -5,12 +5,11 @@ import { findContact, patchContact, upsertContacts } from '../../shared/domain/c
 import { chooseTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpointsOf, type Endpoint, isFilled, noContent, ok } from '../http/endpoint.ts';
 import { searchByBody } from '../http/search-by-body.ts';
 import { contactSchema, contactViews, oneContactView } from './contact.view.ts';
 import {
-  contactCursorSchema,
+  contactCursors,
   contactListQuery,
   contactSearchBody,
   contactListSchema,
@@ -30,16 +29,13 @@ const list = endpoint('listContacts', 'GET /contacts', {
   replies: { 200: { description: 'A page of contacts', schema: contactListSchema } },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
-    const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor, contactCursorSchema);
+    const cursor = contactCursors.read(query.cursor);
     const sort = cursor?.sort ?? query.sort;
     const page = await listContacts(em, project.id, { ...query, sort, cursor });
-    const last = page.contacts.at(-1);
-    const next =
-      last && page.hasMore
-        ? encodeCursor({ sort, value: sort === 'email' ? last.email : last.createdAt.toISOString(), id: last.id })
-        : '';
+    const last = page.hasMore ? page.contacts.at(-1) : undefined;
+    const end = last && { sort, value: sort === 'email' ? last.email : last.createdAt, id: last.id };
     const data = await contactViews(em, project.id, page.contacts);
-    return ok({ data, cursor: next, hasMore: page.hasMore, total: page.total });
+    return ok({ data, ...contactCursors.after(end), total: page.total });
   },
 });
 

@@ -4,7 +4,7 @@ import { atMost } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
 import { topicChoicesSchema } from '../../shared/pure/topics.ts';
-import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
+import { cursorFields, cursorsOf, cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 import { trackingAllowedSchema } from '../track/track.schemas.ts';
@@ -46,15 +46,16 @@ export const contactSearchBody = contactListQuery.extend({
     .meta({ description: 'Only contacts who have paused marketing, or only the others', examples: [false] }),
 });
 
-export const contactCursorSchema = z.discriminatedUnion('sort', [
-  z.object({ sort: z.literal('email'), value: cursorTextSchema, id: z.uuid() }),
-  z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),
-]);
+export const contactCursors = cursorsOf(
+  z.discriminatedUnion('sort', [
+    z.object({ sort: z.literal('email'), value: cursorTextSchema, id: z.uuid() }),
+    z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),
+  ]),
+);
 
 export const contactListSchema = model('ContactPage', 'A page of contacts', {
   data: z.array(contactSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
   total: z.int().describe('On the first page only, 0 on later ones'),
 });
 

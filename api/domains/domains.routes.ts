@@ -91,10 +91,7 @@ const removeEndpoint = endpoint('deleteDomain', 'DELETE /domains/:id', {
   summary: 'Remove a sender domain and its key',
   replies: { 204: { description: 'Removed' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await deleteSenderDomain(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteSenderDomain(em, project.id, params.id)),
 });
 
 /** The domain endpoints, in the order of the interface document. */

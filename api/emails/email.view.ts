@@ -5,6 +5,7 @@ import { WAITING_REASONS } from '../../shared/pure/emails/hold.ts';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import { MACHINE_REASONS } from '../../shared/pure/engagement/machine-judge.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+import { cursorFields } from '../http/cursor.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
 
@@ -46,7 +47,7 @@ export const emailSchema = model('Email', 'An email and its state', {
   clicks: z.int(),
 });
 
-export const emailListSchema = z.object({ emails: z.array(emailSchema), cursor: z.string(), hasMore: z.boolean() });
+export const emailListSchema = z.object({ emails: z.array(emailSchema), ...cursorFields });
 
 export const emailStorySchema = model('EmailStory', 'An email, what happened to it, and why it waits', {
   ...emailSchema.shape,

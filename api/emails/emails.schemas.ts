@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import type { EmailPage, EmailCursor } from '../../shared/domain/emails/email-lists.ts';
 import { instantSchema, momentSchema } from '../../shared/pure/filters/instant-schema.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorsOf } from '../http/cursor.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 
@@ -43,22 +43,19 @@ const numberPosition = timePosition.extend({
     .transform(Number),
 });
 
+const byTime = cursorsOf(timePosition);
+const byNumber = cursorsOf(numberPosition);
+
 /**
  * The position that a cursor stands for.
  * @param isByNumber whether the list goes by the number in a campaign, not by the time alone
  * @throws AppError BAD_REQUEST when the cursor comes from another list
  */
 export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailCursor | undefined {
-  if (cursor === undefined) return undefined;
-  return isByNumber ? decodeCursor(cursor, numberPosition) : { ...decodeCursor(cursor, timePosition), seq: null };
+  if (isByNumber) return byNumber.read(cursor);
+  const place = byTime.read(cursor);
+  return place && { ...place, seq: null };
 }
 
 /** `cursor` and `hasMore` of a page. */
-export function continuationOf({ next }: EmailPage): { cursor: string; hasMore: boolean } {
-  if (!next) return { cursor: '', hasMore: false };
-  const { at, id, seq } = next;
-  return {
-    cursor: encodeCursor({ at: at.toISOString(), id, ...(seq !== null && { seq: String(seq) }) }),
-    hasMore: true,
-  };
-}
+export const continuationOf = ({ next }: EmailPage) => byNumber.after(next);

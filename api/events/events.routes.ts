@@ -6,17 +6,15 @@ import {
   deleteEvents,
   listEventNames,
   listEvents,
-  type EventListQuery,
   type EventPage,
 } from '../../shared/domain/events/event-lists.ts';
 import { findEventUsage } from '../../shared/domain/usage/event-usage.ts';
 import { recordNamedEvent, trackEvent } from '../../shared/domain/tracking/track.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { created, endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { eventSchema, eventView, listedEventView } from './event.view.ts';
 import {
   contactEventsQuery,
-  eventCursorSchema,
+  eventCursors,
   eventListQuery,
   eventListSchema,
   eventNameParams,
@@ -29,14 +27,9 @@ import {
 
 const endpoint = endpointsOf('Events', 'CONTACT_NOT_FOUND');
 
-function readCursor(cursor: string | undefined): EventListQuery['cursor'] {
-  return cursor === undefined ? undefined : decodeCursor(cursor, eventCursorSchema);
-}
-
 function pageView({ events, hasMore }: EventPage) {
-  const last = events.at(-1);
-  const cursor = last && hasMore ? encodeCursor({ at: last.createdAt.toISOString(), id: last.id }) : '';
-  return { events: events.map(listedEventView), cursor, hasMore };
+  const last = hasMore ? events.at(-1) : undefined;
+  return { events: events.map(listedEventView), ...eventCursors.after(last && { at: last.createdAt, id: last.id }) };
 }
 
 const record = endpoint('recordEvent', 'POST /events/track', {
@@ -66,7 +59,7 @@ const list = endpoint('listEvents', 'GET /events', {
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
     const { limit, eventName: name } = query;
-    return ok(pageView(await listEvents(em, project.id, { limit, name, cursor: readCursor(query.cursor) })));
+    return ok(pageView(await listEvents(em, project.id, { limit, name, cursor: eventCursors.read(query.cursor) })));
   },
 });
 
@@ -87,7 +80,7 @@ const ofContact = endpoint('listContactEvents', 'GET /events/contact/:contactId'
   errors: ['BAD_REQUEST'],
   async handle({ em, project, params, query }) {
     const { id: contactId } = await findContact(em, project.id, params.contactId);
-    const cursor = readCursor(query.cursor);
+    const cursor = eventCursors.read(query.cursor);
     return ok(pageView(await listEvents(em, project.id, { limit: query.limit, contactId, cursor })));
   },
 });

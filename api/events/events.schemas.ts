@@ -5,7 +5,7 @@ import { instantSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import { trackBody, trackedNameSchema } from '../track/track.schemas.ts';
 import { campaignReferenceSchema, referenceSchema } from '../http/references.ts';
-import { cursorTimeSchema } from '../http/cursor.ts';
+import { cursorFields, cursorsOf, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 import { listedEventSchema } from './event.view.ts';
 import { model } from '../../shared/pure/model.ts';
@@ -16,12 +16,11 @@ export const eventListQuery = z.object({ eventName: textQuery(1_000), ...pageQue
 
 export const contactEventsQuery = z.object(pageQuery);
 
-export const eventCursorSchema = z.object({ at: cursorTimeSchema, id: z.uuid() });
+export const eventCursors = cursorsOf(z.object({ at: cursorTimeSchema, id: z.uuid() }));
 
 export const eventListSchema = model('EventPage', 'A page of events', {
   events: z.array(listedEventSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
 });
 
 export const eventStatsQuery = z.object({

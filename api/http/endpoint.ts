@@ -167,8 +167,9 @@ export function created(data: unknown): Reply {
   return { status: 201, data };
 }
 
-/** The reply 204, without a body. */
-export function noContent(): Reply {
+/** The reply 204, without a body, once something is done. */
+export async function noContent(done?: Promise<unknown>): Promise<Reply> {
+  await done;
   return { status: 204 };
 }
 

@@ -49,10 +49,7 @@ const end = endpoint('endKey', 'DELETE /keys/:id', {
   description: 'A key may end itself. The last full key that works cannot be ended here.',
   replies: { 204: { description: 'Ended' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await endKey(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(endKey(em, project.id, params.id)),
 });
 
 export const keyEndpoints: Endpoint[] = [list, create, get, update, end];

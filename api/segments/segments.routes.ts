@@ -74,10 +74,7 @@ const remove = endpoint('deleteSegment', 'DELETE /segments/:id', {
   summary: 'Delete a segment; its contacts stay',
   replies: { 204: { description: 'Deleted' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await deleteSegment(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteSegment(em, project.id, params.id)),
 });
 
 const contacts = endpoint('listSegmentContacts', 'GET /segments/:id/contacts', {

@@ -16,8 +16,7 @@ import {
   addedSuppressionsSchema,
   addressParams,
   addSuppressionsBody,
-  readSuppressionCursor,
-  suppressionCursor,
+  suppressionCursors,
   suppressionListQuery,
   suppressionListSchema,
   suppressionSearchBody,
@@ -57,7 +56,7 @@ const list = endpoint('listSuppressions', 'GET /suppressions', {
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query: { cursor, limit, reason, format, ...given }, wantsCsv }) {
     const filters = { reason, address: given.address === undefined ? undefined : normalizeAddress(given.address) };
-    const after = readSuppressionCursor(cursor);
+    const after = suppressionCursors.read(cursor);
     if (wantsCsv(format)) {
       const pages = readSuppressions(em, project.id, filters);
       return { status: 200, stream: csvTable('suppressions.csv', COLUMNS, pages) };
@@ -65,8 +64,7 @@ const list = endpoint('listSuppressions', 'GET /suppressions', {
     const { suppressions, next } = await pageOfSuppressions(em, project.id, { ...filters, limit, after });
     return ok({
       suppressions: suppressions.map(suppressionView),
-      cursor: next ? suppressionCursor(next) : '',
-      hasMore: next !== undefined,
+      ...suppressionCursors.after(next && { ...next }),
     });
   },
 });

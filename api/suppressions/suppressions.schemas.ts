@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { ListedSuppression, SuppressionCursor } from '../../shared/domain/suppressions/suppression-lists.ts';
+import type { ListedSuppression } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { SUPPRESSION_REASONS } from '../../shared/domain/suppressions/suppressions.ts';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorFields, cursorsOf } from '../http/cursor.ts';
 import { cursorPageQuery, formatQuery, textQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
@@ -40,8 +40,7 @@ export const suppressionSearchBody = suppressionListQuery.omit({ format: true })
 
 export const suppressionListSchema = z.object({
   suppressions: z.array(suppressionSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
 });
 
 export const addSuppressionsBody = z.object({
@@ -68,17 +67,9 @@ export const addressParams = z.object({
     .meta({ examples: ['ada@example.com'] }),
 });
 
-const positionSchema = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
-
-/** The position that a cursor stands for. @throws AppError BAD_REQUEST when the cursor comes from another list */
-export function readSuppressionCursor(cursor: string | undefined): SuppressionCursor | undefined {
-  return cursor === undefined ? undefined : decodeCursor(cursor, positionSchema);
-}
-
-/** The cursor for a position in the list. */
-export function suppressionCursor({ at, hash }: SuppressionCursor): string {
-  return encodeCursor({ at: at.toISOString(), hash });
-}
+export const suppressionCursors = cursorsOf(
+  z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) }),
+);
 
 /** A suppression as callers see it. */
 export const suppressionView = viewOf(suppressionSchema, ({ reason }: ListedSuppression) => ({

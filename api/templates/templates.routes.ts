@@ -73,10 +73,7 @@ const remove = endpoint('deleteTemplate', 'DELETE /templates/:id', {
   roles: ['marketing'],
   summary: 'Delete a template; emails already sent stay on record',
   replies: { 204: { description: 'Deleted' } },
-  async handle({ em, project, params }) {
-    await deleteTemplate(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteTemplate(em, project.id, params.id)),
 });
 
 const duplicate = endpoint('duplicateTemplate', 'POST /templates/:id/duplicate', {

@@ -58,10 +58,7 @@ const remove = endpoint('deleteTopic', 'DELETE /topics/:id', {
   description: 'Refused while a template, a step, a segment, or a campaign that has not ended uses it.',
   replies: { 204: { description: 'Deleted' } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params }) {
-    await deleteTopic(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteTopic(em, project.id, params.id)),
 });
 
 const usage = endpoint('getTopicUsage', 'GET /topics/:id/usage', {

@@ -21,14 +21,13 @@ import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endp
 import {
   createdWebhookSchema,
   createWebhookBody,
-  deliveryCursor,
+  deliveryCursors,
   deliveryListQuery,
   deliveryListSchema,
   deliveryParams,
   deliveryView,
   foundDeliverySchema,
   patchWebhookBody,
-  readDeliveryCursor,
   replayBody,
   replaySchema,
   rotatedSecretSchema,
@@ -73,10 +72,7 @@ const remove = endpoint('deleteWebhook', 'DELETE /webhooks/:id', {
   roles: [],
   summary: 'Delete a webhook endpoint with the log of its deliveries',
   replies: { 204: { description: 'Deleted' } },
-  async handle({ em, project, params }) {
-    await deleteEndpoint(em, project.id, params.id);
-    return noContent();
-  },
+  handle: ({ em, project, params }) => noContent(deleteEndpoint(em, project.id, params.id)),
 });
 
 const test = endpoint('testWebhook', 'POST /webhooks/:id/test', {
@@ -97,12 +93,11 @@ const deliveries = endpoint('listWebhookDeliveries', 'GET /webhooks/:id/deliveri
   replies: { 200: { description: 'A page of deliveries', schema: deliveryListSchema } },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, params, query: { limit, status, cursor } }) {
-    const after = readDeliveryCursor(cursor);
+    const after = deliveryCursors.read(cursor);
     const page = await listDeliveries(em, project.id, params.id, { limit, status, after });
     return ok({
       deliveries: page.deliveries.map(deliveryView),
-      cursor: page.next ? deliveryCursor(page.next) : '',
-      hasMore: page.next !== undefined,
+      ...deliveryCursors.after(page.next && { ...page.next }),
     });
   },
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, type ListPlace, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
+import { DELIVERY_STATUSES, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
 import { SECRET_OVERLAP_HOURS, type WebhookEndpoint } from '../../shared/domain/webhooks/endpoints.ts';
 import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorFields, cursorsOf, placeSchema } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
@@ -138,23 +138,10 @@ export const deliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid().desc
 
 export const deliveryListSchema = z.object({
   deliveries: z.array(deliverySchema).describe('The requests, the latest first'),
-  cursor: z.string(),
-  hasMore: z.boolean(),
+  ...cursorFields,
 });
 
-const positionSchema = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
-
-/** The position that a cursor stands for. @throws AppError BAD_REQUEST when the cursor comes from another list */
-export function readDeliveryCursor(cursor: string | undefined): ListPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const { at, source, id } = decodeCursor(cursor, positionSchema);
-  return { at, source: Number(source), id };
-}
-
-/** The cursor for a position in the list. */
-export function deliveryCursor({ at, source, id }: ListPlace): string {
-  return encodeCursor({ at, source: String(source), id });
-}
+export const deliveryCursors = cursorsOf(placeSchema);
 
 function statusOf(isEnabled: boolean, failures: number): z.infer<typeof webhookSchema>['status'] {
   if (!isEnabled) return 'disabled';
