@@ -113,4 +113,25 @@ describe('the results of two workers', () => {
     const { numbers } = await countsOf(main, 'later.test', 4);
     expect(numbers).toEqual({ offered: 3, accepted: 3, complaints: 1, refusedMailbox: 1, refusedReputation: 1 });
   }, 120_000);
+
+  it('are stored to the last one when a worker is told to stop', async () => {
+    const [stopping, other] = workers;
+    await other?.terminate();
+    for (const name of ['one', 'two', 'three']) {
+      const body = { to: `${name}@last.test`, from: 'hello@example.com', subject: 'S', body: 'B' };
+      expect((await stack.api('POST', '/v1/send', { body })).status).toBe(200);
+    }
+    await eventually(
+      () => Promise.resolve(stack.sink.messages().filter(({ to }) => to.join().endsWith('@last.test')).length === 3),
+      PATIENCE_MS,
+    );
+    expect(await stopping?.terminate()).toBe(0);
+    const [found] = await resultsOf(stack.em(), [{ source: main, provider: 'last.test', day: TODAY() }]);
+    expect(found).toMatchObject({ offered: 3, accepted: 3 });
+    const [sent] = await query(
+      stack.em(),
+      sql`select sum(sent)::int as sent from provider_day where provider = 'last.test'`,
+    );
+    expect(sent).toEqual({ sent: 3 });
+  }, 120_000);
 });

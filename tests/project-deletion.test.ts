@@ -134,8 +134,25 @@ describe('everpost project delete', () => {
     const before = await lasting();
     expect((await tablesWith(owner.project.id)).length).toBeGreaterThan(12);
 
+    const days = { [owner.project.id]: 3, [other.project.id]: 2, deleted: 4 };
+    const use = { used: days, waits: { [owner.project.id]: [5, 1], [other.project.id]: [6, 1] }, lentMs: 7 };
+    await query(
+      stack.em(),
+      sql`insert into source (name, kind, pool, relay) values ('cold', 'relay', 'default', 'cold:25')`,
+    );
+    await query(
+      stack.em(),
+      sql`
+        insert into warm_up (source, provider, day, step, use)
+        values ('cold', 'mail.test', current_date, 0, ${JSON.stringify(use)}::jsonb)`,
+    );
+
     const ended = await command('project', 'delete', owner.project.id, '--yes', 'Test', '--json');
     expect(ended.exitCode).toBe(0);
+    // What it sent counts for the day all the same.
+    expect((await queryOne(stack.em(), sql`select use from warm_up`))?.use).toEqual({
+      ...{ used: { [other.project.id]: 2, deleted: 7 }, waits: { [other.project.id]: [6, 1] }, lentMs: 7 },
+    });
     expect(JSON.parse(ended.output)).toEqual({ id: owner.project.id, name: 'Test', rows: expect.any(Number) });
     expect(await tablesWith(owner.project.id)).toEqual([]);
     expect(await orphans()).toEqual({ steps: 0, attachments: 0, traces: 0, counts: 0 });

@@ -13,6 +13,9 @@ const EMAIL_CHUNK = 500;
 const SETTLE_MS_MAX = 60_000;
 const SETTLE_POLL_MS = 200;
 
+/** Stands for deleted projects in what a warm-up has sent today. */
+const NOBODY = 'deleted';
+
 /** Rows that are deleted with a project. */
 interface Deletion {
   table: string;
@@ -105,9 +108,23 @@ async function deleteChunk(em: Em, deletion: SqlFragment): Promise<number> {
   });
 }
 
+/** Takes a project out of the days of warm-ups. What it has sent still counts, for nobody. */
+async function leaveWarmUps(em: Em, projectId: string): Promise<void> {
+  const sent = (who: string) => sql`coalesce((use #>> array['used', ${who}::text])::int, 0)`;
+  await query(
+    em,
+    sql`
+      update warm_up set use = jsonb_set(
+        use #- array['used', ${projectId}::text] #- array['waits', ${projectId}::text],
+        array['used', ${NOBODY}::text], to_jsonb(${sent(projectId)} + ${sent(NOBODY)}))
+      where coalesce(use #> array['used', ${projectId}::text], use #> array['waits', ${projectId}::text]) is not null`,
+  );
+}
+
 /** Deletes all rows of a project but its own, a chunk at a time. @returns how many, without rows deleted with others */
 async function deleteRows(em: Em, projectId: string): Promise<number> {
   let total = 0;
+  await leaveWarmUps(em, projectId);
   for (const deletion of DELETIONS) {
     for (;;) {
       const count = await deleteChunk(em, statementOf(deletion, projectId));

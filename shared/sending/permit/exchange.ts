@@ -10,7 +10,7 @@ import type { Shaping } from './shaping.ts';
 export interface ExchangeOptions {
   store: Pick<PermitStore, 'exchange'>;
   /** The pool with the relays of this worker. The exchange ends once it is closed. */
-  smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
+  smtp: Pick<SmtpPool, 'isClosed' | 'relays'> & Partial<Pick<SmtpPool, 'beforeClose'>>;
   logger: Logger;
   metrics: Pick<DeliveryMetrics, 'providerPaused' | 'providerRecovered' | 'warmUpDecided'>;
 }
@@ -54,6 +54,10 @@ export class Exchange {
     this.#shaping = shaping;
     this.relays = [...new Set(options.smtp.relays().map(({ label }) => label))];
     ledger.onSurge = () => void this.run();
+    options.smtp.beforeClose?.push(async () => {
+      await this.#running;
+      await this.#exchange(true);
+    });
     const presence = setInterval(() => {
       if (options.smtp.isClosed()) clearInterval(presence);
       else if (performance.now() - this.#exchangedAt > IDLE_EVERY_MS) void this.run();
@@ -126,12 +130,13 @@ export class Exchange {
     }, EVERY_MS).unref();
   }
 
-  async #exchange(): Promise<void> {
+  /** @param isLast whether all counts are stored, however few or many they are */
+  async #exchange(isLast = false): Promise<void> {
     // Probes that are wanted from now on are left for the next exchange.
     const wanted = new Set(this.#wanted);
     this.#wanted.clear();
     if (this.#options.smtp.isClosed()) return;
-    const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted);
+    const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted, isLast);
     const { sources, allowances } = this.#shaping;
     const requests = allowances.takeRequests();
     const askedMs = performance.now();

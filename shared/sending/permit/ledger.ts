@@ -156,8 +156,9 @@ export class Ledger {
   /**
    * Takes the results to report: those of known keys, of keys with a probe that is wanted, and of others after a few
    * refusals; and the numbers of emails.
+   * @param isLast whether the numbers are taken also before they are due
    */
-  takeReports(known: ReadonlySet<string>, probesWanted: ReadonlySet<string> = new Set()) {
+  takeReports(known: ReadonlySet<string>, probesWanted: ReadonlySet<string> = new Set(), isLast = false) {
     for (const key of known) if (this.#counts.at(key) > 0) this.#entry(key);
     for (const key of probesWanted) this.#entry(key);
     const reports = new Map<string, ProviderReport>();
@@ -172,7 +173,7 @@ export class Ledger {
       entry.report = this.#emptyReport(key);
       entry.sinceMs = this.#now();
     }
-    const counts = this.#counts.isDue(this.#now()) ? this.#counts : new EmailCounts(this.#now());
+    const counts = this.#counts.isDue(isLast ? Infinity : this.#now()) ? this.#counts : new EmailCounts(this.#now());
     if (counts === this.#counts) this.#counts = new EmailCounts(this.#now());
     return { reports, counts };
   }

@@ -35,7 +35,9 @@ export function createMailPool(options: SmtpPoolOptions, ports: () => MxPorts): 
     const { sending, queued } = pool.usage();
     return (sending + queued) / pool.relays().length;
   };
+  const beforeClose: SmtpPool['beforeClose'] = [];
   return {
+    beforeClose,
     capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
     usage() {
       const usages = all.map((pool) => pool.usage());
@@ -58,6 +60,7 @@ export function createMailPool(options: SmtpPoolOptions, ports: () => MxPorts): 
       }
     },
     async close({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) {
+      await Promise.all(beforeClose.splice(0).map((work) => work()));
       await Promise.all([relays?.close({ timeoutMs }), mx.close(timeoutMs)]);
     },
     isClosed: () => mx.isClosed(),

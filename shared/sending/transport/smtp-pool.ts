@@ -29,6 +29,8 @@ export interface SmtpPool {
    * @throws Utf8NotOfferedError (as a rejection) when the message needs SMTPUTF8 and the chosen server does not offer it
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
+  /** What must be done before it closes, such as storing what was counted of its messages. */
+  readonly beforeClose: (() => Promise<void>)[];
   /** Rejects waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the others. */
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Whether the pool was closed and sends nothing any more. */
@@ -55,12 +57,17 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     ...parseSmtpUrl(url),
   }));
   const pool = new Pool({ ...options, servers: withUniqueNames(servers) });
+  const beforeClose: SmtpPool['beforeClose'] = [];
   return {
+    beforeClose,
     capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
     usage: () => pool.usage(),
     relays: () => pool.relays(),
     send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
-    close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => pool.close(timeoutMs),
+    async close({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) {
+      await Promise.all(beforeClose.splice(0).map((work) => work()));
+      await pool.close(timeoutMs);
+    },
     isClosed: () => pool.isClosed(),
   };
 }
