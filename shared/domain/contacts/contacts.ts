@@ -269,12 +269,13 @@ async function applySubscriptions(
   rows: readonly ContactRow[],
   byEmail: ReadonlyMap<string, UpsertedContact>,
 ): Promise<void> {
-  const kinds = [...new Set(rows.map((row) => row.cause))].flatMap((cause) => [
+  const asking = rows.filter(({ subscribed }) => subscribed !== undefined);
+  const kinds = [...new Set(asking.map(({ cause }) => cause))].flatMap((cause) => [
     { cause, subscribed: true },
     { cause, subscribed: false },
   ]);
   for (const { cause, subscribed } of kinds) {
-    const contacts = rows
+    const contacts = asking
       .filter((row) => row.subscribed === subscribed && row.cause === cause)
       .flatMap((row) => {
         const contact = byEmail.get(row.email);
