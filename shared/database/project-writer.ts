@@ -19,6 +19,8 @@ export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
   itemsMax: number;
   /** How many groups of a project are written at the same time when further groups are full. Default 1. */
   parallel?: number;
+  /** See `GatherOptions`. */
+  returnMs?: number | undefined;
   octetsOf: (item: Item) => number;
   /** What an item changes. Items that change the same are not in one group. */
   keysOf: (item: Item) => readonly string[];
@@ -45,11 +47,11 @@ function afterFault(error: unknown): 'split' | 'fail' {
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { em, slots, itemsMax, parallel = 1, octetsOf, keysOf } = options;
+  const { em, slots, itemsMax, parallel = 1, returnMs, octetsOf, keysOf } = options;
 
   const write = (items: Item[], isFirst: boolean): Promise<Result[]> =>
     slots.run(items[0]?.projectId ?? '', () => options.write(em(), items, isFirst ? GROUP_LOCK_MS : undefined));
-  const groups = { write, itemsMax, octets: { max: OCTETS_MAX, of: octetsOf }, parallel, keysOf, afterFault };
+  const groups = { write, itemsMax, octets: { max: OCTETS_MAX, of: octetsOf }, parallel, returnMs, keysOf, afterFault };
   return gatherByOwner(
     ({ projectId }) => projectId,
     () => new Gather<Item, Result>(groups),

@@ -14,6 +14,8 @@ export interface GatherOptions<Item, Result> {
    * briefly until as many wait as the last group had: callers that were answered together come back together.
    */
   waitMs?: number;
+  /** The longest wait for as many items as the last group had, in milliseconds. Default 2. */
+  returnMs?: number | undefined;
   /** The most items that wait. When there are more, the oldest fails with a `DroppedError`. */
   waitingMax?: number;
   /** The most groups under way. A group starts beside others when it is full, or when all of these are slow. Default 1. */
@@ -32,7 +34,6 @@ export interface GatherOptions<Item, Result> {
 /** The error of an item that waited when too many others did. */
 export class DroppedError extends Error {}
 
-/** The longest wait for as many items as the last group had. */
 const RETURN_MS = 2;
 const NONE = { size: 1, at: 0 };
 /** How long the size of the last group of an owner is known. */
@@ -124,7 +125,8 @@ export class Gather<Item, Result = undefined> {
 
   /** When a group starts that is not enough. */
   #dueAt({ addedAt }: Entry<Item, Result>): number {
-    return this.#waitMs === undefined ? Math.max(addedAt, this.#answered.at) + RETURN_MS : addedAt + this.#waitMs;
+    const { returnMs = RETURN_MS } = this.#options;
+    return this.#waitMs === undefined ? Math.max(addedAt, this.#answered.at) + returnMs : addedAt + this.#waitMs;
   }
 
   /** Whether the next group may start, however short its items have waited. */

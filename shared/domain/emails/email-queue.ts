@@ -90,6 +90,8 @@ export interface EmailQueueOptions<Input> extends ProjectWriterDeps {
   resolve: (em: Em, inputs: Input[]) => Promise<(Resolved | Error)[]>;
   /** Admits a few large inputs at a time. */
   largeWork?: Share;
+  /** See `GatherOptions`. */
+  returnMs?: number;
 }
 
 export const isReady = (prepared: Ready | Error): prepared is Ready => !(prepared instanceof Error);
@@ -100,7 +102,7 @@ export const isReady = (prepared: Ready | Error): prepared is Ready => !(prepare
  * emails, what delivers them, and the result of its key, all or nothing.
  */
 export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOptions<Input>) {
-  const { em, slots, resolve, largeWork } = options;
+  const { em, slots, resolve, largeWork, returnMs } = options;
 
   async function write(own: Em, inputs: Input[], isGroup: boolean, lockMs?: number): Promise<(Outcome | Error)[]> {
     const found = await resolve(own, inputs);
@@ -117,7 +119,7 @@ export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOp
   }
 
   const queueInGroup = createProjectWriter<Input, Outcome | Error>({
-    ...{ em, slots, itemsMax: INPUTS_MAX, parallel: 2 },
+    ...{ em, slots, itemsMax: INPUTS_MAX, parallel: 2, returnMs },
     write: (own, inputs, lockMs) => write(own, inputs, true, lockMs),
     octetsOf: ({ octets }) => octets,
     keysOf: ({ keys }) => keys,

@@ -41,12 +41,15 @@ export interface SubmissionQueueDeps extends ProjectWriterDeps {
   ttlHours: number;
 }
 
+/** A connection has its next message only after two answers more, of which the first waits for its key. */
+const RETURN_MS = 8;
+
 type SubmissionInput = QueueInput & Submission & { setId: string; key: string | undefined };
 
 /** Creates the queue of submitted messages. */
 export function createSubmissionQueue({ em, slots, links, ttlHours }: SubmissionQueueDeps): SubmissionQueue {
   const queue = createEmailQueue<SubmissionInput>({
-    ...{ em, slots },
+    ...{ em, slots, returnMs: RETURN_MS },
     resolve: async (_em, inputs) =>
       inputs.map((input) => ({
         input,
