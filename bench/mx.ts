@@ -20,9 +20,18 @@ function publish(dns: DnsServer): void {
   }
 }
 
-/** @returns emails a second after the first quarter, when the code of the worker is warm */
-async function sendCampaign(context: BenchContext, stack: BenchStack, sink: Sink, recipients: number): Promise<number> {
+interface Sent {
+  /** After the first quarter, when the code of the worker is warm. */
+  perSecond: number;
+  /** CPU for an email, by process. */
+  workerMs: number;
+  postgresMs: number;
+}
+
+async function sendCampaign(context: BenchContext, stack: BenchStack, sink: Sink, recipients: number): Promise<Sent> {
   await sink.reset();
+  const cpuMs = (): number[] => [stack.worker()?.pid ?? 0, stack.pids.postgres].map((pid) => context.meter.cpuMs(pid));
+  const before = cpuMs();
   const id = await createCampaign(stack);
   await stack.call('POST', `/campaigns/${id}/send`, {});
   const startedAt = performance.now();
@@ -35,8 +44,10 @@ async function sendCampaign(context: BenchContext, stack: BenchStack, sink: Sink
       const summary = await sink.summary();
       if (summary?.recipients !== recipients) throw new Error(`The sink got ${JSON.stringify(summary)}`);
       const rate = first ? ((recipients - first.decided) / (now - first.at)) * 1_000 : Number.NaN;
-      context.progress(`${round(rate)} emails a second`);
-      return rate;
+      const [workerMs = 0, postgresMs = 0] = cpuMs().map((ms, index) => (ms - (before[index] ?? 0)) / recipients);
+      const cpu = `${round(workerMs, 3)} ms of the worker, ${round(postgresMs, 3)} of PostgreSQL`;
+      context.progress(`${round(rate)} emails a second, ${cpu}`);
+      return { perSecond: rate, workerMs, postgresMs };
     }
     if (now - startedAt > WAIT_MS_MAX) throw new Error(`The campaign stands still: ${JSON.stringify(row)}`);
     await delay(POLL_MS);
@@ -61,7 +72,7 @@ export const bench: Bench = {
     context.progress('Writing contacts');
     await createContacts(stack, recipients, HOSTS);
     const direct = `mx://?helo=mail.bench.test&port=${sink.port}&allow=127.0.0.0/8`;
-    const rates: Record<'relay' | 'direct', number[]> = { relay: [], direct: [] };
+    const sent: Record<'relay' | 'direct', Sent[]> = { relay: [], direct: [] };
     for (let turn = 0; turn < context.number('turns'); turn += 1) {
       for (const [way, url] of [
         ['relay', sink.url],
@@ -70,10 +81,12 @@ export const bench: Bench = {
         await stack.worker()?.stop();
         await stack.startWorker({ SMTP_URL: url });
         context.progress(`Turn ${turn + 1}: ${way}`);
-        rates[way].push(await sendCampaign(context, stack, sink, recipients));
+        sent[way].push(await sendCampaign(context, stack, sink, recipients));
       }
     }
-    const [figure, limit] = [middle(rates.direct), middle(rates.relay)];
+    const of = (way: 'relay' | 'direct', name: keyof Sent): number => middle(sent[way].map((each) => each[name]));
+    const cpu = (way: 'relay' | 'direct') => [of(way, 'workerMs'), of(way, 'postgresMs')].map((ms) => round(ms, 3));
+    const [figure, limit] = [of('direct', 'perSecond'), of('relay', 'perSecond')];
     return {
       name: 'mx',
       figure: round(figure),
@@ -81,8 +94,9 @@ export const bench: Bench = {
       limit: round(limit),
       ratio: round(figure / limit, 3),
       hosts: HOSTS,
-      directPerSecond: rates.direct.map((rate) => round(rate)),
-      relayPerSecond: rates.relay.map((rate) => round(rate)),
+      directPerSecond: sent.direct.map(({ perSecond }) => round(perSecond)),
+      relayPerSecond: sent.relay.map(({ perSecond }) => round(perSecond)),
+      cpuMsPerMail: { direct: cpu('direct'), relay: cpu('relay') },
     };
   },
 };

@@ -75,11 +75,6 @@ const PROBE_WAIT_MS = 2_000;
 const TOO_FAST = 'The provider takes fewer emails at a time';
 const OTHER_RELAY = 'The relay refuses our emails; the email goes to another relay';
 
-/** A hold that ends in `ms` milliseconds. */
-export function holdFor(hold: Omit<Hold, 'until'>, ms: number): Hold {
-  return { ...hold, until: new Date(Date.now() + ms).toISOString() };
-}
-
 /** A refusal as it was judged. */
 interface Assessed extends Pick<RefusalSigns, 'cause'> {
   sign: RefusalSigns['kind'];
@@ -149,7 +144,8 @@ export class Permit {
   /** The hold of all emails while none of the relays can be connected to. */
   noRelay(ms: number): Hold {
     const about = { provider: ALL, relay: this.#relays.join(', ') };
-    return holdFor({ level: 'installation', reason: 'no relay', words: 'No mail server answers', ...about }, ms);
+    const until = new Date(Date.now() + ms).toISOString();
+    return { level: 'installation', reason: 'no relay', words: 'No mail server answers', ...about, until };
   }
 
   /** Whether an email of the project to the address would be held now, as far as is known. */
@@ -165,9 +161,8 @@ export class Permit {
   async ask(question: Question, missed: readonly string[] = []): Promise<Grant | Hold | Postponement | undefined> {
     const { projectId, recipient, stream, signal, email } = question;
     const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
-    const isQuiet = this.#exchange.isQuiet();
     const isPlain = this.#shaping.isPlain(projectId);
-    if (isPlain && isQuiet && missed.length === 0) return grant;
+    if (this.#exchange.isQuiet() && isPlain && missed.length === 0) return grant;
     let all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
     // A source may have been resumed.
     if ('until' in all) await this.#exchange.refresh();
@@ -177,6 +172,9 @@ export class Permit {
     if (relays.length === 0) return undefined;
     if (isPlain) return this.#askRelays(grant, relays, signal);
     const provider = await this.#shaping.providerOf(recipient);
+    // While nobody refuses, only the rules matter.
+    const only = this.#exchange.isQuiet() && this.#choose(grant, relays, provider, question);
+    if (only) return only;
     const free = await this.#candidates(relays, provider, question);
     if (!Array.isArray(free)) return free;
     const labels = free.map(({ label }) => label);
@@ -184,14 +182,17 @@ export class Permit {
     if ('until' in answer) return answer;
     // Others may have been faster.
     const open = labels.filter((label) => !answer.avoid?.has(label));
-    const left = this.#shaping.candidates(open, provider, question);
-    const chosen = this.#shaping.choose(left.free, provider);
-    if (chosen) {
-      const { relays: open, ...rules } = chosen;
-      return { ...answer, avoid: this.#allBut(...open), rules };
-    }
+    const chosen = this.#choose(answer, open, provider, question);
+    if (chosen) return chosen;
     this.abandon(answer);
-    return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
+    const { shortage } = this.#shaping.candidates(open, provider, question);
+    return shortage ? this.#postponed(shortage, stream) : this.unreachable(answer);
+  }
+
+  /** Uses the traffic rules of one of the relays that let an email go now; undefined without any. */
+  #choose(grant: Grant, relays: readonly string[], provider: string, question: Question): Grant | undefined {
+    const chosen = this.#shaping.choose(this.#shaping.candidates(relays, provider, question).free, provider);
+    return chosen && { ...grant, avoid: this.#allBut(...chosen.relays), rules: chosen };
   }
 
   /** The relays whose traffic rules let an email go now. */
@@ -330,7 +331,8 @@ export class Permit {
   }
 
   #providerHold(provider: string, relays: readonly string[], words: string, ms: number): Hold {
-    return holdFor({ level: 'provider', reason: 'provider paused', words, provider, relay: relays.join(', ') }, ms);
+    const until = new Date(Date.now() + ms).toISOString();
+    return { level: 'provider', reason: 'provider paused', words, provider, relay: relays.join(', '), until };
   }
 
   /** The hold of the pause that ends first. */

@@ -42,6 +42,13 @@ export interface UsedRules {
   onItsWay: { takenMs?: number };
 }
 
+/** The limits of a source at a provider, the key of their use, and whether all workers share one. */
+interface SourceRule {
+  key: string;
+  limits: Limits;
+  isShared: boolean;
+}
+
 /** An email, as far as rules are about it. */
 interface Addressed {
   projectId: string;
@@ -121,7 +128,8 @@ export class Shaping {
   readonly #pools: ReadonlySet<string>;
   readonly #findProvider: ProviderFinder;
   readonly #projects = new LRUCache<string, { shaping: ProjectShaping }>({ max: POLICIES_MAX });
-  readonly #limits = new LRUCache<string, Limits>({ max: LIMITS_MAX });
+  readonly #rules = new LRUCache<string, SourceRule>({ max: LIMITS_MAX });
+  readonly #names: ReadonlyMap<string, string>;
   readonly #returns = new Map<string, number>();
   readonly #now: () => number;
   #drained: ReadonlySet<string> = new Set();
@@ -134,6 +142,7 @@ export class Shaping {
     this.#now = now;
     this.allowances = new Allowances(workerId, now);
     this.sources = relays.map(({ label, source }) => ({ ...source, label, firstWarmUp: firstWarmUpOf(file, source) }));
+    this.#names = new Map(this.sources.map(({ label, name }) => [label, name]));
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
     const named = new Set([...file.rules, ...(file.plans ?? [])].map(({ provider }) => provider));
     this.#findProvider = createProviderFinder(resolver, (domain) => named.has(domain));
@@ -261,7 +270,7 @@ export class Shaping {
     const { subject, provider } = partsOfAllowance(key);
     const source = this.sources.find(({ name }) => name === subject);
     const value = source
-      ? this.#limitsOf(source.label, provider)[limit]
+      ? this.#ruleOf(source.label, provider).limits[limit]
       : this.#projectLimits(subject.slice(projectSubject('').length), [provider])?.limits[limit];
     const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
@@ -283,30 +292,26 @@ export class Shaping {
 
   /** The name of the source of a relay. */
   sourceOf(label: string): string {
-    return this.sources.find((each) => each.label === label)?.name ?? label;
+    return this.#names.get(label) ?? label;
   }
 
   /** The key of the warm-up of a relay's source; undefined when it does not warm up. */
   #warmUpKey(label: string, provider: string, projectId: string): string | undefined {
+    if (this.#warming.size === 0) return undefined;
     const name = this.sourceOf(label);
     return this.#warming.has(name) ? warmUpKey(projectId, name, provider) : undefined;
   }
 
-  /** The limits of a relay at a provider, the key of their use, and whether all workers share one. */
-  #ruleOf(label: string, provider: string) {
-    const limits = this.#limitsOf(label, provider);
-    const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
-    return { key: allowanceKey(this.sourceOf(label), provider), limits, isShared };
-  }
-
-  #limitsOf(label: string, provider: string): Limits {
-    const key = `${label} ${provider}`;
-    const known = this.#limits.get(key);
+  #ruleOf(label: string, provider: string): SourceRule {
+    const at = `${label} ${provider}`;
+    const known = this.#rules.get(at);
     if (known) return known;
     const source = this.sources.find((each) => each.label === label);
     const limits = source ? sourceLimits(this.#file, source, provider) : {};
-    this.#limits.set(key, limits);
-    return limits;
+    const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
+    const rule = { key: allowanceKey(this.sourceOf(label), provider), limits, isShared };
+    this.#rules.set(at, rule);
+    return rule;
   }
 
   /** The limits of a project's own rule for a provider, which may name it by the domain of the recipient. */

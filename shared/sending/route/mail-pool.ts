@@ -31,9 +31,10 @@ export function createMailPool(options: SmtpPoolOptions, ports: () => MxPorts): 
   const mx = new MxPool({ ...options, ...ports(), sources, maxConnections });
   const relays = urls.length > 0 ? createSmtpPool({ ...options, urls, maxConnections }) : undefined;
   const all = relays ? [relays, mx] : [mx];
+  const labels = new Map(all.map((pool) => [pool, pool.relays().map(({ label }) => label)]));
   const load = (pool: (typeof all)[number]): number => {
     const { sending, queued } = pool.usage();
-    return (sending + queued) / pool.relays().length;
+    return (sending + queued) / (labels.get(pool)?.length ?? 1);
   };
   const beforeClose: SmtpPool['beforeClose'] = [];
   return {
@@ -48,8 +49,8 @@ export function createMailPool(options: SmtpPoolOptions, ports: () => MxPorts): 
     async send(envelope, raw, sendOptions = {}) {
       const { avoid } = sendOptions;
       if (!relays) return mx.send(envelope, raw, sendOptions);
-      const open = all.filter((pool) => pool.relays().some(({ label }) => avoid?.has(label) !== true));
-      const [first, second] = open.sort((a, b) => load(a) - load(b));
+      const open = all.filter((pool) => labels.get(pool)?.some((label) => avoid?.has(label) !== true));
+      const [first, second] = open.length > 1 ? open.sort((a, b) => load(a) - load(b)) : open;
       if (!first) throw new NoOtherServerError();
       try {
         return await first.send(envelope, raw, sendOptions);
