@@ -18,7 +18,7 @@ import { formatTable } from './text-output.ts';
 
 /** A warm-up as it is shown. Without providers, the source has sent nothing since its start. */
 async function shown(em: Em, only?: string) {
-  const [sources, places] = [await listSources(em), await listWarmUps(em, only)];
+  const [sources, places] = [await listSources(em), await listWarmUps(em, only === undefined ? undefined : [only])];
   return sources
     .filter(({ name, warmUp }) => warmUp !== null && (only ?? name) === name)
     .map(({ name: source, pool, warmUp }) => ({

@@ -222,6 +222,47 @@ describe('a campaign over a source that warms up', () => {
   }, 120_000);
 });
 
+describe('a campaign that sends to the most engaged first', () => {
+  it('loses and doubles nobody over pauses and resends', async () => {
+    const project = await projectOver('mixed', 60, 'paused.test');
+    await updateProject(stack.em(), project.project.id, { emailsPerSecond: 30 });
+    for (const reader of [3, 50, 51]) await engage(project, reader, 'email.click', reader);
+    const refused = [9, 51].map((n) => `reader${n}@paused.test`);
+    const ways = [sinks.shy, sinks.warm];
+    for (const sink of ways) {
+      for (const address of refused) sink.replyTo(address, { code: 552, text: '5.3.4 Message too big', stage: 'data' });
+    }
+    const counts = () =>
+      ways.flatMap((sink) => [...sink.recipientCounts()]).filter(([address]) => address.endsWith('@paused.test'));
+    const { id } = await sendToAll(project);
+    const post = async (action: string, body: object = {}) =>
+      expect((await project.api('POST', `/campaigns/${id}/${action}`, { body })).status).toBe(200);
+    for (const least of [5, 25]) {
+      await eventually(() => Promise.resolve(counts().length >= least), PATIENCE_MS);
+      await post('pause');
+      // Nothing is on its way any more.
+      await eventually(async () => {
+        const [row] = await query(
+          stack.em(),
+          sql`select count(*)::int as count from email where campaign_id = ${id} and status = 'SENDING'`,
+        );
+        return row?.count === 0;
+      }, PATIENCE_MS);
+      await post('resume');
+    }
+    const ended = () =>
+      eventually(async () => (await project.api('GET', `/campaigns/${id}`)).body.status === 'SENT', 2 * PATIENCE_MS);
+    await ended();
+    expect(counts().filter(([, count]) => count > 1)).toEqual([]);
+    expect(counts()).toHaveLength(60 - refused.length);
+    for (const sink of ways) for (const address of refused) sink.clearFor(address);
+    await post('resend', { states: ['FAILED'] });
+    await eventually(() => Promise.resolve(counts().length === 60), PATIENCE_MS);
+    await ended();
+    expect(counts().filter(([, count]) => count > 1)).toEqual([]);
+  }, 240_000);
+});
+
 describe('workers that are killed', () => {
   it('send no more than the day allows, and all emails in the end', async () => {
     const project = await projectOver('busy', 150, 'busy.test');

@@ -60,7 +60,10 @@ export async function forecastWarmUp(
     const provider = recipientProviderOf(domain);
     perProvider.set(provider, (perProvider.get(provider) ?? 0) + emails);
   }
-  const places = (await Promise.all(sources.map(({ name }) => listWarmUps(em, name)))).flat();
+  const places = await listWarmUps(
+    em,
+    sources.map(({ name }) => name),
+  );
   let longest: WarmUpForecast | undefined;
   for (const [provider, emails] of perProvider) {
     const plans = sources.flatMap(({ name, warmUp }) => {

@@ -54,7 +54,7 @@ export async function readDeliverability(
   const rows: DayOfSource[] = isOfProject
     ? await listProjectDays(em, projectId, filter)
     : await listSourceDays(em, filter);
-  const warmUps = isOfProject ? [] : await listWarmUps(em, asked.source);
+  const warmUps = isOfProject ? [] : await listWarmUps(em, asked.source === undefined ? undefined : [asked.source]);
   const groups = Map.groupBy(rows, ({ source, provider }) => JSON.stringify([source, provider]));
   const sources = new Set(rows.map(({ source }) => source));
   const results = [...groups.values()].map((group) => {

@@ -173,14 +173,14 @@ export async function lendWarmUps(
   });
 }
 
-/** Where sources are in their plans today. @param only one source */
-export async function listWarmUps(em: Em, only?: string): Promise<WarmUpToday[]> {
+/** Where sources are in their plans today. @param only some sources */
+export async function listWarmUps(em: Em, only?: readonly string[]): Promise<WarmUpToday[]> {
   const rows = await query(
     em,
     sql`
       select ${COLUMNS} from warm_up w join source s on s.name = w.source
-      where s.warm_up is not null and (${only ?? null}::text is null or s.name = ${only ?? null})
-      order by w.source, w.provider limit ${SHOWN_MAX}`,
+      where s.warm_up is not null and (${only === undefined} or s.name = any(${only ?? []}::text[]))
+      order by w.source, w.provider limit ${SHOWN_MAX * Math.max(1, only?.length ?? 1)}`,
     ROW,
   );
   return asOfToday(em, rows, rows[0]?.now.getTime() ?? Date.now());

@@ -138,7 +138,9 @@ export class MessageQueue {
   }
 
   #leave(message: QueuedMessage, line: QueuedMessage[]): void {
-    line.splice(line.indexOf(message), 1);
+    const at = line.indexOf(message);
+    if (at < 0) return;
+    line.splice(at, 1);
     if (line !== this.#retries) this.#count(message, -1);
   }
 
