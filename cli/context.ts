@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Em } from '../shared/database/sql.ts';
 import { permanentFault } from '../shared/domain/schema/usable-database.ts';
@@ -5,7 +6,11 @@ import { createOrm } from '../shared/domain/schema/orm.ts';
 import { ConfigError, readAppSecrets, readVariable } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
-import { readTemporalOptions, type TemporalConnectOptions } from '../shared/durable/temporal/client.ts';
+import {
+  createTemporalClient,
+  readTemporalOptions,
+  type TemporalConnectOptions,
+} from '../shared/durable/temporal/client.ts';
 import { readLocalSecret, readLocalStack } from './local-stack.ts';
 
 export interface CliStreams {
@@ -30,6 +35,8 @@ export interface CliContext {
   dnsServers: () => string[];
   /** Runs `work` with an entity manager of its own; its connections are closed afterwards. */
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
+  /** Runs `work` with a client of Temporal, whose connection is closed afterwards. */
+  withTemporal: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
   explainFaults: <T>(work: () => Promise<T>) => Promise<T>;
   /** Says how far a command is, which is no part of its result. */
@@ -82,10 +89,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   }
 
   const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
-  const dnsServers = () => {
-    const servers = (environment['DNS_SERVERS'] ?? '').split(',').map((server) => server.trim());
-    return servers.filter((server) => server !== '');
-  };
+  const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
 
   async function explainFaults<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -104,6 +108,15 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     }
   }
 
+  async function withTemporal<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = createTemporalClient(temporalOptions());
+    try {
+      return await work(client);
+    } finally {
+      await client.connection.close();
+    }
+  }
+
   let answered: object | undefined;
   function answer(command: Command, result: object, text: string): void {
     answered = result;
@@ -119,6 +132,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     inboundDomain,
     dnsServers,
     withDatabase,
+    withTemporal,
     explainFaults,
     note: (text) => io.writeError(`${text}\n`),
     result: () => answered,

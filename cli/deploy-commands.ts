@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { InvalidArgumentError, type Command } from 'commander';
-import { createTemporalClient, GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
+import { GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
 import { listBuilds, makeBuildCurrent, queuesWithoutBuild, type WorkerBuild } from './temporal/worker-builds.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -19,15 +19,6 @@ function requireVariable(context: CliContext, variable: 'WORKER_DEPLOYMENT' | 'W
   const value = context.environment()[variable];
   if (value) return value;
   throw new ConfigError(`${variable} is required. Set it to the value that the workers have.`);
-}
-
-async function withClient<T>(context: CliContext, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = createTemporalClient(context.temporalOptions());
-  try {
-    return await work(client);
-  } finally {
-    await client.connection.close();
-  }
 }
 
 /** Makes a build current. @returns the reason why that is not possible yet; undefined when it is done */
@@ -74,7 +65,7 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     'reads',
   ).action(async (_options: object, command: Command) => {
     const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
-    const builds = await withClient(context, (client) => listBuilds(client, deployment));
+    const builds = await context.withTemporal((client) => listBuilds(client, deployment));
     const text = builds.map(describeBuild).join('\n') || `No worker of ${deployment} has ever polled.`;
     context.answer(command, { deployment, builds }, text);
   });
@@ -88,7 +79,7 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     .action(async (named: string | undefined, { wait }: { wait: number }, command: Command) => {
       const deploymentName = requireVariable(context, 'WORKER_DEPLOYMENT');
       const buildId = named ?? requireVariable(context, 'WORKER_BUILD_ID');
-      await withClient(context, (client) => makeCurrent(client, { deploymentName, buildId }, wait));
+      await context.withTemporal((client) => makeCurrent(client, { deploymentName, buildId }, wait));
       context.answer(command, { deployment: deploymentName, buildId }, `Build ${buildId} is current.`);
     });
 
@@ -98,7 +89,7 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     'Exit with 0 when the workers of a build can be stopped, otherwise with 1',
   ).action(async (buildId: string, _options: object, command: Command) => {
     const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
-    const builds = await withClient(context, (client) => listBuilds(client, deployment));
+    const builds = await context.withTemporal((client) => listBuilds(client, deployment));
     const build = builds.find((each) => each.buildId === buildId);
     if (build?.isCurrent) throw new Error(`Build ${buildId} is current.`);
     if (build && build.pinnedWorkflows > 0) throw new Error(describeBuild(build));

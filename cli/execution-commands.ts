@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
 import { decodeHistoryJson } from '../shared/platform/payload-json.ts';
-import { createTemporalClient } from '../shared/durable/temporal/client.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { retryAnyExecution } from '../shared/domain/automations/retry-executions.ts';
@@ -12,8 +11,14 @@ import { parseId } from './project-id.ts';
 
 const WHERE_IDS_ARE = 'Ids are UUIDs; GET /workflows/:id/executions shows them';
 
-function notFound(suggestion: string): AppError {
-  return new AppError('EXECUTION_NOT_FOUND', { suggestion });
+async function readHistory(client: Client, workflowId: string) {
+  try {
+    return await client.workflow.getHandle(workflowId).fetchHistory();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    const suggestion = 'Temporal keeps closed executions for as long as the retention of its namespace says';
+    throw new AppError('EXECUTION_NOT_FOUND', { suggestion });
+  }
 }
 
 /** `execution history`, the Temporal history of one execution in the form for replaying, and `execution retry`. */
@@ -24,21 +29,15 @@ export function addExecutionCommands(program: Command, context: CliContext): voi
     .requiredOption('--out <file>', 'file to write it to')
     .action(async (id: string, { out }: { out: string }, command: Command) => {
       const workflowId = executionWorkflowId(parseId(id, 'Execution not found', WHERE_IDS_ARE));
-      const client = createTemporalClient(context.temporalOptions());
-      try {
-        const history = await client.workflow.getHandle(workflowId).fetchHistory();
+      const events = await context.withTemporal(async (client) => {
+        const history = await readHistory(client, workflowId);
         const stored = JSON.parse(historyToJSON(history)) as unknown;
         const [codec] = client.options.loadedDataConverter.payloadCodecs;
         const readable = codec ? await decodeHistoryJson(stored, codec) : stored;
         await writeFile(out, `${JSON.stringify({ workflowId, history: readable })}\n`);
-        const events = history.events?.length ?? 0;
-        context.answer(command, { workflowId, events, file: out }, `${workflowId}: ${events} events written to ${out}`);
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-        throw notFound('Temporal keeps closed executions for as long as the retention of its namespace says');
-      } finally {
-        await client.connection.close();
-      }
+        return history.events?.length ?? 0;
+      });
+      context.answer(command, { workflowId, events, file: out }, `${workflowId}: ${events} events written to ${out}`);
     });
 
   addCommand(execution, 'retry <id>', 'Have a failed execution go on at the step that failed').action(

@@ -15,12 +15,10 @@ import { warningsOfPools } from '../shared/domain/emails/sources.ts';
 import { brandOf } from '../shared/domain/projects/brand.ts';
 import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { endWorkflowsOf } from './temporal/end-workflows.ts';
-import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
+import { checkTemporal } from '../shared/durable/temporal/client.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
-import { brandSettingsSchema, type Brand, type BrandSettings } from '../shared/pure/brand.ts';
-import type { DoubleOptIn } from '../shared/pure/double-opt-in.ts';
-import type { ProjectPools } from '../shared/pure/traffic-rules.ts';
+import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
 import { LANGUAGES } from '../shared/pure/languages/languages.ts';
 import { publicKeyRulesSchema, type PublicKeyRules } from '../shared/pure/public-key-rules.ts';
 import { CLIENT_ADDRESSES, TRACKING_MODES, type ClientAddresses, type TrackingMode } from '../shared/pure/project.ts';
@@ -43,23 +41,7 @@ const NAME_LENGTH_MAX = 100;
 /** The value of `--public-key-fields` for every field. */
 const ALL_FIELDS = 'all';
 
-interface ProjectView extends Omit<Brand, 'name'> {
-  id: string;
-  name: string;
-  publicKey: string;
-  disabled: boolean;
-  tracking: TrackingMode;
-  clientAddresses: ClientAddresses;
-  emailsPerSecond: number | null;
-  pools: ProjectPools | null;
-  trackAcceptsSecretKey: boolean;
-  publicKeyRules: PublicKeyRules | null;
-  doubleOptIn: DoubleOptIn | null;
-  domains: string[];
-  createdAt: Date;
-  updatedAt: Date;
-}
-
+type ProjectView = Awaited<ReturnType<typeof viewProject>>;
 type BrandOptions = Partial<Record<keyof typeof BRAND_OPTIONS, string>>;
 
 interface SetOptions extends DoubleOptInOptions, PoolOptions, BrandOptions {
@@ -73,7 +55,7 @@ interface SetOptions extends DoubleOptInOptions, PoolOptions, BrandOptions {
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
 }
 
-async function viewProject(em: Em, project: Project): Promise<ProjectView> {
+async function viewProject(em: Em, project: Project) {
   return {
     id: project.id,
     name: project.name,
@@ -334,27 +316,22 @@ function addDelete(project: Command, context: CliContext): void {
   addCommand(project, 'delete <id>', 'Delete a project and all its data; this cannot be undone')
     .option('--yes <name>', 'the name of the project, to confirm')
     .action(async (id: string, { yes }: { yes?: string }, command: Command) => {
-      const client = createTemporalClient(context.temporalOptions());
-      try {
-        const deleted = await context.withDatabase(async (em) => {
+      const deleted = await context.withTemporal((client) =>
+        context.withDatabase(async (em) => {
           const { id: projectId, name } = await findProject(em, parseProjectId(id));
           if (yes !== name) {
             throw badRequest(
               `This deletes contacts, emails, campaigns, workflows and all other data of ${name} permanently`,
-              {
-                suggestion: `To do it, repeat the command with --yes ${JSON.stringify(name)}`,
-              },
+              { suggestion: `To do it, repeat the command with --yes ${JSON.stringify(name)}` },
             );
           }
           // Without Temporal the workflows could not be terminated, so nothing is deleted.
           await checkTemporal(client);
           const rows = await deleteProject(em, projectId, () => endWorkflowsOf(client, projectId));
           return { id: projectId, name, rows };
-        });
-        context.answer(command, deleted, `Deleted ${deleted.name} with ${deleted.rows} records.`);
-      } finally {
-        await client.connection.close();
-      }
+        }),
+      );
+      context.answer(command, deleted, `Deleted ${deleted.name} with ${deleted.rows} records.`);
     });
 }
 

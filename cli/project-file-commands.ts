@@ -12,7 +12,7 @@ import { findProject } from '../shared/domain/projects/projects.ts';
 import { projectFile } from '../shared/domain/project-files/export-project.ts';
 import { importProject, projectOfFile } from '../shared/domain/project-files/import-project.ts';
 import { once } from '../shared/domain/project-files/once.ts';
-import { checkTemporal, createTemporalClient } from '../shared/durable/temporal/client.ts';
+import { checkTemporal } from '../shared/durable/temporal/client.ts';
 import type { Em } from '../shared/database/sql.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
@@ -46,16 +46,13 @@ async function readFile<Result>(
 }
 
 async function rest(context: CliContext, em: Em, projectId: string): Promise<void> {
-  const client = createTemporalClient(context.temporalOptions());
-  try {
+  await context.withTemporal(async (client) => {
     await checkTemporal(client);
     await restProject(em, projectId, {
       end: () => endWorkflowsOf(client, projectId),
       wereEndedWithin: (ms) => wereEndedWithin(client, projectId, ms),
     });
-  } finally {
-    await client.connection.close();
-  }
+  });
 }
 
 interface ExportOptions {

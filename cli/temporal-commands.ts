@@ -13,7 +13,7 @@ import { REACHES, restartAllWork } from '../shared/domain/lifecycle/reconciliati
 import { reconcileWithTemporal } from '../shared/domain/lifecycle/reconcile.ts';
 import { SCHEDULES } from './temporal/schedules.ts';
 import { setUpTemporal, type NamespaceCheck, type TemporalSetupResult } from './temporal/setup.ts';
-import { addressOf, createTemporalClient, findNamespaceId } from '../shared/durable/temporal/client.ts';
+import { addressOf, findNamespaceId } from '../shared/durable/temporal/client.ts';
 import { ConfigError, readVariable } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -90,20 +90,16 @@ function addReconcile(program: Command, context: CliContext): void {
     .option('--now', 'all that has not ended, not only what is late')
     .action(async ({ now }: { now?: true }, command: Command) => {
       const options = context.temporalOptions();
-      const temporal = createTemporalClient(options);
-      try {
-        const report = await context.withDatabase(async (em) => {
+      const report = await context.withTemporal((temporal) =>
+        context.withDatabase(async (em) => {
           const id = await findNamespaceId(temporal);
           await assertKnownNamespace(em, { id, name: options.namespace, address: addressOf(options) });
           const logger = createLogger({ level: 'silent', name: 'cli' });
           return reconcileWithTemporal({ em: () => em, temporal, logger }, now ? REACHES.all : REACHES.late);
-        });
-        const { checked, restartedCount } = report;
-        const text = `${checked} workflows checked, ${restartedCount} started again.`;
-        context.answer(command, report, [text, ...report.restarted].join('\n  '));
-      } finally {
-        await temporal.connection.close();
-      }
+        }),
+      );
+      const text = `${report.checked} workflows checked, ${report.restartedCount} started again.`;
+      context.answer(command, report, [text, ...report.restarted].join('\n  '));
     });
 }
 
