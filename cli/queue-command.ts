@@ -31,16 +31,7 @@ function waitingText(items: WaitingItems[]): string {
   return formatTable(['PROJECT', 'WHAT', 'ROWS', 'OLDEST', 'WHY'], rows);
 }
 
-interface RelayState {
-  relay: string;
-  provider: string;
-  state: 'paused' | 'slowed' | 'watched';
-  reason: string | null;
-  until: Date | null;
-  emailsPerSecond: number | null;
-}
-
-function relayStateOf({ relay, provider, state: { pause, pace } }: RelayTrouble): RelayState {
+function relayStateOf({ relay, provider, state: { pause, pace } }: RelayTrouble) {
   return {
     relay,
     provider,
@@ -51,7 +42,7 @@ function relayStateOf({ relay, provider, state: { pause, pace } }: RelayTrouble)
   };
 }
 
-function relaysText(relays: RelayState[]): string {
+function relaysText(relays: ReturnType<typeof relayStateOf>[]): string {
   if (relays.length === 0) return 'All relays take email for all providers.';
   const rows = relays.map(({ relay, provider, state, until, emailsPerSecond, reason }) => [
     ...[relay, provider, state],

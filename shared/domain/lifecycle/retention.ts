@@ -1,22 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 
-/** How long each kind of row is kept, in days unless the name says otherwise; 0 keeps it forever. */
-export interface Retention {
-  idempotencyTtlHours: number;
-  emailContents: number;
-  attachments: number;
-  emails: number;
-  events: number;
-  executions: number;
-  jobs: number;
-  webhookDeliveries: number;
-  erasedContacts: number;
-  auditEntries: number;
-  consents: number;
-}
-
 /** The retention that the operator has configured. */
-export function retentionOf(config: Config): Retention {
+export function retentionOf(config: Config) {
   return {
     idempotencyTtlHours: config.IDEMPOTENCY_TTL_HOURS,
     emailContents: config.RETENTION_EMAIL_CONTENT_DAYS,
@@ -31,3 +16,6 @@ export function retentionOf(config: Config): Retention {
     consents: config.RETENTION_CONSENTS_DAYS,
   };
 }
+
+/** How long each kind of row is kept, in days unless the name says otherwise; 0 keeps it forever. */
+export type Retention = ReturnType<typeof retentionOf>;
