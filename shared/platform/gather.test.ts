@@ -110,6 +110,17 @@ describe('the groups of a gather', () => {
     expect(names().at(-1)).toBe('f');
   });
 
+  it('wait longer for callers that take longer to come back', async () => {
+    const { add, writes, names } = createTest({ returnMs: 8 });
+    await add('a', 'b');
+    await writes[0]?.succeed();
+    await add('c');
+    await pass(7);
+    expect(names()).toEqual(['a,b']);
+    await pass(1);
+    expect(names()).toEqual(['a,b', 'c']);
+  });
+
   it('do not wait at all for others when they need not', async () => {
     const { add, writes, names } = createTest({ waitMs: 0 });
     await add('a', 'b', 'c');
