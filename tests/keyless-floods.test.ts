@@ -9,8 +9,9 @@ import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 import { openRaw, statusOf } from './support/raw-http.ts';
 
 /** Requests that one address may send without a key, in a second and at once. */
-const PER_SECOND = 20;
-const FLOOD = 10 * PER_SECOND;
+const PER_SECOND = 6;
+/** So many that they exceed it also on a slow machine. */
+const FLOOD = 40 * PER_SECOND;
 const PROXY_HOP = '198.51.100.7';
 
 let app: HostileApi;
@@ -33,7 +34,9 @@ interface Answer {
 async function ask(client: string, init: RequestInit = {}, path = '/contacts'): Promise<Answer> {
   const headers = new Headers(init.headers);
   headers.set('X-Forwarded-For', `10.0.0.9, ${client}`);
-  const response = await fetch(`${app.url}${path}`, { ...init, headers });
+  const send = () => fetch(`${app.url}${path}`, { ...init, headers });
+  // The server may end a kept connection just when the next request goes over it.
+  const response = await send().catch(send);
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 

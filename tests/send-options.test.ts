@@ -162,7 +162,7 @@ describe('a scheduled email', () => {
 
   it('can be cancelled, for good', async () => {
     const to = freshEmail();
-    const [id = ''] = await sent({ to, scheduledAt: inMs(1_500) });
+    const [id = ''] = await sent({ to, scheduledAt: inMs(HOUR_MS) });
     expect((await stack.api('POST', `/emails/${id}/cancel`)).body).toMatchObject({
       status: 'CANCELLED',
       waiting: null,

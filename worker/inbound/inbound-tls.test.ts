@@ -8,6 +8,7 @@ import { createTransport } from 'nodemailer';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 import { createTestCertificate, type TestCertificate } from '../../tests/support/certificate.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer, type InboundServerOptions } from './inbound-server.ts';
 import { openTls } from '../../shared/platform/smtp/tls-identity.ts';
@@ -269,11 +270,15 @@ describe('a connection that holds a place', () => {
     const sockets: Socket[] = [];
     for (let round = 0; round < 2; round += 1) {
       for (let n = 0; n < PLACES; n += 1) {
-        const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
-        sockets.push(socket);
-        await converse(socket, undefined, /^220 /m);
-        await converse(socket, 'EHLO mx.test', /^250 /m);
-        await hold(socket);
+        // On a slow machine a connection may end before it holds its place.
+        await eventually(async () => {
+          const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+          sockets.push(socket);
+          await converse(socket, undefined, /^220 /m);
+          await converse(socket, 'EHLO mx.test', /^250 /m);
+          await hold(socket);
+          return true;
+        });
       }
     }
     for (const socket of sockets) socket.destroy();
