@@ -144,3 +144,30 @@ describe('an email that cannot be sent', () => {
     ]);
   });
 });
+
+describe('an email that a traffic rule holds', () => {
+  it('is tried again soon when its project has just changed, because the worker may not know the new rules', async () => {
+    const holdFor = async (projectAge: string): Promise<number> => {
+      const id = await createEmail();
+      await query(em(), sql`update project set updated_at = now() - ${projectAge}::interval where id = ${projectId}`);
+      const claimToken = uuidV7();
+      await claimEmails(em(), [id], { deliveryId: uuidV7(), claimToken });
+      const until = new Date(Date.now() + 3_600_000).toISOString();
+      const held = { level: 'relay', reason: 'traffic rule', words: 'used up', until } as const;
+      await recordTransactionalResults(
+        em(),
+        projectId,
+        claimToken,
+        [{ emailId: id, subject: null, error: null, verdict: 'held', held }],
+        [1],
+      );
+      const row = await queryOne(
+        em(),
+        sql`select extract(epoch from delivery_due_at - now())::int as seconds from email where id = ${id}`,
+      );
+      return row.seconds;
+    };
+    expect(await holdFor('20 seconds')).toBeGreaterThan(3_000);
+    expect(await holdFor('1 second')).toBeLessThanOrEqual(2);
+  });
+});
