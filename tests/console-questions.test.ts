@@ -223,6 +223,15 @@ it('a project without email is told once, with a request that works', async () =
   const shown = await request!.evaluate((element) => element.textContent);
   const [, body = ''] = /-d '([^']+)'/.exec(shown) ?? [];
   expect(await fresh.api('POST', '/v1/send', { body: JSON.parse(body) as object })).toMatchObject({ status: 200 });
+  // A share of nearly no reports would look like a disaster.
+  await query(
+    app.em(),
+    sql`
+      insert into event (id, project_id, name, data, created_at)
+      select everpost_uuid_v7(), ${fresh.project.id}, 'email.sent', '{}', now() from generate_series(1, 3)`,
+  );
+  await operator.enter(app.url, fresh.keys.secretKey);
+  await operator.says(/Delivered, 7 days\s+–\s+Servers reported 0 of 3/);
 });
 
 it('the page of a suppressed email says why in words', async () => {

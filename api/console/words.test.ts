@@ -35,7 +35,9 @@ it('the console says nothing in the old words', () => {
 it('every guide that the console names is a page of the docs', () => {
   const guides = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.mjs'))
-    .flatMap((name) => [...readFileSync(path.join(WEB, name), 'utf8').matchAll(/guide="([^"]+)"|"\/docs\/([^"]+)"/g)])
+    .flatMap((name) => [
+      ...readFileSync(path.join(WEB, name), 'utf8').matchAll(/guide="([^"]+)"|"\/docs\/([^"#]+)[^"]*"/g),
+    ])
     .map(([, guide, page]) => guide ?? page ?? '');
   expect(guides.length).toBeGreaterThan(10);
   expect(guides.filter((guide) => !existsSync(path.join(projectRoot, 'docs', `${guide}.md`)))).toEqual([]);

@@ -1,7 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { createTransport } from 'nodemailer';
 import { v7 as uuidV7 } from 'uuid';
+import { startMailbox } from '../../local/mailbox/mailbox.ts';
+import { findFreePort } from '../../local/processes/free-port.ts';
+import { startProcessGuard } from '../../local/processes/process-guard.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import { createLinkSigner } from '../../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi, type TestProject } from '../support/api.ts';
@@ -53,14 +58,15 @@ async function take(
     for (const width of WIDTHS) {
       const wanted = places.filter((place) => nameOf(place, kind, width, scheme).includes(WANTED));
       if (wanted.length === 0) continue;
-      await page.setViewport({ width, height: width === 390 ? 844 : 900 });
+      const shown = width === 390 ? 844 : 900;
+      await page.setViewport({ width, height: shown });
       await start();
       for (const place of wanted) {
         await open(place);
         const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
         await page.screenshot({
           path: path.join(FOLDER, nameOf(place, kind, width, scheme)),
-          clip: { x: 0, y: 0, width, height: Math.min(height, PICTURE_HEIGHT_MAX) },
+          ...(height > shown && { clip: { x: 0, y: 0, width, height: Math.min(height, PICTURE_HEIGHT_MAX) } }),
         });
       }
     }
@@ -72,7 +78,7 @@ function nameOf(place: string, kind: string, width: number, scheme: string): str
     .replace(/[0-9a-f-]{36}/g, 'one')
     .replaceAll(/[^a-z]+/gi, '-')
     .replace(/-$/, '');
-  return `${name}.${kind}.${width}.${scheme}.png`;
+  return `${name || 'index'}.${kind}.${width}.${scheme}.png`;
 }
 
 async function takeConsole({ keys }: TestProject, kind: string, places: readonly string[]): Promise<void> {
@@ -115,12 +121,64 @@ async function readersPages({ owner, adaId, campaignId }: ConsoleWorld): Promise
   };
 }
 
+/** The pages for recipients in a language that is written from left to right, and in one that is not. */
+async function takeReaders(world: ConsoleWorld): Promise<void> {
+  const pages = await readersPages(world);
+  const goto = (place: string) => browser.page.goto(pages[place]!, { waitUntil: 'networkidle0' });
+  await take('readers', Object.keys(pages), goto);
+  for (const language of ['de', 'ar']) {
+    await query(
+      app.em(),
+      sql`update contact set data = data || ${JSON.stringify({ locale: language })}::jsonb where id = ${world.adaId}`,
+    );
+    await browser.page.setExtraHTTPHeaders({ 'Accept-Language': language });
+    await take(`readers-${language}`, ['manage', 'unsubscribe', 'form', 'archive', 'broken'], goto);
+  }
+  await browser.page.setExtraHTTPHeaders({});
+}
+
+/** The mailbox of the local stack, without mail and with some. */
+async function takeMailbox(): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'everpost-pictures-'));
+  const mailbox = await startMailbox({
+    ...{ folder: path.join(folder, 'mail'), logFile: path.join(folder, 'mailbox.log'), stopRank: 1 },
+    ...{ smtpPort: await findFreePort(20_250), webPort: await findFreePort(20_800), guard: startProcessGuard() },
+  });
+  const sender = createTransport({ url: mailbox.smtpUrl, pool: true } as object);
+  const show = async (place: string) => {
+    await browser.page.goto(mailbox.webUrl, { waitUntil: 'load' });
+    await browser.page.waitForSelector('#list li');
+    if (place !== 'message') return;
+    await (await browser.page.waitForSelector('#list button'))?.click();
+    await browser.page.waitForSelector('#message:not([hidden])');
+  };
+  try {
+    await take('mailbox-empty', ['list'], show);
+    for (let n = 0; n < 60; n += 1)
+      await sender.sendMail({
+        ...{ from: { name: 'The Shop', address: 'shop@local.test' }, to: `reader${n}@example.com`, text: 'Hi' },
+        subject: n % 3 === 0 ? `مرحبا بالعالم ${n}` : `Your order ${n} has left ${'and is on its way '.repeat(n % 4)}`,
+        html: `<h1>Order ${n}</h1><p>It is on its <a href="https://example.com/${n}">way</a>.</p>`,
+        attachments: [{ filename: 'receipt.pdf', content: 'x'.repeat(20_000) }],
+      });
+    await take('mailbox', ['list', 'message'], show);
+  } finally {
+    sender.close();
+    await mailbox.child.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 it(
   'takes pictures of every page',
   async () => {
-    const [typical, full, empty] = [app as TestProject, await app.createProject(), await app.createProject()];
+    const typical: TestProject = app;
+    const world = await fillConsole(app, { owner: typical, hostile: '' });
+    // A project that is alone sees the numbers of sources.
+    await takeConsole(typical, 'alone', ['deliverability']);
+    const [full, empty] = [await app.createProject(), await app.createProject()];
     const worlds: [TestProject, string, ConsoleWorld][] = [
-      [typical, 'typical', await fillConsole(app, { owner: typical, hostile: '' })],
+      [typical, 'typical', world],
       [full, 'full', await fillConsole(app, { owner: full, rows: 10_000 })],
     ];
     const goto = (url: string) => browser.page.goto(url, { waitUntil: 'networkidle0' });
@@ -133,8 +191,8 @@ it(
         pagesOf(world).map(([place]) => place),
       );
     await take('docs', DOCS, (place) => goto(`${app.url}/docs/${place}`));
-    const pages = await readersPages(worlds[1]![2]);
-    await take('readers', Object.keys(pages), (place) => goto(pages[place]!));
+    await takeReaders(worlds[1]![2]);
+    await takeMailbox();
   },
   TIMEOUT_MS,
 );

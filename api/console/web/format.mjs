@@ -30,6 +30,14 @@ function ago(at) {
   return seconds < 0 ? `in ${text}` : text;
 }
 
+/**
+ * What share of emails was delivered, as `shareOf`; `undefined` where servers reported fewer than half, because most of
+ * the others have arrived, too.
+ * @param {{ delivered: number, bounced: number, sent: number }} counts
+ */
+export const deliveredShare = ({ delivered, bounced, sent }) =>
+  2 * (delivered + bounced) < sent ? undefined : shareOf(delivered, sent);
+
 /** A moment as it is in a sentence: "2 min ago". @param {string} at */
 const agoInWords = (at) => ago(at).replace(/^\d.*/, '$& ago');
 

@@ -22,6 +22,7 @@ async function refresh() {
     list.total === 0
       ? 'no messages'
       : `${first + 1} to ${first + list.messages.length} of ${list.total.toLocaleString()}`;
+  element('hint').textContent = list.total === 0 ? '' : 'Choose a message';
   element('newer').disabled = state.page === 1;
   element('older').disabled = first + pageSize >= list.total;
   const key = JSON.stringify([list.messages.map(({ id }) => id), state.chosen]);
@@ -96,7 +97,9 @@ async function choose(id) {
     ...details.attachments.map((attachment) => {
       const url = `/api/messages/${encodeURIComponent(id)}/attachments/${attachment.number}`;
       const item = make('li', '');
-      item.append(make('a', `${attachment.filename ?? 'attachment'} (${attachment.bytes} bytes)`, { href: url }));
+      item.append(
+        make('a', `${attachment.filename ?? 'attachment'} (${Math.ceil(attachment.bytes / 1_000)} kB)`, { href: url }),
+      );
       return item;
     }),
   );

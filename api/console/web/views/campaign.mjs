@@ -1,5 +1,5 @@
 import { call } from '../api.mjs';
-import { count, shareOf, Time } from '../format.mjs';
+import { count, deliveredShare, shareOf, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Empty, Facts, PageHead, Section } from '../parts/basics.mjs';
@@ -58,24 +58,33 @@ function Troubles({ error, scheduledFor, status, pausedAt, waiting }) {
 
 /** Who got it? @param {{ stats: CampaignStats }} props */
 function Figures({ stats }) {
-  const { totalRecipients, sentCount, deliveredCount, humanOpenedCount, humanClickedCount } = stats;
+  const { totalRecipients, sentCount, deliveredCount, bouncedCount, humanOpenedCount, humanClickedCount } = stats;
   const note = (/** @type {number} */ part, /** @type {number} */ whole) => shareOf(Math.max(0, part), whole) ?? '';
+  const delivered = deliveredShare({ delivered: deliveredCount, bounced: bouncedCount, sent: sentCount });
   const machines = stats.openedCount - humanOpenedCount;
   return html`<${Funnel}
       steps=${[
         { label: 'Recipients', value: totalRecipients },
-        { label: 'Delivered', value: deliveredCount, note: note(deliveredCount, sentCount) },
+        { label: 'Delivered', value: deliveredCount, note: delivered ?? '' },
         { label: 'Opened', value: humanOpenedCount, note: note(humanOpenedCount, sentCount) },
         { label: 'Clicked', value: humanClickedCount, note: note(humanClickedCount, sentCount) },
       ]}
     />
+    ${
+      sentCount > 0 &&
+      delivered === undefined &&
+      html`<p class="muted">
+        <a href="/docs/feedback#receipts">Servers have reported</a> on ${count(deliveredCount + bouncedCount)} of
+        ${' '}${count(sentCount)} emails. Those without a report have most likely arrived.
+      </p>`
+    }
     <div class="figures">
       <${Figure}
         label="Sent"
         value=${count(sentCount)}
         hint=${machines > 0 && `${count(machines)} opens only by machines`}
       />
-      <${Figure} label="Bounced" value=${count(stats.bouncedCount)} delta=${note(stats.bouncedCount, sentCount)} />
+      <${Figure} label="Bounced" value=${count(bouncedCount)} delta=${note(bouncedCount, sentCount)} />
       <${Figure}
         label="Complaints"
         value=${count(stats.complainedCount)}

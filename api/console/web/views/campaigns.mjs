@@ -1,5 +1,5 @@
 import { withQuery } from '../api.mjs';
-import { count, shareOf, Time } from '../format.mjs';
+import { count, deliveredShare, shareOf, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Chips, Empty, PageHead } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
@@ -45,7 +45,8 @@ function row(campaign) {
       name,
       html`<${Pill} state=${stateOf(campaign)} />`,
       totalRecipients > 0 ? count(totalRecipients) : '',
-      share(deliveredCount),
+      deliveredShare({ delivered: deliveredCount, bounced: bouncedCount, sent: sentCount }) ??
+        (sentCount > 0 ? '–' : ''),
       share(humanOpenedCount),
       share(humanClickedCount),
       share(bouncedCount),

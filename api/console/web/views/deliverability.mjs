@@ -50,7 +50,9 @@ function row({ source, provider, totals, signs }) {
 /** @param {Result[]} results @param {number} length how many days, up to today */
 function chartOf(results, length) {
   const all = results.flatMap(({ days }) => days);
-  const days = Array.from({ length }, (_, n) => dayBefore(length - 1 - n));
+  const first = all.map(({ date }) => date).sort()[0] ?? '';
+  // Nothing is known of the days before, which is not that nothing was sent.
+  const days = Array.from({ length }, (_, n) => dayBefore(length - 1 - n)).filter((day) => day >= first);
   /** @param {(keyof Result['totals'])[]} names */
   const sums = (...names) =>
     days.map((day) =>

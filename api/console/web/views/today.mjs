@@ -1,5 +1,5 @@
 import { withQuery } from '../api.mjs';
-import { count, dayBefore, duration, percent } from '../format.mjs';
+import { count, dayBefore, deliveredShare, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
 import { PageHead, Section } from '../parts/basics.mjs';
 import { Bars, Figure, Gauge } from '../parts/figures.mjs';
@@ -46,12 +46,13 @@ function points(now, before) {
 /** @param {{ stats: ActivityStats, project: import('../main.mjs').Project }} props */
 function Figures({ stats: { series, totals }, project }) {
   const days = series.filter(({ date }) => date > dayBefore(CHART_DAYS));
+  const [week, before] = [sumOf(days.slice(-WEEK)), sumOf(days.slice(-2 * WEEK, -WEEK))];
   // Lines and a chart of nothing say nothing.
   const isEmpty = totals.sent === 0;
+  const isReported = week.sent === 0 || deliveredShare(week) !== undefined;
   const ofSent = (/** @type {number} */ part) => week.sent > 0 && `${count(part)} of ${count(week.sent)} sent`;
   const values = (/** @type {(day: Day) => number} */ valueOf) =>
     isEmpty ? undefined : days.slice(-WEEK).map(valueOf);
-  const [week, before] = [sumOf(days.slice(-WEEK)), sumOf(days.slice(-2 * WEEK, -WEEK))];
   const [today, yesterday] = [sumOf(days.slice(-1)), sumOf(days.slice(-2, -1))];
   const rates = (/** @type {'delivered' | 'bounced' | 'complaints'} */ name) =>
     /** @type {const} */ ([rateOf(week[name], week.sent), rateOf(before[name], before.sent)]);
@@ -71,10 +72,10 @@ function Figures({ stats: { series, totals }, project }) {
       />
       <${Figure}
         label="Delivered, 7 days"
-        value=${week.sent ? percent(delivered) : '–'}
-        delta=${points(delivered, deliveredBefore)}
-        hint=${ofSent(week.delivered)}
-        values=${values((day) => rateOf(day.delivered, day.sent))}
+        value=${deliveredShare(week) ?? '–'}
+        delta=${isReported ? points(delivered, deliveredBefore) : undefined}
+        hint=${isReported ? ofSent(week.delivered) : html`<a href="/docs/feedback#receipts">Servers reported ${count(week.delivered + week.bounced)} of ${count(week.sent)}</a>`}
+        values=${isReported ? values((day) => rateOf(day.delivered, day.sent)) : undefined}
       />
       <${Figure}
         label="Bounced, 7 days"
