@@ -6,6 +6,8 @@ import { query, sql, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { redeliverHeld } from '../emails/orphaned-deliveries.ts';
+// It says what the state of an allowance is.
+import type {} from '../emails/permit-store.ts';
 
 /** Emails of one statement: others wait until its writes are on the disk. */
 const CHUNK = 1_000;
