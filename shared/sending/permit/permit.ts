@@ -87,6 +87,9 @@ interface Route {
   paused: string[];
 }
 
+/** The relays that may carry an email now, and what else is missing. */
+type Found = ReturnType<Shaping['candidates']>;
+
 /**
  * Decides whether emails may go now. A project has a rate, or none. An email goes to the relays that accept email for
  * its provider: a relay that refuses is avoided while others accept, and after its pause it gets a single email as a
@@ -172,41 +175,38 @@ export class Permit {
     if (relays.length === 0) return undefined;
     if (isPlain) return this.#askRelays(grant, relays, signal);
     const provider = await this.#shaping.providerOf(recipient);
+    const look = (labels = relays) => this.#shaping.candidates(labels, provider, question);
     // While nobody refuses, only the rules matter.
-    const only = this.#exchange.isQuiet() && this.#choose(grant, relays, provider, question);
+    const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);
     if (only) return only;
-    const free = await this.#candidates(relays, provider, question);
+    const free = await this.#candidates(look, stream);
     if (!Array.isArray(free)) return free;
     const labels = free.map(({ label }) => label);
     const answer = await this.#askRelays(grant, labels, signal);
     if ('until' in answer) return answer;
     // Others may have been faster.
     const open = labels.filter((label) => !answer.avoid?.has(label));
-    const chosen = this.#choose(answer, open, provider, question);
+    const left = look(open);
+    const chosen = this.#choose(answer, left.free, provider);
     if (chosen) return chosen;
     this.abandon(answer);
-    const { shortage } = this.#shaping.candidates(open, provider, question);
-    return shortage ? this.#postponed(shortage, stream) : this.unreachable(answer);
+    return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
   }
 
-  /** Uses the traffic rules of one of the relays that let an email go now; undefined without any. */
-  #choose(grant: Grant, relays: readonly string[], provider: string, question: Question): Grant | undefined {
-    const chosen = this.#shaping.choose(this.#shaping.candidates(relays, provider, question).free, provider);
+  /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
+  #choose(grant: Grant, free: readonly Candidate[], provider: string): Grant | undefined {
+    const chosen = this.#shaping.choose(free, provider);
     return chosen && { ...grant, avoid: this.#allBut(...chosen.relays), rules: chosen };
   }
 
   /** The relays whose traffic rules let an email go now. */
-  async #candidates(
-    relays: readonly string[],
-    provider: string,
-    question: Question,
-  ): Promise<Candidate[] | Postponement> {
-    const { free, shortage } = this.#shaping.candidates(relays, provider, question);
+  async #candidates(look: () => Found, stream: MailStream): Promise<Candidate[] | Postponement> {
+    const { free, shortage } = look();
     if (!shortage || free.length > 0) return free;
-    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, question.stream);
+    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, stream);
     await this.#exchange.run();
-    const now = this.#shaping.candidates(relays, provider, question);
-    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, question.stream) : now.free;
+    const now = look();
+    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, stream) : now.free;
   }
 
   #postponed(shortage: Shortage, stream: MailStream): Postponement {
