@@ -59,14 +59,16 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
 
 /** For so long after a change of its project, an email is held by what the worker may have known before. */
 const NEWS_SECONDS = 10;
-const HELD_BY_OLD_RULES = sql`r.verdict = 'held' and r.held_for = 'traffic rule' and exists (
-  select from project p where p.id = e.project_id and p.updated_at > now() - ${NEWS_SECONDS}::int * interval '1 second')`;
+/** How long an email is held then, in milliseconds; null for one that no such change may free. */
+const SHORT_HOLD_MS = sql`
+  case when r.held_for = 'traffic rule' and exists (
+    select from project p where p.id = e.project_id and p.updated_at > now() - ${NEWS_SECONDS}::int * interval '1 second'
+  ) then 2000 end`;
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */
 function retryAt(retrySeconds: readonly number[]): SqlFragment {
   return sql`
-    case when ${HELD_BY_OLD_RULES} then now() + least(r.held_ms, 2000) * interval '1 millisecond'
-      when r.verdict = 'held' then now() + r.held_ms * interval '1 millisecond'
+    case when r.verdict = 'held' then now() + least(r.held_ms, ${SHORT_HOLD_MS}) * interval '1 millisecond'
       when r.verdict in ('deferred', 'uncertain')
       then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end`;
 }
