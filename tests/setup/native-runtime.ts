@@ -36,6 +36,9 @@ registerHooks({
   },
 });
 
+// Jest itself may be ended by a signal. A process of test files would go on with its tests.
+process.once('disconnect', () => process.exit(1));
+
 /**
  * Runs test files as Node runs the product. Jest's own runtime loads every module again for each file, which took more
  * time than the tests. Here all files of a process share the modules. Environment variables are restored after each
