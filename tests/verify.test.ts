@@ -109,6 +109,10 @@ describe('POST /v1/verify', () => {
     expect(await verify('leser@xn--bcher-kva.example')).toMatchObject({ valid: true });
   });
 
+  it('suggests nothing for a top-level domain that has the name of a method', async () => {
+    expect(await verify('ada@company.constructor')).not.toHaveProperty('suggestedEmail');
+  });
+
   it.each([
     ['gmial.com', 'gmail.com'],
     ['gmail.con', 'gmail.com'],

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { createEndpoints } from '../routes.ts';
+import { ignoredKeys } from './ignored-fields.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -43,6 +45,46 @@ it('the header names keys unknown to the form of a body where an endpoint has se
   expect(await ignored('/segments', { name: 'All', type: 'DYNAMIC', condition, y: 1 })).toBe('y');
   expect(await ignored('/segments', { name: 'Some', type: 'STATIC', y: 1 })).toBe('y');
   expect(await ignored('/workflows', { name: 'Hello', eventName: 'visit', y: 1 })).toBe('y');
+});
+
+it('every body names an unknown key, but searches, whose filters would be lost, refuse it', () => {
+  const takesBody = createEndpoints(app.config).filter(({ body, multipart }) => body && !multipart);
+  const silent = takesBody.filter(({ body, path }) => {
+    const known = path === '/events/track' ? { name: 'visit' } : {};
+    return body && ignoredKeys(body, { ...known, misspelt: 1 }, '').length === 0;
+  });
+  expect(takesBody.length).toBeGreaterThan(40);
+  expect(silent.map(({ path }) => path).sort()).toEqual(['/emails/search', '/suppressions/search']);
+});
+
+it('objects whose keys callers choose refuse __proto__, and take names of object methods like any other', async () => {
+  const faults = async (method: string, path: string, body: string) => {
+    const reply = await app.api(method, path, { raw: body });
+    return [reply.status, reply.body.error?.errors?.map(({ field }: { field: string }) => field)];
+  };
+  const proto = '{"__proto__":true}';
+  const refused = (field: string) => [422, [`${field}.__proto__`]];
+  expect(await faults('POST', '/contacts', `{"email":"p@mail.test","topics":${proto}}`)).toEqual(refused('topics'));
+  expect(await faults('POST', '/contacts', `{"email":"p@mail.test","data":${proto}}`)).toEqual(refused('data'));
+  expect(await faults('POST', '/events/track', `{"name":"visit","data":${proto}}`)).toEqual(refused('data'));
+  const email = '"to":"p@mail.test","subject":"S","body":"B","from":"me@example.com"';
+  for (const field of ['headers', 'data']) {
+    expect(await faults('POST', '/v1/send', `{${email},"${field}":${proto}}`)).toEqual(refused(field));
+  }
+  const { body: workflow } = await app.api('POST', '/workflows', { body: { name: 'W', eventName: 'visit' } });
+  const steps = `/workflows/${workflow.id}/steps`;
+  const hook = `{"type":"WEBHOOK","config":{"url":"https://a.test","headers":${proto}}}`;
+  expect(await faults('POST', steps, hook)).toEqual(refused('config.headers'));
+  const step = await app.api('POST', steps, { raw: `{"type":"EXIT","config":${proto}}` });
+  expect([step.status, step.headers.get(HEADER)]).toEqual([201, 'config.__proto__']);
+
+  await app.api('POST', '/topics', { body: { key: 'constructor', name: 'C', defaultSubscription: 'opt_out' } });
+  const own = { email: 'c@mail.test', data: { toString: 'x', constructor: 1 }, topics: { constructor: true } };
+  expect((await app.api('POST', '/contacts', { body: own })).body).toMatchObject(own);
+  expect(await faults('POST', '/contacts', '{"email":"c@mail.test","topics":{"valueOf":true}}')).toEqual([
+    422,
+    ['topics.valueOf'],
+  ]);
 });
 
 it('the header names nested keys by their paths, and none where any key is allowed', async () => {

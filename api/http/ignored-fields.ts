@@ -27,7 +27,8 @@ const DEPTH_MAX = 20;
 /** The schema within wrappers such as `optional()`. */
 function unwrapped(schema: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrapped(schema.unwrap());
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodReadonly) return unwrapped(schema.unwrap());
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return unwrapped(schema.unwrap());
+  if (schema instanceof z.ZodReadonly) return unwrapped(schema.unwrap());
   if (!(schema instanceof z.ZodPipe)) return schema;
   const input = unwrapped(schema.in);
   return input instanceof z.ZodTransform ? unwrapped(schema.out) : input;
@@ -56,7 +57,7 @@ class IgnoredKeys {
     } else if (form instanceof z.ZodObject && form.def.catchall === undefined) {
       // A schema that takes any key, such as that of custom data, ignores none.
       this.#searchKeys(form, value, path, depth);
-    }
+    } else if (form instanceof z.ZodRecord && Object.hasOwn(value, '__proto__')) this.paths.push(`${path}__proto__`);
   }
 
   #searchKeys({ shape }: z.ZodObject, value: object, path: string, depth: number): void {

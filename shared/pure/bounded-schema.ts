@@ -1,13 +1,22 @@
 import { z } from 'zod';
 
+const NO_PROTO = 'A key cannot be __proto__';
+
 function countOf(input: unknown): number {
   if (Array.isArray(input)) return input.length;
   return typeof input === 'object' && input !== null ? Object.keys(input).length : 0;
 }
 
-/** `schema` for lists and objects of at most `max` items. The items are counted before any of them is validated. */
+/**
+ * `schema` for lists and objects of at most `max` items. The items are counted before any of them is validated. An object
+ * with a key `__proto__` is refused, because a record of zod would drop the key.
+ */
 export function atMost<Schema extends z.ZodType>(max: number, schema: Schema) {
   return z.preprocess((input, context) => {
+    if (typeof input === 'object' && input !== null && Object.hasOwn(input, '__proto__')) {
+      context.addIssue({ code: 'custom', path: ['__proto__'], message: NO_PROTO, params: { code: 'invalid_key' } });
+      return z.NEVER;
+    }
     if (countOf(input) <= max) return input;
     const origin = Array.isArray(input) ? 'array' : 'object';
     const issue = { code: 'too_big', origin, maximum: max, inclusive: true, input: undefined } as const;

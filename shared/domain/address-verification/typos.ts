@@ -1,10 +1,12 @@
 import { run } from '@zootools/email-spell-checker';
 
 /** Typing errors in top-level domains that are not top-level domains themselves. */
-const TOP_LEVEL_TYPOS: Readonly<Record<string, string>> = {
-  ...{ con: 'com', cmo: 'com', ocm: 'com', vom: 'com', xom: 'com', comm: 'com', coom: 'com', cpm: 'com', cim: 'com' },
-  ...{ nte: 'net', nett: 'net', ogr: 'org', orgg: 'org', rog: 'org' },
-};
+const TOP_LEVEL_TYPOS = new Map(
+  Object.entries({
+    ...{ con: 'com', cmo: 'com', ocm: 'com', vom: 'com', xom: 'com', comm: 'com', coom: 'com', cpm: 'com', cim: 'com' },
+    ...{ nte: 'net', nett: 'net', ogr: 'org', orgg: 'org', rog: 'org' },
+  }),
+);
 /** A shorter name resembles another by chance: abc.com is not aol.com. */
 const DISTINCT_LENGTH_MIN = 5;
 
@@ -23,6 +25,6 @@ export function suggestDomain(
     if (!takesMail || name.length >= DISTINCT_LENGTH_MIN) return suggested;
   }
   const at = domain.lastIndexOf('.');
-  const corrected = TOP_LEVEL_TYPOS[domain.slice(at + 1)];
+  const corrected = TOP_LEVEL_TYPOS.get(domain.slice(at + 1));
   return corrected === undefined || takesMail ? undefined : `${domain.slice(0, at)}.${corrected}`;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StepType } from './automation-status.ts';
+import { atMost } from '../bounded-schema.ts';
 import { customDataSchema } from '../contacts/custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from '../emails/email-address.ts';
 import { LIMITS } from '../limits.ts';
@@ -182,12 +183,13 @@ const webhookConfig = model('WebhookConfig', 'The config of a WEBHOOK step', {
       examples: ['https://crm.example.com/hook'],
     }),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST').describe('The method of the request'),
-  headers: z
-    .record(
+  headers: atMost(
+    HEADERS_MAX,
+    z.record(
       headerNameSchema.refine((name) => !OWN_HEADERS.has(name.toLowerCase()), 'This header is set by Everpost'),
       z.string().max(HEADER_LENGTH_MAX),
-    )
-    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
+    ),
+  )
     .optional()
     .meta({
       description: 'Headers of the request; values may hold placeholders',

@@ -83,18 +83,18 @@ export class SourceRecord {
     return Object.fromEntries(
       entries.flatMap(([lowered, name]) => {
         const value = this.#fields[name];
-        return value === '' || value === null || name === '' ? [] : [[NAMES[lowered] ?? name, value]];
+        return value === '' || value === null || name === '' ? [] : [[NAMES.get(lowered) ?? name, value]];
       }),
     );
   }
 }
 
-const NAMES: Readonly<Record<string, string>> = {
-  'first name': 'firstName',
-  first_name: 'firstName',
-  'last name': 'lastName',
-  last_name: 'lastName',
-};
+const NAMES = new Map([
+  ['first name', 'firstName'],
+  ['first_name', 'firstName'],
+  ['last name', 'lastName'],
+  ['last_name', 'lastName'],
+]);
 
 /** An object, also when it comes as its JSON; undefined for anything else. */
 export function objectOf(value: unknown): Record<string, unknown> | undefined {

@@ -17,6 +17,7 @@ const CASES: [tool: ToolName, source: string, text: string][] = [
   ],
   ['mailchimp', 'a *| b |* 5 {{ name }}', 'a *| b |* 5 {{ name }}'],
   ['resend', '{{{FIRST_NAME|there}}} {{{contact.email}}} {{{PLAN}}}', '{{firstName ?? "there"}} {{email}} {{{PLAN}}}'],
+  ['resend', '{{{constructor}}}', '{{{constructor}}}'],
   ['resend', '<a href="{{{RESEND_UNSUBSCRIBE_URL}}}">', '<a href="{{unsubscribeUrl}}">'],
   [
     'sendgrid',
@@ -46,6 +47,7 @@ describe('a template of another tool', () => {
     ['listmonk', '{{ if eq .Subscriber.Name "x" }}a', 1, '{{ if eq .Subscriber.Name "x" }}'],
     ['listmonk', '{{ if .Tx.Data.a }}\n', 2, 'the block if has no end'],
     ['mailchimp', 'a\n\n*|MC:SUBJECT|*', 3, '*|MC:SUBJECT|*'],
+    ['mailchimp', '*|constructor|*', 1, '*|constructor|*'],
     ['sendgrid', '<%body%>', 1, '<%body%>'],
   ])('of %s with %j is named, and stays as it is', (tool, source, line, found) => {
     const { text, problems } = translateTemplate(tool, source);

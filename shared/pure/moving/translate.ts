@@ -53,51 +53,60 @@ function fromListmonk(tag: string, blocks: Blocks): string | undefined {
   return kind === undefined ? `{{${path}}}` : open(blocks, kind === 'if' ? 'if' : 'each', path);
 }
 
-const MAILCHIMP_NAMES: Readonly<Record<string, string>> = {
-  ...{ FNAME: 'firstName', LNAME: 'lastName', EMAIL: 'email', UNSUB: 'unsubscribeUrl', UPDATE_PROFILE: 'manageUrl' },
-};
+const MAILCHIMP_NAMES = new Map(
+  Object.entries({
+    ...{ FNAME: 'firstName', LNAME: 'lastName', EMAIL: 'email', UNSUB: 'unsubscribeUrl', UPDATE_PROFILE: 'manageUrl' },
+  }),
+);
 
 function fromMailchimp(tag: string, blocks: Blocks): string | undefined {
   const words = tag.slice(2, -2).trim();
-  const name = MAILCHIMP_NAMES[words];
+  const name = MAILCHIMP_NAMES.get(words);
   if (name !== undefined) return `{{${name}}}`;
   const [, kind, value = ''] = /^(IF|IFNOT):(\w+)$/.exec(words) ?? [];
-  const tested = MAILCHIMP_NAMES[value];
+  const tested = MAILCHIMP_NAMES.get(value);
   if (kind !== undefined && tested !== undefined) return open(blocks, kind === 'IF' ? 'if' : 'unless', tested);
   if (words === 'ELSE:' || words === 'ELSE') return blocks.length > 0 ? '{{else}}' : undefined;
   return /^END:IF(?:NOT)?$/.test(words) ? close(blocks) : undefined;
 }
 
-const RESEND_NAMES: Readonly<Record<string, string>> = {
-  ...{ FIRST_NAME: 'firstName', LAST_NAME: 'lastName', EMAIL: 'email', RESEND_UNSUBSCRIBE_URL: 'unsubscribeUrl' },
-  ...{ 'contact.first_name': 'firstName', 'contact.last_name': 'lastName', 'contact.email': 'email' },
-};
+const RESEND_NAMES = new Map(
+  Object.entries({
+    ...{ FIRST_NAME: 'firstName', LAST_NAME: 'lastName', EMAIL: 'email', RESEND_UNSUBSCRIBE_URL: 'unsubscribeUrl' },
+    ...{ 'contact.first_name': 'firstName', 'contact.last_name': 'lastName', 'contact.email': 'email' },
+  }),
+);
 
 function fromResend(tag: string): string | undefined {
   const [, name = '', fallback] = /^\{\{\{\s*([\w.]+)\s*(?:\|([^|"{}]*))?\}\}\}$/.exec(tag) ?? [];
   if (!PATH.test(name)) return undefined;
-  const own = RESEND_NAMES[name] ?? name.replace(/^contact\./, '');
+  const own = RESEND_NAMES.get(name) ?? name.replace(/^contact\./, '');
   const value = fallback === undefined ? own : `${own} ?? "${fallback.trim()}"`;
   // Links and names need escaping no less than here; only a variable of the sender may hold HTML.
-  return RESEND_NAMES[name] === undefined ? `{{{${value}}}}` : `{{${value}}}`;
+  return RESEND_NAMES.get(name) === undefined ? `{{{${value}}}}` : `{{${value}}}`;
 }
 
-const SENDGRID_NAMES: Readonly<Record<string, string>> = {
-  ...{
-    unsubscribe: 'unsubscribeUrl',
-    unsubscribe_preferences: 'manageUrl',
-    first_name: 'firstName',
-    last_name: 'lastName',
-  },
-  ...{ '<%asm_group_unsubscribe_raw_url%>': 'unsubscribeUrl', '<%asm_global_unsubscribe_raw_url%>': 'unsubscribeUrl' },
-  ...{ '<%asm_preferences_raw_url%>': 'manageUrl' },
-};
+const SENDGRID_NAMES = new Map(
+  Object.entries({
+    ...{
+      unsubscribe: 'unsubscribeUrl',
+      unsubscribe_preferences: 'manageUrl',
+      first_name: 'firstName',
+      last_name: 'lastName',
+    },
+    ...{
+      '<%asm_group_unsubscribe_raw_url%>': 'unsubscribeUrl',
+      '<%asm_global_unsubscribe_raw_url%>': 'unsubscribeUrl',
+    },
+    ...{ '<%asm_preferences_raw_url%>': 'manageUrl' },
+  }),
+);
 
 function fromSendGrid(tag: string): string | undefined {
-  if (tag.startsWith('<%')) return SENDGRID_NAMES[tag] && `{{${SENDGRID_NAMES[tag]}}}`;
+  if (tag.startsWith('<%')) return SENDGRID_NAMES.get(tag) && `{{${SENDGRID_NAMES.get(tag)}}}`;
   const words = tag.replaceAll(/^\{+\s*|\s*\}+$/g, '');
   const [, inserted, fallback] = /^insert\s+(\S+)(?:\s+"default=([^"]*)")?$/.exec(words) ?? [];
-  const path = SENDGRID_NAMES[inserted ?? words] ?? inserted;
+  const path = SENDGRID_NAMES.get(inserted ?? words) ?? inserted;
   if (path === undefined) return tag;
   return fallback === undefined ? `{{${path}}}` : `{{${path} ?? "${fallback}"}}`;
 }
