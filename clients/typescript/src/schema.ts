@@ -8517,12 +8517,7 @@ export interface components {
         WebhookConfig: {
             /** @description The body; texts in it may hold placeholders. Contact, workflow, execution and event when left out */
             body?: unknown;
-            /**
-             * @description Headers of the request; values may hold placeholders
-             * @example {
-             *       "X-Source": "everpost"
-             *     }
-             */
+            /** @description Headers of the request; values may hold placeholders */
             headers?: {
                 [key: string]: string;
             };
