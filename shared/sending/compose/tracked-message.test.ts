@@ -76,12 +76,14 @@ describe('a tracked message', () => {
     expect((await linksIn(long)).html).toContain('grüße');
   });
 
-  it('stays as it is without HTML, in attached messages, in shifting charsets and in unknown encodings', () => {
+  it('stays as it is without HTML, in attached messages, under a signature, in shifting charsets and in unknown encodings', () => {
     const inner = 'Content-Type: text/html\r\n\r\n<a href="https://a.example">x</a>\r\n';
     for (const raw of [
       'From: a@b.example\r\n\r\nhttps://a.example\r\n',
       `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: message/rfc822\r\n\r\n${inner}--b--\r\n`,
       `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Disposition: attachment\r\n${inner}--b--\r\n`,
+      // What is signed (S/MIME, OpenPGP) may lie below other parts.
+      `Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\nContent-Type: Multipart/Signed; protocol="application/pkcs7-signature"; micalg=sha-256; boundary=b\r\n\r\n--b\r\n${inner}--b\r\nContent-Type: application/pkcs7-signature\r\n\r\nMIIB\r\n--b--\r\n--a--\r\n`,
       inner.replace('text/html', 'text/html; charset=iso-2022-jp'),
       inner.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\n'),
       `Content-Type: multipart/mixed\r\n\r\n--b\r\n${inner}--b--\r\n`,

@@ -42,7 +42,7 @@ function* partsBetween(content: Buffer, boundary: string, from: number, end: num
   if (start !== undefined) yield [start, end];
 }
 
-/** The text/html parts that readers see. Attached files and messages are left out. */
+/** The text/html parts that readers see. Attached files and messages are left out, and so is what is signed (RFC 1847). */
 function* htmlParts(content: Buffer, start: number, end: number, depth = 0): Generator<HtmlPart> {
   const headerEnd = content.subarray(start, Math.min(end, start + PART_HEADER_MAX)).indexOf(CRLF + CRLF);
   // A part that begins with an empty line has no header, and is plain text.
@@ -51,7 +51,7 @@ function* htmlParts(content: Buffer, start: number, end: number, depth = 0): Gen
   const entity = readEntity(content.toString('latin1', start, bodyStart));
   if (entity.contentType.startsWith('multipart/')) {
     const boundary = entity.parameter('boundary');
-    if (boundary === '' || depth === DEPTH_MAX) return;
+    if (boundary === '' || depth === DEPTH_MAX || entity.contentType === 'multipart/signed') return;
     let count = 0;
     for (const [from, to] of partsBetween(content, boundary, bodyStart - CRLF.length, end)) {
       if (++count > PARTS_MAX) return;
