@@ -32,6 +32,14 @@ it('everpost project keys shows the public key, and replaces the keys only with 
   expect((await runForJson('project', 'keys', id, '--rotate')).publicKey).not.toBe(publicKey);
 });
 
+it('the name of a key stays in its line and gives the terminal no orders', async () => {
+  const { id } = await createProject('Names');
+  const made = await run('key', 'create', id, '--name', 'a\nb \u001B[2J', '--role', 'read');
+  const listed = await run('key', 'list', id);
+  for (const { out } of [made, listed]) expect(out).toContain('a\uFFFDb \uFFFD[2J');
+  expect(listed.out.trim().split('\n')).toHaveLength(4);
+});
+
 it('an operator renames a project, and lets its secret key track events', async () => {
   const { id } = await createProject('Old');
   expect(await runForJson('project', 'rename', id, ' New ')).toMatchObject({ id, name: 'New' });
