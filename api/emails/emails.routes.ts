@@ -12,7 +12,7 @@ import { continuationOf, emailListQuery, emailSearchBody, readEmailCursor } from
 
 const endpoint = endpointsOf('Emails', 'RESOURCE_NOT_FOUND');
 
-/** A send key reads only the emails that were sent with it. */
+/** A send key reads and changes only the emails that were sent with it. */
 export function ownKeyIdOf({ id, role }: RequestKey): string | undefined {
   return role === 'send' ? id : undefined;
 }
@@ -62,8 +62,9 @@ const reschedule = endpoint('rescheduleEmail', 'PATCH /emails/:id', {
   summary: 'Give a scheduled email another moment',
   description: 'A moment in the past sends it at once.',
   body: z.object({ scheduledAt: scheduledAtSchema }),
-  async handle({ em, project, params, body }) {
-    await rescheduleEmail(em, project.id, params.id, body.scheduledAt);
+  async handle({ em, project, key, params, body }) {
+    const email = { projectId: project.id, emailId: params.id, keyId: ownKeyIdOf(key) };
+    await rescheduleEmail(em, email, body.scheduledAt);
     return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
   },
 });
@@ -71,8 +72,8 @@ const reschedule = endpoint('rescheduleEmail', 'PATCH /emails/:id', {
 const cancel = endpoint('cancelEmail', 'POST /emails/:id/cancel', {
   ...scheduled,
   summary: 'Cancel a scheduled email for good',
-  async handle({ em, project, params }) {
-    await cancelScheduledEmail(em, project.id, params.id);
+  async handle({ em, project, key, params }) {
+    await cancelScheduledEmail(em, { projectId: project.id, emailId: params.id, keyId: ownKeyIdOf(key) });
     return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
   },
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '../../shared/database/sql.ts';
+import { DAY_MS } from '../../shared/pure/days.ts';
 import { KeyEntity } from '../../shared/domain/projects/key.entity.ts';
 import { KEY_ROLES, type KeyRole } from '../../shared/pure/key-roles.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
@@ -88,8 +89,10 @@ describe('every role', () => {
     expect((await app.api('GET', `/contacts/${contact.id}`)).body).toMatchObject({ subscribed: false, data: {} });
   });
 
-  it('send reads the emails that were sent with its key, and no other', async () => {
-    const send = (key: string) => app.api('POST', '/v1/send', { key, body: mail('hello@example.com') });
+  it('send reads and changes the emails that were sent with its key, and no other', async () => {
+    const scheduledAt = new Date(Date.now() + DAY_MS).toISOString();
+    const send = (key: string) =>
+      app.api('POST', '/v1/send', { key, body: { ...mail('hello@example.com'), scheduledAt } });
     const other = await createKey(app, 'send');
     const [own, foreign] = [(await send(keys.send)).body, (await send(other.key)).body];
     const idOf = (sent: typeof own): string => sent.data.emails[0].email;
@@ -101,6 +104,13 @@ describe('every role', () => {
     expect(list.body.emails.map(({ id }: { id: string }) => id)).toEqual([idOf(own)]);
     const found = await app.api('POST', '/emails/search', { key: keys.send, body: { address: 'ada@mail.test' } });
     expect(found.body.emails.map(({ id }: { id: string }) => id)).toEqual([idOf(own)]);
+    const change = async (sent: typeof own, key: string) => [
+      (await app.api('PATCH', `/emails/${idOf(sent)}`, { key, body: { scheduledAt } })).status,
+      (await app.api('POST', `/emails/${idOf(sent)}/cancel`, { key })).status,
+    ];
+    expect(await change(foreign, keys.send)).toEqual([404, 404]);
+    expect(await change(own, keys.send)).toEqual([200, 200]);
+    expect(await change(foreign, keys.full)).toEqual([200, 200]);
   });
 
   it('track obeys the rules of the public key and is open to browsers', async () => {

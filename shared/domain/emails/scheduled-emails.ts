@@ -35,14 +35,24 @@ export async function restartScheduled(em: Em, projectId: string): Promise<void>
 
 const CHANGED = { status: tables.email.status, scheduledAt: tables.email.scheduledAt };
 
+/** Names a scheduled email. */
+interface ScheduledEmail {
+  projectId: string;
+  emailId: string;
+  /** Only if it was sent with this key. */
+  keyId: string | undefined;
+}
+
 /** @throws AppError RESOURCE_NOT_FOUND, CONFLICT when the email does not wait for its moment any more */
-async function changeScheduled(em: Em, projectId: string, emailId: string, change: SqlFragment): Promise<void> {
+async function changeScheduled(em: Em, named: ScheduledEmail, change: SqlFragment): Promise<void> {
+  const { projectId, emailId, keyId } = named;
+  const ofKey = keyId === undefined ? sql`` : sql`and key_id = ${keyId}`;
   await inTransaction(em, async (tx) => {
     const email = await queryOne(
       tx,
       sql`
         select status, scheduled_at as "scheduledAt" from email
-        where id = ${emailId} and project_id = ${projectId} for no key update`,
+        where id = ${emailId} and project_id = ${projectId} ${ofKey} for no key update`,
       CHANGED,
     );
     if (!email) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Email not found' });
@@ -69,17 +79,12 @@ async function changeScheduled(em: Em, projectId: string, emailId: string, chang
  * Gives a scheduled email another moment; one in the past means now.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT when it does not wait for its moment any more
  */
-export async function rescheduleEmail(em: Em, projectId: string, emailId: string, at: Date): Promise<void> {
+export async function rescheduleEmail(em: Em, email: ScheduledEmail, at: Date): Promise<void> {
   const moment = sql`greatest(${at}::timestamptz, now())`;
-  await changeScheduled(
-    em,
-    projectId,
-    emailId,
-    sql`scheduled_at = ${moment}, retry_at = ${moment}, delivery_due_at = ${moment}`,
-  );
+  await changeScheduled(em, email, sql`scheduled_at = ${moment}, retry_at = ${moment}, delivery_due_at = ${moment}`);
 }
 
 /** Cancels a scheduled email for good. @throws AppError RESOURCE_NOT_FOUND, CONFLICT as `rescheduleEmail` */
-export async function cancelScheduledEmail(em: Em, projectId: string, emailId: string): Promise<void> {
-  await changeScheduled(em, projectId, emailId, sql`status = ${emailStatus.CANCELLED}, delivery_due_at = null`);
+export async function cancelScheduledEmail(em: Em, email: ScheduledEmail): Promise<void> {
+  await changeScheduled(em, email, sql`status = ${emailStatus.CANCELLED}, delivery_due_at = null`);
 }
