@@ -74,6 +74,18 @@ async function guess(client: Client, times: number): Promise<number[]> {
   return codes;
 }
 
+it.each(['SMTPUTF8', 'BODY=8BITMIME', 'SIZE=9'])(
+  'a message whose MAIL FROM has %s twice is refused by a sentence that names it',
+  async (parameter) => {
+    const client = open(await listen());
+    await seen(() => client.said() !== '');
+    await client.ask('EHLO mx.test');
+    expect(await client.ask(`MAIL FROM:<a@mx.test> ${parameter} ${parameter}`)).toBe(501);
+    expect(client.said()).toContain(`duplicate ${parameter.split('=')[0]} parameter`);
+    expect(await client.ask(`MAIL FROM:<a@mx.test> ${parameter}`)).toBe(250);
+  },
+);
+
 describe('guessed recipients', () => {
   it('are refused ten times, then the connection ends, and the next one may guess no address', async () => {
     const server = await listen();

@@ -201,6 +201,17 @@ describe('a message', () => {
     expect(await client.ask('MAIL FROM:<a@b.test> SIZE=300001')).toMatch(/^552 5\.3\.4/);
   });
 
+  it.each(['SMTPUTF8', 'BODY=8BITMIME', 'SIZE=9'])(
+    'is refused where %s stands twice, and begins with the next command',
+    async (parameter) => {
+      const client = await enter();
+      const [name] = parameter.split('=');
+      const reply = await client.ask(`MAIL FROM:<a@b.test> ${parameter} ${parameter}`);
+      expect(reply).toMatch(new RegExp(`^501 .*duplicate ${name} parameter`));
+      expect(await client.ask(`MAIL FROM:<a@b.test> ${parameter}`)).toMatch(/^250/);
+    },
+  );
+
   it('waits at the client while PostgreSQL is away, and is stored once when it is back', async () => {
     const project = await app.createProject();
     const client = await enter(project);

@@ -122,6 +122,31 @@ describe('POST /v1/subscribe', () => {
     expect(await optInsOf(app.em(), project.project.id, email)).toHaveLength(1);
   });
 
+  it('ends what waits for a topic that everybody has by default', async () => {
+    const email = freshEmail();
+    await addTopic('daily', { defaultSubscription: 'opt_in' });
+    await subscribe(project, { email, topics: ['daily'] });
+    const states = async () =>
+      (await consentsOf(email)).filter(({ topic }) => topic === 'daily').map(({ state, cause }) => [state, cause]);
+    expect(await states()).toEqual([['pending', 'form']]);
+    await confirm(app, await idOf(email));
+    await confirm(app, await idOf(email));
+    expect(await states()).toEqual([
+      ['pending', 'form'],
+      ['subscribed', 'confirmation'],
+    ]);
+    expect(await topicsOf(email)).toEqual([{ key: 'daily', subscribed: true }]);
+    const filters = [
+      { field: 'topic.daily', operator: 'equals', value: true },
+      { field: 'email', operator: 'equals', value: email },
+      { field: 'pending', operator: 'equals', value: false },
+    ];
+    const segment = { name: `Daily ${email}`, condition: { logic: 'AND', groups: [{ filters }] } };
+    const { body } = await project.api('POST', '/segments', { body: segment });
+    const { body: members } = await project.api('GET', `/segments/${body.id}/contacts`);
+    expect(members.data).toMatchObject([{ email, subscribed: true, topics: { daily: true } }]);
+  });
+
   it('merges the topics and the data of a second request', async () => {
     const email = freshEmail();
     await addTopic('a');

@@ -2,7 +2,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { optInState } from '../../database/constants.ts';
 import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
-import { evidenceOf, wordingId } from '../consent/records.ts';
+import { evidenceOf, recordConsents, wordingId } from '../consent/records.ts';
 import { setPause } from '../contacts/contact-choices.ts';
 import { patchContact, setSubscribed } from '../contacts/contacts.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
@@ -59,7 +59,15 @@ export async function confirmOptIn(
     await setSubscribed(tx, projectId, [contactId], true, () => ({ cause, evidence: proof }));
     await setPause(tx, projectId, contactId, null, { cause, evidence: proof });
     const choices = topics.map((topic) => ({ contactId, topicId: topic.id, subscribed: true }));
-    await changeTopics(tx, projectId, choices, cause, proof);
+    const changed = new Set((await changeTopics(tx, projectId, choices, cause, proof)).map(({ topicId }) => topicId));
+    // A topic that the contact has by default waited, too, and its record must not end as pending.
+    const others = topics.filter(({ id: topicId }) => !changed.has(topicId));
+    const confirmed = { contactId, state: 'subscribed', cause, evidence: proof } as const;
+    await recordConsents(
+      tx,
+      projectId,
+      others.map(({ id: topicId }) => ({ ...confirmed, topicId })),
+    );
     await addToOutbox(tx, 'optIn', projectId, [id]);
     return { ...optIn, state: 'confirmed', subscribed: true };
   });
