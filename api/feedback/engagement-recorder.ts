@@ -19,22 +19,6 @@ export interface NewEngagement extends Pick<Engagement, 'emailId' | 'url'> {
   by?: { request: RequestFacts; visit: Visit };
 }
 
-/** Records opens and clicks, each once, even those that come while PostgreSQL is unavailable. */
-export interface EngagementRecorder {
-  /**
-   * Adds an engagement. Resolves when it has been recorded, or is kept in memory because the database is unavailable.
-   * Never rejects.
-   */
-  add: (engagement: NewEngagement) => Promise<void>;
-  /** Turns what a visitor did before into a machine's, because it has shown to be one. Resolves as above. */
-  revise: (visit: Visit) => Promise<void>;
-  /**
-   * Records the waiting engagements before the process ends. Those that take longer than `withinMs` are lost and
-   * logged.
-   */
-  drain: (withinMs: number) => Promise<void>;
-}
-
 export interface EngagementRecorderOptions {
   /** @param lockMs the longest wait for a lock; that of the session when undefined */
   record: (engagements: Engagement[], lockMs?: number) => Promise<void>;
@@ -208,7 +192,7 @@ async function giveUpAfter(ms: number, open: Map<unknown, Promise<void>>, givenU
  * whose commit was not confirmed is tried again, always as a whole; the ids of its engagements keep it from being
  * counted twice. Projects do not share transactions, so only the engagements of a project whose rows are locked wait.
  */
-export function createEngagementRecorder(options: EngagementRecorderOptions): EngagementRecorder {
+export function createEngagementRecorder(options: EngagementRecorderOptions) {
   const { emailsOf, logger, capacity = CAPACITY } = options;
   const givenUp = new AbortController();
   const { signal } = givenUp;
@@ -274,7 +258,11 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
   }
 
   return {
-    add(engagement) {
+    /**
+     * Adds an engagement. Resolves when it has been recorded, or is kept in memory because the database is unavailable.
+     * Never rejects.
+     */
+    add(engagement: NewEngagement) {
       const repeated = repeats.count(engagement);
       if (repeated) return repeated.settled;
       const { emailId, url, by } = engagement;
@@ -285,13 +273,21 @@ export function createEngagementRecorder(options: EngagementRecorderOptions): En
       repeats.enter(engagement, entry);
       return start(entry);
     },
-    async revise(visit) {
+    /** Turns what a visitor did before into a machine's, because it has shown to be one. Resolves as above. */
+    async revise(visit: Visit) {
       const news = { emailId: visit.emailId, engagement: undefined, request: undefined, visit };
       if (visit.recorded.size > 0) await start(entryOf(news));
     },
-    async drain(withinMs) {
+    /**
+     * Records the waiting engagements before the process ends. Those that take longer than `withinMs` are lost and
+     * logged.
+     */
+    async drain(withinMs: number) {
       const lost = await giveUpAfter(withinMs, open, givenUp);
       if (lost > 0) logger.error({ count: lost }, 'opens and clicks are lost: the database was not back in time');
     },
   };
 }
+
+/** Records opens and clicks, each once, even those that come while PostgreSQL is unavailable. */
+export type EngagementRecorder = ReturnType<typeof createEngagementRecorder>;

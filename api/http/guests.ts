@@ -21,18 +21,6 @@ export interface HttpGuestOptions {
 /** What lets a request pass without units: the digest of a key that was valid lately, or a link. */
 export type Proof = { key: string } | 'link';
 
-/** Counts the requests of guests: clients that have shown no valid key. */
-export interface HttpGuests {
-  /** The proof in a request. A link is one until its email has been asked for too often. */
-  proofOf: (req: IncomingMessage) => Proof | undefined;
-  /** Counts a request, unless it has a proof. @returns false when its client has no units left */
-  accept: (req: IncomingMessage, res: ServerResponse, proof: Proof | undefined) => boolean;
-  /** Counts bytes on a connection that are not HTTP. @returns false when its client has no units left */
-  acceptFault: (socket: Socket) => boolean;
-  /** The client of a connection; undefined for a proxy, which has many clients. */
-  clientBehind: (socket: Socket) => string | undefined;
-}
-
 /** A request whose units are counted. */
 interface Account {
   client: string;
@@ -148,7 +136,7 @@ function forwardedFor(header: string | undefined, own: string, isProxy: (address
  * Bounds what guests cost, so that a flood without a key does not slow down callers with a key, even at the same
  * address. A key that was valid lately is recognized by its header before anything is parsed.
  */
-export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
+export function createHttpGuests(options: HttpGuestOptions) {
   const isProxy = createNetworkTest(options.proxySources);
   const units = options.unitsPerSecond === 0 ? Number.MAX_SAFE_INTEGER : options.unitsPerSecond;
   const guests = createGuests({ units, refillMs: REFILL_MS, together: TOGETHER });
@@ -181,13 +169,15 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
   }
 
   return {
-    proofOf(req) {
+    /** The proof in a request. A link is one until its email has been asked for too often. */
+    proofOf(req: IncomingMessage): Proof | undefined {
       const key = keys.digestOf(req);
       if (keys.has(key, clientBehind(req))) return { key };
       const emailId = options.emailOfLink(req.url ?? '');
       return emailId !== undefined && links.spend(emailId, 1) ? 'link' : undefined;
     },
-    accept(req, res, proof) {
+    /** Counts a request, unless it has a proof. @returns false when its client has no units left */
+    accept(req: IncomingMessage, res: ServerResponse, proof: Proof | undefined) {
       const address = addressBehindRequest(req);
       const client = clientBehind(req, address);
       if (proof === undefined && !guests.spend(client, 1)) return false;
@@ -221,10 +211,16 @@ export function createHttpGuests(options: HttpGuestOptions): HttpGuests {
       }
       return true;
     },
-    acceptFault: (socket) => guests.spend(clientOfSocket(socket), 1),
-    clientBehind: (socket) => (isProxy(socket.remoteAddress ?? '') ? undefined : clientOfSocket(socket)),
+    /** Counts bytes on a connection that are not HTTP. @returns false when its client has no units left */
+    acceptFault: (socket: Socket) => guests.spend(clientOfSocket(socket), 1),
+    /** The client of a connection; undefined for a proxy, which has many clients. */
+    clientBehind: (socket: Socket): string | undefined =>
+      isProxy(socket.remoteAddress ?? '') ? undefined : clientOfSocket(socket),
   };
 }
+
+/** Counts the requests of guests: clients that have shown no valid key. */
+export type HttpGuests = ReturnType<typeof createHttpGuests>;
 
 /**
  * Creates a queue for requests of guests. Those that arrive together start one after the other, and other work of the

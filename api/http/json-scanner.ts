@@ -25,16 +25,6 @@ export interface LargeText {
   end: number;
 }
 
-export interface JsonScanner {
-  /**
-   * Scans the next octets of a body.
-   * @throws AppError BAD_REQUEST when it is nested too deep, VALIDATION_ERROR when it holds too many values
-   */
-  push: (chunk: Buffer) => void;
-  /** The large texts that were found so far, in their order. */
-  readonly largeTexts: readonly LargeText[];
-}
-
 function tooManyValues(): Error {
   const message = `The body may hold at most ${MARKS_MAX / 2} values`;
   return validationError([{ field: '', message, code: 'too_big' }]);
@@ -51,7 +41,8 @@ function backslashesBefore(chunk: Buffer, end: number, start: number): number {
  * Creates a scanner that bounds the cost of parsing a JSON body while the body arrives. It knows only texts and
  * nesting; JSON.parse decides whether the body is JSON.
  */
-export function createJsonScanner(): JsonScanner {
+export function createJsonScanner() {
+  /** The large texts that were found so far, in their order. */
   const largeTexts: LargeText[] = [];
   let scannedBytes = 0;
   let depth = 0;
@@ -114,7 +105,11 @@ export function createJsonScanner(): JsonScanner {
 
   return {
     largeTexts,
-    push(chunk) {
+    /**
+     * Scans the next octets of a body.
+     * @throws AppError BAD_REQUEST when it is nested too deep, VALIDATION_ERROR when it holds too many values
+     */
+    push(chunk: Buffer) {
       if (chunk.length === 0) return;
       let at = textStart === undefined ? 0 : scanText(chunk, 0);
       while (at < chunk.length) {

@@ -48,27 +48,6 @@ const SLOTS_PART_OF_HEAVY_PROJECT = 0.25;
 /** Few may wait, because each request before them may take long. */
 const HEAVY_WAITING = { ...WAITING, waiting: { total: 2_500, perOwner: 20 } };
 
-/** The resources that requests compete for, shared fairly by project, or by contact. */
-export interface Load {
-  /** Requests that use PostgreSQL: one slot for each connection. */
-  slots: Share;
-  /**
-   * Requests that share statements with a group: as many as could run and wait alone. They wait in their groups, and a
-   * group takes a turn in `slots`.
-   */
-  groupedRequests: Share;
-  /** Requests for the pages behind links, which need no key. */
-  pageSlots: Share;
-  /** Heavy reads. They take one of these in addition to their slot, so that they leave slots to other requests. */
-  heavySlots: Share;
-  /** Requests that wait for other servers. */
-  remoteSlots: Share;
-  /** Exports, from the first octet to the last: a reader may take hours. */
-  exports: Share;
-  /** The octets of large bodies from the first octet on, and of large answers until they have been read. */
-  octets: Share;
-}
-
 /** How many heavy reads of one project may run at a time. A read uses one core. */
 function heavyPerProject(poolSize: number): number {
   const parts = [availableParallelism() * CORES_PART_OF_HEAVY_PROJECT, poolSize * SLOTS_PART_OF_HEAVY_PROJECT];
@@ -76,35 +55,48 @@ function heavyPerProject(poolSize: number): number {
 }
 
 /** Creates the shared resources of a process. @param poolSize the number of its connections to PostgreSQL */
-export function createLoad(poolSize: number): Load {
+export function createLoad(poolSize: number) {
   const heapBytes = getHeapStatistics().heap_size_limit;
   const octetsTotal = Math.min(OCTETS_TOTAL_MAX, Math.max(2 * OCTETS_PER_PROJECT, OCTETS_PART_OF_HEAP * heapBytes));
   const slotsPerProject = Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PROJECT));
   return {
+    /** Requests that use PostgreSQL: one slot for each connection. */
     slots: new Share({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
+    /**
+     * Requests that share statements with a group: as many as could run and wait alone. They wait in their groups, and a
+     * group takes a turn in `slots`.
+     */
     groupedRequests: new Share({
       refusal,
       waiting: { total: 0, perOwner: 0 },
       total: poolSize + WAITING.waiting.total,
       perOwner: slotsPerProject + WAITING.waiting.perOwner,
     }),
+    /** Requests for the pages behind links, which need no key. */
     pageSlots: new Share({
       ...WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PAGES)),
       perOwner: 1,
     }),
+    /** Heavy reads. They take one of these in addition to their slot, so that they leave slots to other requests. */
     heavySlots: new Share({
       ...HEAVY_WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_HEAVY)),
       perOwner: heavyPerProject(poolSize),
     }),
+    /** Exports, from the first octet to the last: a reader may take hours. */
     exports: new Share({
       refusal: tooManyExports,
       waiting: { total: 0, perOwner: 0 },
       total: LIMITS.exports,
       perOwner: LIMITS.exportsPerProject,
     }),
+    /** Requests that wait for other servers. */
     remoteSlots: new Share({ ...WAITING, ...REMOTE_SLOTS }),
+    /** The octets of large bodies from the first octet on, and of large answers until they have been read. */
     octets: new Share({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),
   };
 }
+
+/** The resources that requests compete for, shared fairly by project, or by contact. */
+export type Load = ReturnType<typeof createLoad>;

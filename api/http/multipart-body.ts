@@ -50,15 +50,7 @@ function createParser(req: Request): busboy.Busboy {
   }
 }
 
-interface FormReader {
-  /** Takes the next octets. @throws AppError */
-  take: (chunk: Buffer) => void;
-  /** Ends the form. @returns its file; undefined when it has none under that name @throws AppError */
-  end: () => Promise<UploadedFile | undefined>;
-  destroy: () => void;
-}
-
-function createFormReader(req: Request, { field, texts: declared }: MultipartDeclaration): FormReader {
+function createFormReader(req: Request, { field, texts: declared }: MultipartDeclaration) {
   const parser = createParser(req);
   let file: Buffer[] | undefined;
   const texts: string[] = [];
@@ -90,11 +82,13 @@ function createFormReader(req: Request, { field, texts: declared }: MultipartDec
     if (failure) throw failure;
   }
   return {
-    take(chunk) {
+    /** Takes the next octets. @throws AppError */
+    take: (chunk: Buffer) => {
       parser.write(chunk);
       assertWellFormed();
     },
-    async end() {
+    /** Ends the form. @returns its file; undefined when it has none under that name @throws AppError */
+    async end(): Promise<UploadedFile | undefined> {
       parser.end();
       await closed;
       assertWellFormed();

@@ -2,16 +2,8 @@
 const GATHERED_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 
-/** Octets in the order of their arrival. They are kept in pieces, so nothing large is copied as a whole. */
-export interface Octets {
-  readonly length: number;
-  push: (chunk: Buffer) => void;
-  /** The octets from `start` up to, not including, `end`. */
-  slice: (start: number, end: number) => Buffer;
-}
-
 /** Creates an empty sequence of octets. */
-export function createOctets(): Octets {
+export function createOctets() {
   const blocks: Buffer[] = [];
   const starts: number[] = [];
   let length = 0;
@@ -55,7 +47,7 @@ export function createOctets(): Octets {
     get length() {
       return length;
     },
-    push(chunk) {
+    push(chunk: Buffer) {
       if (chunk.length === 0) return;
       // The first piece is not copied, because most bodies have only one.
       if (length === 0 || chunk.length >= GATHERED_BELOW) {
@@ -63,7 +55,8 @@ export function createOctets(): Octets {
         append(chunk);
       } else gather(chunk);
     },
-    slice(start, end) {
+    /** The octets from `start` up to, not including, `end`. */
+    slice(start: number, end: number): Buffer {
       const pieces: Buffer[] = [];
       for (let index = blockAt(start), position = start; position < end; index++) {
         const block = blocks[index] ?? Buffer.alloc(0);
@@ -75,3 +68,6 @@ export function createOctets(): Octets {
     },
   };
 }
+
+/** Octets in the order of their arrival. They are kept in pieces, so nothing large is copied as a whole. */
+export type Octets = ReturnType<typeof createOctets>;

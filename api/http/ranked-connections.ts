@@ -14,18 +14,8 @@ export const RANKS = {
 } as const;
 export type Rank = (typeof RANKS)[keyof typeof RANKS];
 
-/** Connections by rank. Each operation takes the same time, however many there are. */
-export interface RankedConnections {
-  size: () => number;
-  /** Adds a connection, or gives it another rank. */
-  put: (socket: Socket, rank: Rank) => void;
-  delete: (socket: Socket) => void;
-  /** The connection to close for a new one, the one that has had its rank for the longest time; undefined without one. */
-  leastWanted: () => Socket | undefined;
-}
-
 /** Creates a collection of connections. */
-export function createRankedConnections(): RankedConnections {
+export function createRankedConnections() {
   const rankOf = new Map<Socket, Rank>();
   const byRank = Object.values(RANKS).map(() => new Set<Socket>());
 
@@ -37,15 +27,17 @@ export function createRankedConnections(): RankedConnections {
   }
 
   return {
-    size: () => rankOf.size,
-    put(socket, rank) {
+    size: (): number => rankOf.size,
+    /** Adds a connection, or gives it another rank. */
+    put(socket: Socket, rank: Rank) {
       if (rankOf.get(socket) === rank) return;
       remove(socket);
       byRank[rank]?.add(socket);
       rankOf.set(socket, rank);
     },
     delete: remove,
-    leastWanted() {
+    /** The connection to close for a new one, the one that has had its rank for the longest time; undefined without one. */
+    leastWanted(): Socket | undefined {
       for (const sockets of byRank.slice(0, RANKS.proved)) {
         const [first] = sockets;
         if (first) return first;
@@ -54,3 +46,6 @@ export function createRankedConnections(): RankedConnections {
     },
   };
 }
+
+/** Connections by rank. Each operation takes the same time, however many there are. */
+export type RankedConnections = ReturnType<typeof createRankedConnections>;

@@ -17,18 +17,8 @@ export interface MailSummary {
   bytes: number;
 }
 
-export interface MailboxStore {
-  /** Resolves when the message is on disk; only then may the SMTP client be told that it was accepted. */
-  add(envelope: MailSummary['envelope'], source: Buffer): Promise<MailSummary>;
-  /** Newest first; `search` is looked for in subject, header and envelope addresses, ignoring case. */
-  list(page: number, pageSize: number, search: string): { total: number; messages: MailSummary[] };
-  find(id: string): MailSummary | undefined;
-  source(id: string): Promise<Buffer>;
-  clear(): Promise<void>;
-}
-
 /** Opens the folder of a mailbox. It keeps at most `messagesMax` messages, and deletes the oldest beyond that. */
-export function openMailboxStore(folder: string, messagesMax: number): MailboxStore {
+export function openMailboxStore(folder: string, messagesMax: number) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const indexFile = path.join(folder, 'index.jsonl');
   const kept = readIndex(indexFile).slice(-messagesMax);
@@ -41,7 +31,8 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
   let sequence = 0;
 
   return {
-    async add(envelope, source) {
+    /** Resolves when the message is on disk; only then may the SMTP client be told that it was accepted. */
+    async add(envelope: MailSummary['envelope'], source: Buffer): Promise<MailSummary> {
       const now = new Date();
       const id = `${now.getTime().toString(36)}-${process.pid.toString(36)}-${(sequence++).toString(36)}`;
       const summary = {
@@ -67,14 +58,15 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
       }
       return summary;
     },
-    list(page, pageSize, search) {
+    /** Newest first; `search` is looked for in subject, header and envelope addresses, ignoring case. */
+    list(page: number, pageSize: number, search: string): { total: number; messages: MailSummary[] } {
       const wanted = search.toLowerCase();
       const newestFirst = [...messages.values()].reverse();
       const matching = wanted ? newestFirst.filter((summary) => searchText(summary).includes(wanted)) : newestFirst;
       return { total: matching.length, messages: matching.slice((page - 1) * pageSize, page * pageSize) };
     },
-    find: (id) => messages.get(id),
-    source: (id) => readFile(fileOf(id)),
+    find: (id: string): MailSummary | undefined => messages.get(id),
+    source: (id: string): Promise<Buffer> => readFile(fileOf(id)),
     async clear() {
       messages.clear();
       await writeFile(indexFile, '', { mode: 0o600 });
@@ -83,6 +75,8 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
     },
   };
 }
+
+export type MailboxStore = ReturnType<typeof openMailboxStore>;
 
 function readIndex(indexFile: string): MailSummary[] {
   if (!existsSync(indexFile)) return [];

@@ -8,21 +8,11 @@ export type GuardMessage =
   | { kind: 'forget'; pid: number }
   | { kind: 'remove'; path: string };
 
-/** Outlives this process by a moment and cleans up after it. */
-export interface ProcessGuard {
-  readonly pid: number;
-  /** Stops `pid` with `signal` when this process ends without having called `forget`. Low ranks stop first. */
-  watch(pid: number, signal: NodeJS.Signals, stopRank: number): void;
-  forget(pid: number): void;
-  /** Deletes a file or folder after everything watched has ended. */
-  removeAfterwards(fileOrFolder: string): void;
-}
-
 /**
  * Starts a small process in its own session whose standard input is held open by this one.
  * However this process ends, SIGKILL and a closed terminal included, the pipe closes and the guard acts.
  */
-export function startProcessGuard(): ProcessGuard {
+export function startProcessGuard() {
   const guard = spawn(process.execPath, [path.join(projectRoot, 'local', 'processes', 'process-guard-main.ts')], {
     cwd: projectRoot,
     detached: true,
@@ -37,8 +27,14 @@ export function startProcessGuard(): ProcessGuard {
   const send = (message: GuardMessage): void => void stdin.write(`${JSON.stringify(message)}\n`);
   return {
     pid,
-    watch: (watchedPid, signal, stopRank) => send({ kind: 'watch', pid: watchedPid, signal, stopRank }),
-    forget: (watchedPid) => send({ kind: 'forget', pid: watchedPid }),
-    removeAfterwards: (fileOrFolder) => send({ kind: 'remove', path: fileOrFolder }),
+    /** Stops `pid` with `signal` when this process ends without having called `forget`. Low ranks stop first. */
+    watch: (watchedPid: number, signal: NodeJS.Signals, stopRank: number) =>
+      send({ kind: 'watch', pid: watchedPid, signal, stopRank }),
+    forget: (watchedPid: number) => send({ kind: 'forget', pid: watchedPid }),
+    /** Deletes a file or folder after everything watched has ended. */
+    removeAfterwards: (fileOrFolder: string) => send({ kind: 'remove', path: fileOrFolder }),
   };
 }
+
+/** Outlives this process by a moment and cleans up after it. */
+export type ProcessGuard = ReturnType<typeof startProcessGuard>;

@@ -13,17 +13,6 @@ export interface GuestLimits {
   now?: () => number;
 }
 
-export interface Guests {
-  /**
-   * Spends units of a guest, perhaps more than it has left.
-   * @param guest its network (`clientOf`), or another name that stands for it
-   * @returns false when it has not one unit left; nothing is spent then
-   */
-  spend: (guest: string, units: number) => boolean;
-  /** Gives units back to a guest, because it has proved that they should not count. */
-  giveBack: (guest: string, units: number) => void;
-}
-
 interface Account {
   units: number;
   refilledAtMs: number;
@@ -33,7 +22,7 @@ interface Account {
 export const GUESTS_MAX = 10_000;
 
 /** Creates units that come back with time, for each guest and for all guests together. */
-export function createGuests(limits: GuestLimits): Guests {
+export function createGuests(limits: GuestLimits) {
   const { units: whole, refillMs, together = Number.MAX_SAFE_INTEGER, now = () => performance.now() } = limits;
   const accounts = new Map<string, Account>();
   const all: Account = { units: whole * together, refilledAtMs: now() };
@@ -55,14 +44,20 @@ export function createGuests(limits: GuestLimits): Guests {
   }
 
   return {
-    spend(guest, units) {
+    /**
+     * Spends units of a guest, perhaps more than it has left.
+     * @param guest its network (`clientOf`), or another name that stands for it
+     * @returns false when it has not one unit left; nothing is spent then
+     */
+    spend(guest: string, units: number) {
       const own = accountOf(guest);
       if (own.units < 1 || refill(all, whole * together).units < 1) return false;
       own.units -= units;
       all.units -= units;
       return true;
     },
-    giveBack(guest, units) {
+    /** Gives units back to a guest, because it has proved that they should not count. */
+    giveBack(guest: string, units: number) {
       accountOf(guest).units += units;
       all.units += units;
     },

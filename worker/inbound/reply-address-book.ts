@@ -1,18 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Share } from '../../shared/platform/share.ts';
 
-/**
- * Finds the project that receives replies to an address, with a memory of a minute, so that guesses cost no queries.
- */
-export interface ReplyAddressBook {
-  /**
-   * Finds the owner of an address. If the address is not known to be in use and `mayAsk` returns false, the answer is
-   * `later`.
-   * @throws the error of the query
-   */
-  ownerOf: (address: string, mayAsk: () => boolean) => Promise<{ projectId: string } | 'unknown' | 'later'>;
-}
-
 export interface ReplyAddressBookOptions {
   find: (address: string) => Promise<string | undefined>;
   now?: () => number;
@@ -30,7 +18,7 @@ const ENTRIES_MAX = 5_000;
 const QUERIES_MAX = 4;
 
 /** Creates the lookup of the owners of reply addresses. */
-export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBookOptions): ReplyAddressBook {
+export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBookOptions) {
   const fresh = { max: ENTRIES_MAX, ttl: FRESH_MS, ttlResolution: 0, perf: { now } };
   const owned = new LRUCache<string, Owner>(fresh);
   const unknown = new LRUCache<string, Owner>(fresh);
@@ -50,7 +38,12 @@ export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBoo
   }
 
   return {
-    async ownerOf(address, mayAsk) {
+    /**
+     * Finds the owner of an address. If the address is not known to be in use and `mayAsk` returns false, the answer is
+     * `later`.
+     * @throws the error of the query
+     */
+    async ownerOf(address: string, mayAsk: () => boolean): Promise<{ projectId: string } | 'unknown' | 'later'> {
       const known = owned.get(address);
       if (known) return known;
       if (!mayAsk()) return 'later';

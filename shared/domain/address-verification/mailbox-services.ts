@@ -129,12 +129,6 @@ const FORWARDING_SERVICES: ReadonlySet<string> = new Set([
   ],
 ]);
 
-export interface MailboxServices {
-  isPersonal: (domain: string) => boolean;
-  isForwarding: (domain: string) => boolean;
-  isDisposable: (domain: string) => boolean;
-}
-
 /** Whether a list has a domain, or a domain above it that has at least two labels. */
 function covers(list: ReadonlySet<string>, domain: string): boolean {
   const labels = domain.split('.');
@@ -142,13 +136,13 @@ function covers(list: ReadonlySet<string>, domain: string): boolean {
 }
 
 /** Creates the lookups of mailbox services by domain, in ASCII and lower case. */
-export function createMailboxServices(): MailboxServices {
+export function createMailboxServices() {
   const disposable = disposableEmailBlocklistSet();
   const isForwarding = (domain: string): boolean => covers(FORWARDING_SERVICES, domain);
   return {
-    isPersonal: (domain) => MAILBOX_PROVIDERS.has(domain) || WORLDWIDE_PROVIDER.test(domain),
+    isPersonal: (domain: string) => MAILBOX_PROVIDERS.has(domain) || WORLDWIDE_PROVIDER.test(domain),
     isForwarding,
     // Lists of disposable domains contain some forwarding services, whose addresses belong to one person.
-    isDisposable: (domain) => covers(disposable, domain) && !isForwarding(domain),
+    isDisposable: (domain: string) => covers(disposable, domain) && !isForwarding(domain),
   };
 }

@@ -142,25 +142,15 @@ function columnMappedTo(becomes: string, mapped: ReadonlyMap<number, string>): n
   throw new ImportFileError(`map names two columns that become "${becomes}"`);
 }
 
-/** Where the addresses of a file and one other text stand. */
-export interface AddressColumns {
-  email: number;
-  /** The column of that name; -1 when there is none. */
-  other: number;
-}
-
 /**
  * Finds the addresses in a file of which nothing else is read but one other column.
  * @throws ImportFileError when it is not clear which column has the addresses
  */
-export function readAddressHeader(
-  cells: readonly string[],
-  mappings: readonly ColumnMapping[],
-  otherName: string,
-): AddressColumns {
+export function readAddressHeader(cells: readonly string[], mappings: readonly ColumnMapping[], otherName: string) {
   const names = cells.slice(0, COLUMNS_MAX).map((cell) => cell.trim());
   const mapped = mappedColumns(names, mappings);
   const email = columnMappedTo('email', mapped) ?? addressColumn(names, (index) => !mapped.has(index));
+  /** The column of that name; -1 when there is none. */
   const other =
     columnMappedTo(`data.${otherName}`, mapped) ?? names.findIndex((name) => name.toLowerCase() === otherName);
   return { email, other };

@@ -27,18 +27,6 @@ interface SharedForm {
 /** So few filters read the column itself: they can use containment, which extracts no value. */
 const PLAIN_READS_MAX = 4;
 
-/** Builds and combines the parts of one condition. */
-export interface FilterParts {
-  /** The part for a filter on custom data. */
-  ofData: (path: string, filter: Filter, asOf: Date) => FilterPart;
-  allOf: (parts: FilterPart[]) => FilterPart;
-  anyOf: (parts: FilterPart[]) => FilterPart;
-  /** A part that is true wherever `part` is false or null. */
-  negated: (part: FilterPart) => FilterPart;
-  /** The predicate for the statement: the plain or the shared form, whichever costs less. */
-  close: (part: FilterPart) => SqlFragment;
-}
-
 function countOf(reads: ReadonlyMap<string, number>): number {
   return [...reads.values()].reduce((sum, count) => sum + count, 0);
 }
@@ -53,12 +41,13 @@ function sumOf(all: ReadonlyMap<string, number>[]): ReadonlyMap<string, number> 
  * Creates the builder of parts for one condition.
  * @param alias the alias of the contact table in the statement around the predicate
  */
-export function createFilterParts(alias: SqlFragment): FilterParts {
+export function createFilterParts(alias: SqlFragment) {
   const withDocument = ({ predicate, reads }: SharedForm): SqlFragment => {
     const document = createSharedDocument(alias, reads);
     return document.around(predicate(document));
   };
 
+  /** The predicate for the statement: the plain or the shared form, whichever costs less. */
   const close = ({ plain, shared }: FilterPart): SqlFragment => {
     if (!shared) return plain;
     const isPlain = countOf(shared.reads) <= PLAIN_READS_MAX && ![...shared.reads.keys()].some(isLongPath);
@@ -91,7 +80,8 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
   };
 
   return {
-    ofData: (path, filter, asOf) => {
+    /** The part for a filter on custom data. */
+    ofData: (path: string, filter: Filter, asOf: Date): FilterPart => {
       const shared: SharedForm = {
         predicate: (document) => jsonPredicate(document.valueAt(path), filter, asOf),
         reads: new Map([[path, 1]]),
@@ -99,9 +89,10 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
       if (isLongPath(path)) return { plain: withDocument(shared), shared };
       return { plain: jsonPredicate(dataValue(sql`${alias}.data`, path), filter, asOf), shared };
     },
-    allOf: (parts) => combine(parts, 'and'),
-    anyOf: (parts) => combine(parts, 'or'),
-    negated: ({ plain, shared }) => ({
+    allOf: (parts: FilterPart[]): FilterPart => combine(parts, 'and'),
+    anyOf: (parts: FilterPart[]): FilterPart => combine(parts, 'or'),
+    /** A part that is true wherever `part` is false or null. */
+    negated: ({ plain, shared }: FilterPart): FilterPart => ({
       plain: sql`(${plain}) is not true`,
       ...(shared && {
         shared: { ...shared, predicate: (document) => sql`(${shared.predicate(document)}) is not true` },
@@ -110,3 +101,6 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
     close,
   };
 }
+
+/** Builds and combines the parts of one condition. */
+export type FilterParts = ReturnType<typeof createFilterParts>;

@@ -13,13 +13,6 @@ import {
 
 type Releasable = Omit<IdempotencyClaim, 'claimedAt'>;
 
-export interface IdempotencyClaims {
-  /** @returns the claim when the request has got the key, otherwise the request that used the key first */
-  claim: (request: IdempotencyKey & { request: string }) => Promise<ClaimOutcome>;
-  /** Frees the key of a request that failed. Resolves after a second at the latest, and then continues to try. */
-  release: (claim: Releasable) => Promise<void>;
-}
-
 /** The longest time that the answer to a failed request waits until its key is free. */
 const ANSWER_WAIT_MS = 1_000;
 const RETRY_MS = 500;
@@ -35,7 +28,7 @@ const nameOf = ({ projectId, key, isPublic }: IdempotencyKey) =>
  * requests of a project that come together. While PostgreSQL is unavailable no key can be freed, so releases are
  * repeated until it is back. A new request with such a key releases it first.
  */
-export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: number }): IdempotencyClaims {
+export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: number }) {
   const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
     em: deps.em,
     slots: deps.slots,
@@ -63,6 +56,7 @@ export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: nu
     }
   }
 
+  /** Frees the key of a request that failed. Resolves after a second at the latest, and then continues to try. */
   async function release(claim: Releasable): Promise<void> {
     pending.set(nameOf(claim), claim);
     await Promise.race([keepTrying(claim), delay(ANSWER_WAIT_MS, undefined, { ref: false })]);
@@ -70,7 +64,8 @@ export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: nu
 
   return {
     release,
-    async claim(request) {
+    /** @returns the claim when the request has got the key, otherwise the request that used the key first */
+    async claim(request: IdempotencyKey & { request: string }): Promise<ClaimOutcome> {
       const unreleased = pending.get(nameOf(request));
       if (unreleased) await tryRelease(unreleased);
       const token = uuidV7();

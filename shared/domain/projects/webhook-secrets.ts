@@ -1,14 +1,5 @@
 import { createSealer, SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 
-/** Seals and opens the signing keys of webhooks. A stored key is sealed, or in plain text if it was never sealed. */
-export interface WebhookSecrets {
-  seal: (secret: string, projectId: string) => string;
-  /** @throws SealError */
-  open: (stored: string, projectId: string) => string;
-  /** Seals a stored key under APP_SECRET; undefined when it is already sealed under it. @throws SealError */
-  reseal: (stored: string, projectId: string) => string | undefined;
-}
-
 const SEALED = 'sealed:';
 
 /** For callers without APP_SECRET: they can read and write keys in plain text, and not read sealed ones. */
@@ -22,11 +13,12 @@ export const PLAIN_WEBHOOK_SECRETS: WebhookSecrets = {
 };
 
 /** Seals and opens the signing keys of webhooks with the secrets of the process. */
-export function createWebhookSecrets(secrets: AppSecrets): WebhookSecrets {
+export function createWebhookSecrets(secrets: AppSecrets) {
   const sealer = createSealer(secrets, 'everpost webhook secrets');
   const octetsOf = (stored: string) => Buffer.from(stored.slice(SEALED.length), 'base64');
   const seal = (secret: string, projectId: string) =>
     `${SEALED}${sealer.seal(Buffer.from(secret), projectId).toString('base64')}`;
+  /** @throws SealError */
   const open = (stored: string, projectId: string) => {
     if (!stored.startsWith(SEALED)) return stored;
     try {
@@ -38,9 +30,13 @@ export function createWebhookSecrets(secrets: AppSecrets): WebhookSecrets {
   return {
     seal,
     open,
-    reseal(stored, projectId) {
+    /** Seals a stored key under APP_SECRET; undefined when it is already sealed under it. @throws SealError */
+    reseal(stored: string, projectId: string): string | undefined {
       if (stored.startsWith(SEALED) && sealer.isCurrent(octetsOf(stored))) return undefined;
       return seal(open(stored, projectId), projectId);
     },
   };
 }
+
+/** Seals and opens the signing keys of webhooks. A stored key is sealed, or in plain text if it was never sealed. */
+export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;

@@ -14,19 +14,6 @@ export type DnsAnswer<Record> =
   | { kind: 'absent'; isNameUnknown: boolean }
   | { kind: 'failed'; reason: string };
 
-export interface DnsResolver {
-  /**
-   * The texts of TXT records, with the strings of each record joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2).
-   */
-  txt: (name: string) => Promise<DnsAnswer<string>>;
-  mx: (name: string) => Promise<DnsAnswer<MxRecord>>;
-  ns: (name: string) => Promise<DnsAnswer<string>>;
-  /** IPv4 and IPv6 addresses; `found` when there is one of either kind. */
-  addresses: (name: string) => Promise<DnsAnswer<string>>;
-  /** The host names of an IPv4 or IPv6 address (PTR). */
-  names: (address: string) => Promise<DnsAnswer<string>>;
-}
-
 export interface DnsResolverOptions {
   /** Name servers as ip:port; empty means those of the system. */
   servers: readonly string[];
@@ -66,7 +53,7 @@ function reverseName(address: string): string {
 /**
  * Creates a DNS resolver whose lookups are bounded in time. It never throws: an error is an answer of kind `failed`.
  */
-export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: DnsResolverOptions): DnsResolver {
+export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: DnsResolverOptions) {
   const resolver = new Resolver({ timeout: Math.min(PACKET_TIMEOUT_MS, timeoutMs), tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
 
@@ -81,11 +68,17 @@ export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: Dn
   }
 
   return {
-    txt: (name) => lookUp(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
-    mx: (name) => lookUp(() => resolver.resolveMx(name)),
-    ns: (name) => lookUp(() => resolver.resolveNs(name)),
-    names: (address) => lookUp(() => resolver.resolvePtr(reverseName(address))),
-    async addresses(name) {
+    /**
+     * The texts of TXT records, with the strings of each record joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2).
+     */
+    txt: (name: string): Promise<DnsAnswer<string>> =>
+      lookUp(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
+    mx: (name: string): Promise<DnsAnswer<MxRecord>> => lookUp(() => resolver.resolveMx(name)),
+    ns: (name: string): Promise<DnsAnswer<string>> => lookUp(() => resolver.resolveNs(name)),
+    /** The host names of an IPv4 or IPv6 address (PTR). */
+    names: (address: string): Promise<DnsAnswer<string>> => lookUp(() => resolver.resolvePtr(reverseName(address))),
+    /** IPv4 and IPv6 addresses; `found` when there is one of either kind. */
+    async addresses(name: string): Promise<DnsAnswer<string>> {
       const [four, six] = await Promise.all([
         lookUp(() => resolver.resolve4(name)),
         lookUp(() => resolver.resolve6(name)),
@@ -99,3 +92,5 @@ export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: Dn
     },
   };
 }
+
+export type DnsResolver = ReturnType<typeof createDnsResolver>;

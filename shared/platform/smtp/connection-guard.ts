@@ -24,15 +24,6 @@ export interface ConnectionGuardOptions {
   onServed?: (connection: ServedConnection) => void;
 }
 
-export interface ConnectionGuard {
-  recipientAccepted: (sessionId: string) => void;
-  /** Notes that a message has been read to its end. */
-  messageEnded: (sessionId: string) => void;
-  /** Notes that a connection was closed. STARTTLS removes all listeners of its socket, so the server has to say it. */
-  connectionClosed: (sessionId: string) => void;
-  close: () => void;
-}
-
 /** The resources that the steps of an admission share. */
 interface Admission {
   server: SMTPServer;
@@ -170,7 +161,7 @@ function end(server: SMTPServer, id: string, socket: Socket): void {
  * occupies a place for longer than necessary. It replaces the listener of the server, which does not support limits per
  * client, nor the PROXY protocol version 2.
  */
-export function guardConnections(options: ConnectionGuardOptions): ConnectionGuard {
+export function guardConnections(options: ConnectionGuardOptions) {
   const { server, limits, bounds } = options;
   const watch = createConnectionWatch(bounds, limits.hasProof);
   const queue = createConnectionQueue();
@@ -200,12 +191,14 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
   server.server.removeAllListeners('connection');
   server.server.on('connection', onConnection);
   return {
-    recipientAccepted(sessionId) {
+    recipientAccepted(sessionId: string) {
       watch.beginMessage(sessionId);
       admitWaiting(admission);
     },
-    messageEnded: (sessionId) => watch.endMessage(sessionId),
-    connectionClosed: (sessionId) => release(admission, sessionId),
+    /** Notes that a message has been read to its end. */
+    messageEnded: (sessionId: string) => watch.endMessage(sessionId),
+    /** Notes that a connection was closed. STARTTLS removes all listeners of its socket, so the server has to say it. */
+    connectionClosed: (sessionId: string) => release(admission, sessionId),
     close() {
       clearInterval(timer);
       for (const socket of sockets) {
@@ -214,3 +207,5 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
     },
   };
 }
+
+export type ConnectionGuard = ReturnType<typeof guardConnections>;

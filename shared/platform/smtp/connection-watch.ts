@@ -43,30 +43,12 @@ interface WatchedConnection {
   isInMessage: boolean;
 }
 
-/** Watches the connections that are served. */
-export interface ConnectionWatch {
-  add: (id: string, socket: Socket, address: string) => void;
-  /** @returns the connection; undefined when it was removed before */
-  remove: (id: string) => Pick<WatchedConnection, 'socket' | 'address'> | undefined;
-  /** Notes an accepted recipient. Further ones of the same message do not extend its time. */
-  beginMessage: (id: string) => void;
-  endMessage: (id: string) => void;
-  /**
-   * Counts a reply.
-   * @returns false when there were too many without a complete message
-   */
-  countReply: (id: string) => boolean;
-  /** The connections that have taken too long or sent too much. */
-  overdue: () => [id: string, socket: Socket][];
-  isServed: (socket: Socket) => boolean;
-}
-
 /** Creates a watch for connections, which may last longer when `hasProof` holds for their client. */
 export function createConnectionWatch(
   bounds: ConnectionBounds,
   hasProof: (address: string) => boolean,
   now: () => number = () => performance.now(),
-): ConnectionWatch {
+) {
   const watched = new Map<string, WatchedConnection>();
 
   function beginPhase(id: string, isInMessage: boolean): void {
@@ -87,29 +69,40 @@ export function createConnectionWatch(
   }
 
   return {
-    add(id, socket, address) {
+    add(id: string, socket: Socket, address: string) {
       const startedAt = now();
       const octetsBefore = socket.bytesRead;
       watched.set(id, { socket, address, startedAt, since: startedAt, octetsBefore, replies: 0, isInMessage: false });
     },
-    remove(id) {
+    /** @returns the connection; undefined when it was removed before */
+    remove(id: string): Pick<WatchedConnection, 'socket' | 'address'> | undefined {
       const connection = watched.get(id);
       watched.delete(id);
       return connection;
     },
-    beginMessage: (id) => beginPhase(id, true),
-    endMessage(id) {
+    /** Notes an accepted recipient. Further ones of the same message do not extend its time. */
+    beginMessage: (id: string) => beginPhase(id, true),
+    endMessage(id: string) {
       beginPhase(id, false);
       const connection = watched.get(id);
       if (connection) connection.replies = 0;
     },
-    countReply(id) {
+    /**
+     * Counts a reply.
+     * @returns false when there were too many without a complete message
+     */
+    countReply(id: string) {
       const connection = watched.get(id);
       if (!connection) return true;
       connection.replies += 1;
       return connection.replies <= bounds.replies;
     },
-    overdue: () => [...watched].filter(([, each]) => isOverdue(each)).map(([id, { socket }]) => [id, socket]),
-    isServed: (socket) => [...watched.values()].some((each) => each.socket === socket),
+    /** The connections that have taken too long or sent too much. */
+    overdue: (): [id: string, socket: Socket][] =>
+      [...watched].filter(([, each]) => isOverdue(each)).map(([id, { socket }]) => [id, socket]),
+    isServed: (socket: Socket) => [...watched.values()].some((each) => each.socket === socket),
   };
 }
+
+/** Watches the connections that are served. */
+export type ConnectionWatch = ReturnType<typeof createConnectionWatch>;

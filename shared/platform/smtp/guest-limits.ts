@@ -2,34 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { clientOf } from '../client-address.ts';
 import { createGuests, GUESTS_MAX } from '../guests.ts';
 
-/**
- * Limits how much of an SMTP listener one client network may use. It is a guest until it gives a proof: it returns
- * reports to our signed envelope senders, which show that it handled our email, or it logs in.
- */
-export interface GuestLimits {
-  /**
-   * Counts a connection. `full` when there is no place until another connection ends or an email is proved. Each
-   * connection that entered must `leave`.
-   */
-  enter: (address: string) => 'entered' | 'full' | 'refused';
-  leave: (address: string) => void;
-  /** Counts a message. @returns false when the client has no units left */
-  beginMessage: (address: string) => boolean;
-  /** Counts the octets of a message of a guest. After too many, it may begin no further message for a while. */
-  countOctets: (address: string, octets: number) => void;
-  /**
-   * Notes a proof of the client: its connection and message do not count.
-   * @param proofId the email whose signed envelope sender it named, or the session in which it logged in
-   */
-  prove: (address: string, proofId: string) => void;
-  /** Whether the client has given a proof lately. */
-  hasProof: (address: string) => boolean;
-  /** Whether the client may name another recipient that may be unknown. */
-  mayGuess: (address: string) => boolean;
-  /** Counts a refused recipient. */
-  countRefusal: (address: string) => void;
-}
-
 export interface GuestLimitOptions {
   /** Units that a guest may spend per minute: one for a connection, and one for a message. */
   unitsPerMinute: number;
@@ -75,7 +47,7 @@ function createProofs(now: () => number) {
 }
 
 /** Creates the limits. Their memory is bounded by time and by entries. */
-export function createGuestLimits({ unitsPerMinute, connectionsMax, now = Date.now }: GuestLimitOptions): GuestLimits {
+export function createGuestLimits({ unitsPerMinute, connectionsMax, now = Date.now }: GuestLimitOptions) {
   const units = createGuests({ units: unitsPerMinute, refillMs: MINUTE_MS, now });
   const octets = createGuests({ ...OCTETS, now });
   const refusals = createGuests({ ...REFUSALS, now });
@@ -95,7 +67,11 @@ export function createGuestLimits({ unitsPerMinute, connectionsMax, now = Date.n
   }
 
   return {
-    enter(address) {
+    /**
+     * Counts a connection. `full` when there is no place until another connection ends or an email is proved. Each
+     * connection that entered must `leave`.
+     */
+    enter(address: string): 'entered' | 'full' | 'refused' {
       const client = clientOf(address);
       if (!units.spend(client, 0)) return 'refused';
       if (!hasPlace(client)) return 'full';
@@ -103,27 +79,42 @@ export function createGuestLimits({ unitsPerMinute, connectionsMax, now = Date.n
       open.set(client, (open.get(client) ?? 0) + 1);
       return 'entered';
     },
-    leave(address) {
+    leave(address: string) {
       const client = clientOf(address);
       const connections = (open.get(client) ?? 0) - 1;
       if (connections > 0) open.set(client, connections);
       else open.delete(client);
     },
-    beginMessage(address) {
+    /** Counts a message. @returns false when the client has no units left */
+    beginMessage(address: string) {
       const client = clientOf(address);
       return octets.spend(client, 0) && units.spend(client, 1);
     },
-    countOctets(address, count) {
+    /** Counts the octets of a message of a guest. After too many, it may begin no further message for a while. */
+    countOctets(address: string, count: number) {
       const client = clientOf(address);
       if (proofs.countOf(client) === 0) octets.spend(client, count);
     },
-    prove(address, emailId) {
+    /**
+     * Notes a proof of the client: its connection and message do not count.
+     * @param proofId the email whose signed envelope sender it named, or the session in which it logged in
+     */
+    prove(address: string, emailId: string) {
       const client = clientOf(address);
       proofs.add(client, emailId);
       if (proofsPerEmail.spend(emailId, 1)) units.giveBack(client, UNITS_OF_PROOF);
     },
-    hasProof: (address) => proofs.countOf(clientOf(address)) > 0,
-    mayGuess: (address) => refusals.spend(clientOf(address), 0),
-    countRefusal: (address) => void refusals.spend(clientOf(address), 1),
+    /** Whether the client has given a proof lately. */
+    hasProof: (address: string) => proofs.countOf(clientOf(address)) > 0,
+    /** Whether the client may name another recipient that may be unknown. */
+    mayGuess: (address: string) => refusals.spend(clientOf(address), 0),
+    /** Counts a refused recipient. */
+    countRefusal: (address: string) => void refusals.spend(clientOf(address), 1),
   };
 }
+
+/**
+ * Limits how much of an SMTP listener one client network may use. It is a guest until it gives a proof: it returns
+ * reports to our signed envelope senders, which show that it handled our email, or it logs in.
+ */
+export type GuestLimits = ReturnType<typeof createGuestLimits>;

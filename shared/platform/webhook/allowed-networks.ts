@@ -35,21 +35,12 @@ function isIn(address: Address, networks: readonly Network[]): boolean {
   return networks.some(([base, length]) => base.kind() === address.kind() && address.match(base, length));
 }
 
-export interface AddressRule {
-  /** Whether requests may go to an address: it is on the public internet or in a network of the list. */
-  isCallable: (address: string) => boolean;
-  /** Whether an address is in a network of the list. */
-  isListed: (address: string) => boolean;
-  /** Whether the list names a network at all. */
-  hasNetworks: boolean;
-}
-
 /**
  * Creates the rule for the addresses that requests may go to. Link-local addresses and those of cloud metadata are
  * refused, whatever the list says.
  * @param list addresses and networks in CIDR notation
  */
-export function createAddressRule(list: readonly string[]): AddressRule {
+export function createAddressRule(list: readonly string[]) {
   const networks = list.map(parseNetwork);
   /** The address; an IPv6 form that maps an IPv4 address is that address. Undefined when it may never be called. */
   function read(text: string): Address | undefined {
@@ -58,13 +49,16 @@ export function createAddressRule(list: readonly string[]): AddressRule {
     const hasZone = address instanceof ipaddr.IPv6 && address.zoneId !== undefined;
     return hasZone || isIn(address, NEVER_CALLED) ? undefined : address;
   }
+  /** Whether an address is in a network of the list. */
   const isListed = (text: string): boolean => {
     const address = read(text);
     return address !== undefined && isIn(address, networks);
   };
   return {
     isListed,
-    isCallable: (text) => isListed(text) || (read(text) !== undefined && isPublicAddress(text)),
+    /** Whether requests may go to an address: it is on the public internet or in a network of the list. */
+    isCallable: (text: string) => isListed(text) || (read(text) !== undefined && isPublicAddress(text)),
+    /** Whether the list names a network at all. */
     hasNetworks: networks.length > 0,
   };
 }

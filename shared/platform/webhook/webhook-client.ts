@@ -177,15 +177,6 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-interface Guard {
-  /** @throws WebhookRefusedError when one of the host's addresses, or the port of a public host, may not be called */
-  callableAddresses: (url: URL, signal: AbortSignal) => Promise<string[]>;
-  /** Whether an address is in one of the allowed networks. */
-  isListed: (address: string) => boolean;
-  /** @throws WebhookRefusedError */
-  pinnedAgent: (url: URL, pipelining: 0 | 1, signal: AbortSignal) => Promise<Agent>;
-}
-
 /** The process has two threads for the lookups of the system, which connections to PostgreSQL and relays wait for as well. */
 const systemLookups = new Share({ total: 1 });
 
@@ -195,7 +186,7 @@ async function lookUpBySystem(host: string): Promise<string[]> {
 }
 
 /** Decides which addresses may be called, and connects only to these. */
-function createGuard(options: WebhookClientOptions): Guard {
+function createGuard(options: WebhookClientOptions) {
   const { allowedNetworks, dnsServers, authorities, lookUp = lookUpBySystem } = options;
   const { isCallable, isListed, hasNetworks } = createAddressRule(allowedNetworks);
   const resolver = createDnsResolver({ servers: dnsServers });
@@ -208,6 +199,7 @@ function createGuard(options: WebhookClientOptions): Guard {
     return systemLookups.run(host, () => lookUp(host), signal);
   }
 
+  /** @throws WebhookRefusedError when one of the host's addresses, or the port of a public host, may not be called */
   async function callableAddresses(url: URL, signal: AbortSignal): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     // Names without a dot are those of the own network. Whoever asks must not learn which of them exist.
@@ -222,6 +214,7 @@ function createGuard(options: WebhookClientOptions): Guard {
     return addresses;
   }
 
+  /** @throws WebhookRefusedError */
   async function pinnedAgent(url: URL, pipelining: 0 | 1, signal: AbortSignal): Promise<Agent> {
     const entries = (await callableAddresses(url, signal)).map((address) => ({ address, family: isIP(address) }));
     const lookup: LookupFunction = (_host, lookupOptions, callback) => {
@@ -233,8 +226,10 @@ function createGuard(options: WebhookClientOptions): Guard {
     return new Agent({ connect, pipelining, maxHeaderSize: BODY_BYTES_MAX });
   }
 
-  return { callableAddresses, isListed, pinnedAgent };
+  return { callableAddresses /** Whether an address is in one of the allowed networks. */, isListed, pinnedAgent };
 }
+
+type Guard = ReturnType<typeof createGuard>;
 
 function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
   const kept = new Map<string, Promise<Agent>>();

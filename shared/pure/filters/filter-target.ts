@@ -148,20 +148,8 @@ export function filterTarget(filter: Filter): FilterTarget {
   return valueTarget(filter);
 }
 
-/** What a condition refers to; each is listed once, in the order of appearance. */
-export interface FilterReferences {
-  /** Standard fields by name, topics as `topic.<key>`, custom fields as `data.<path>`, without the prefix `contact.`. */
-  fields: string[];
-  /** Event names, without the prefix `event.`. */
-  events: string[];
-  /** Segment ids in lower case. */
-  segments: string[];
-  /** `opened` for `email.opened`, and so on. */
-  emailActivities: EmailActivity[];
-}
-
 /** Collects the references of a condition, for usage reports and for reference checks. */
-export function collectReferences(condition: FilterCondition): FilterReferences {
+export function collectReferences(condition: FilterCondition) {
   const fields = new Set<string>();
   const events = new Set<string>();
   const segments = new Set<string>();
@@ -176,9 +164,13 @@ export function collectReferences(condition: FilterCondition): FilterReferences 
     if (target.kind === 'emailActivity') emailActivities.add(target.activity);
   });
   return {
+    /** Standard fields by name, topics as `topic.<key>`, custom fields as `data.<path>`, without the prefix `contact.`. */
     fields: [...fields],
+    /** Event names, without the prefix `event.`. */
     events: [...events],
+    /** Segment ids in lower case. */
     segments: [...segments],
+    /** `opened` for `email.opened`, and so on. */
     emailActivities: [...emailActivities],
   };
 }

@@ -92,18 +92,10 @@ function maskTemplateTags(html: string): string {
 
 const MARK_END = '\uFDD4';
 
-/** A template with replaced links. */
-interface TrackedLinks {
-  html: string;
-  /** The targets of the placeholders, by name. */
-  targets: ReadonlyMap<string, ClickTarget>;
-  /** The marks around URLs with placeholders; undefined without such a URL. */
-  marks: RegExp | undefined;
-}
-
 /** Replaces the URLs of links: one without placeholders by a placeholder, one with placeholders by a mark around it. */
-function replaceLinks(html: string, nonce: string): TrackedLinks {
+function replaceLinks(html: string, nonce: string) {
   const markStart = `\uFDD3${nonce}:`;
+  /** The targets of the placeholders, by name. */
   const targets = new Map<string, ClickTarget>();
   let tracked = '';
   let copied = 0;
@@ -128,6 +120,7 @@ function replaceLinks(html: string, nonce: string): TrackedLinks {
     copied = end;
     linkCount += 1;
   }
+  /** The marks around URLs with placeholders; undefined without such a URL. */
   const marks = hasMarks ? new RegExp(`${markStart}([^${MARK_END}]*)${MARK_END}`, 'g') : undefined;
   return { html: tracked + html.slice(copied), targets, marks };
 }

@@ -3,21 +3,6 @@ import { Gather } from '../../platform/gather.ts';
 import type { DeliveryResult } from '../ports.ts';
 import { recordTogether } from './record-results.ts';
 
-export interface ResultBuffer {
-  /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
-  add: (result: DeliveryResult) => void;
-  /** Resolves when few enough results wait to be recorded. Await it before sending more email. */
-  ready: () => Promise<void>;
-  /**
-   * Records the remaining results. While PostgreSQL cannot, it waits until `signal` is aborted; then the results are
-   * kept.
-   * @throws the error of a recording, now or earlier
-   */
-  drain: () => Promise<void>;
-  /** The error of a recording that failed; after it no more email may be sent. */
-  failure: () => unknown;
-}
-
 export interface ResultBufferOptions {
   /** Records results; it may be called again with the same ones. */
   record: (results: DeliveryResult[]) => Promise<void>;
@@ -47,7 +32,7 @@ const LAST_CHANCE_MS = 2_000;
  * outage nor to a deadlock with a burst of opens. Recording twice is harmless, because a row with an outcome is not
  * changed again. Once the attempt must end, the results are kept, unless PostgreSQL takes them at once.
  */
-export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
+export function createResultBuffer(options: ResultBufferOptions) {
   const { signal } = options;
   /** Aborted when nothing more can be recorded. */
   const over = new AbortController();
@@ -93,14 +78,21 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   });
 
   return {
-    add(result) {
+    /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
+    add(result: DeliveryResult) {
       if (failure !== undefined) return;
       gather.add(result).catch((error: unknown) => {
         if (over.signal.aborted) left.push(result);
         else failure ??= error instanceof Error ? error : new Error(String(error));
       });
     },
+    /** Resolves when few enough results wait to be recorded. Await it before sending more email. */
     ready: () => gather.ready(),
+    /**
+     * Records the remaining results. While PostgreSQL cannot, it waits until `signal` is aborted; then the results are
+     * kept.
+     * @throws the error of a recording, now or earlier
+     */
     async drain() {
       await gather.drain();
       signal.removeEventListener('abort', limitRecording);
@@ -108,6 +100,9 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
       endOutage();
       if (failure !== undefined) throw failure;
     },
-    failure: () => failure,
+    /** The error of a recording that failed; after it no more email may be sent. */
+    failure: (): unknown => failure,
   };
 }
+
+export type ResultBuffer = ReturnType<typeof createResultBuffer>;
