@@ -100,6 +100,20 @@ export async function call(method, path, { body, signal, headers = {} } = {}) {
 }
 
 /**
+ * What an action does that is one request: it calls the API, then `onDone`, and says what was done.
+ * @param {[method: string, path: string, body?: unknown]} request
+ * @param {string} said
+ * @param {() => void} [onDone]
+ */
+export const doing =
+  ([method, path, body], said, onDone) =>
+  async () => {
+    await call(method, path, { body });
+    onDone?.();
+    return said;
+  };
+
+/**
  * Reads a path. A query with an address goes into a body, because proxies write URLs to their logs.
  * @param {string} path with its query
  * @param {{ signal?: AbortSignal }} options

@@ -31,17 +31,7 @@ export function linkTo(name, id = '', values = {}) {
   return withQuery(`#/${name}${id && `/${encodeURIComponent(id)}`}`, values);
 }
 
-/**
- * The values of a route's query, and a function that changes one of them.
- * @param {Route} route
- * @param {string[]} names
- */
-export function filtersOf({ name, id, query }, names) {
-  const values = Object.fromEntries(names.map((each) => [each, query.get(each) ?? '']));
-  return {
-    values,
-    /** @param {string} filter @param {string} value */
-    change: (filter, value) => void (location.hash = linkTo(name, id, { ...values, [filter]: value })),
-    clear: () => void (location.hash = linkTo(name, id)),
-  };
+/** Goes to a view. @param {Parameters<typeof linkTo>} to as `linkTo` */
+export function goTo(...to) {
+  location.hash = linkTo(...to);
 }

@@ -1,4 +1,5 @@
 import { html } from '../html.mjs';
+import { goTo } from '../route.mjs';
 import { Icon } from './icon.mjs';
 
 /**
@@ -87,6 +88,31 @@ export function Chips({ filters, onChange, onClear }) {
       html`<button type="button" class="plain" onClick=${onClear}><${Icon} name="x-mark" />Clear</button>`
     }
   </form>`;
+}
+
+/**
+ * Filters of a page, whose values are in its route: the values, and what shows them.
+ * @param {import('../route.mjs').Route} route
+ * @param {{ name: string, label: string, type?: string, options?: Record<string, string>, any?: string }[]} declared
+ */
+export function filtersOf({ name: page, id, query }, declared) {
+  const filters = declared.map((filter) => ({ ...filter, value: query.get(filter.name) ?? '' }));
+  const values = Object.fromEntries(filters.map(({ name, value }) => [name, value]));
+  const change = (/** @type {string} */ name, /** @type {string} */ value) =>
+    goTo(page, id, { ...values, [name]: value });
+  return {
+    values,
+    isFiltered: filters.some(({ value }) => value !== ''),
+    chips: html`<${Chips} filters=${filters} onChange=${change} onClear=${() => goTo(page, id)} />`,
+  };
+}
+
+/** Something to know about the page. @param {{ icon?: string, isBad?: boolean, children?: any }} props */
+export function Notice({ icon = 'exclamation-triangle', isBad = false, children }) {
+  return html`<div class=${isBad ? 'notice bad' : 'notice'}>
+    <${Icon} name=${icon} />
+    <p>${children}</p>
+  </div>`;
 }
 
 /**

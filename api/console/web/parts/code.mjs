@@ -21,6 +21,11 @@ export function Copy({ text, what, word }) {
   </button>`;
 }
 
+/** An id or a key to copy. @param {{ text: string, what?: string }} props */
+export function KeyText({ text, what = 'the id' }) {
+  return html`<span class="key"><code title=${text}>${text}</code><${Copy} text=${text} what=${what} /></span>`;
+}
+
 /** Strings, comments, options and numbers, numbers last. */
 const TOKENS =
   /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|((?:^|\s)(?:#|\/\/).*|<!--[^]*?-->)|(<\/?[a-z][\w-]*|\/?>|\b(?:const|import|from|await|async|new|return|export|curl|def|print|true|false|null|None)\b|(?<=\s)--?[a-zA-Z][\w-]*)|(\b\d+(?:\.\d+)?\b)/g;

@@ -1,4 +1,3 @@
-import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead, Section } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
@@ -46,7 +45,7 @@ function row(entry) {
       />`,
       whoOf(entry),
       subjectIds.join(' '),
-      html`<${Time} at=${at} />`,
+      at,
     ],
   };
 }

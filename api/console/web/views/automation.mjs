@@ -1,5 +1,5 @@
 import { call, withQuery } from '../api.mjs';
-import { count, inWords, Time } from '../format.mjs';
+import { count, inWords } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead, Section, Tabs } from '../parts/basics.mjs';
 import { Action, Menu } from '../parts/dialog.mjs';
@@ -96,7 +96,7 @@ function Executions({ workflow: { id, steps }, counts, route }) {
     cells: [
       execution.contact?.email ?? 'Deleted contact',
       [execution.currentStep?.name, inWords(execution.exitReason)].filter(Boolean).join(': '),
-      html`<${Time} at=${execution.startedAt} />`,
+      execution.startedAt,
     ],
   });
   const all = name && html`<a class="button" href=${linkTo('automations', id, { status })}>All steps</a>`;

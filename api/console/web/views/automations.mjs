@@ -1,9 +1,8 @@
 import { withQuery } from '../api.mjs';
-import { count, Time } from '../format.mjs';
+import { count } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
 
 /** @typedef {import('../api-types.ts').ListedWorkflow} ListedWorkflow */
@@ -28,12 +27,11 @@ const row = ({ id, name, enabled, triggerConfig, createdAt, _count, failedExecut
   href: linkTo('automations', id),
   cells: [
     name,
-    html`<${Pill} state=${enabled ? 'ENABLED' : 'DISABLED'} />`,
+    enabled ? 'ENABLED' : 'DISABLED',
     `${triggerConfig.eventName}${peopleOnly(triggerConfig)}`,
-    count(_count.steps),
-    count(_count.executions),
+    ...[count(_count.steps), count(_count.executions)],
     failedExecutions > 0 ? html`<span class="count bad">${count(failedExecutions)}</span>` : '',
-    html`<${Time} at=${createdAt} />`,
+    createdAt,
   ],
 });
 

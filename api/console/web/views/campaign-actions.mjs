@@ -1,9 +1,9 @@
-import { call } from '../api.mjs';
+import { call, doing } from '../api.mjs';
 import { count } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Action, Menu } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
-import { linkTo } from '../route.mjs';
+import { goTo } from '../route.mjs';
 
 /** @typedef {import('../api-types.ts').Campaign} Campaign */
 
@@ -26,14 +26,10 @@ export function CampaignActions({ campaign, onChange }) {
   const { id, name, status, paused, waiting } = campaign;
   const path = `/campaigns/${id}`;
   /** @param {string} verb @param {string} said */
-  const run = (verb, said) => async () => {
-    await call('POST', `${path}/${verb}`, { body: {} });
-    onChange();
-    return said;
-  };
+  const run = (verb, said) => doing(['POST', `${path}/${verb}`, {}], said, onChange);
   const duplicate = async () => {
     const copy = await call('POST', `${path}/duplicate`, { body: {} });
-    location.hash = linkTo('campaigns', copy.id);
+    goTo('campaigns', copy.id);
     return 'Duplicated';
   };
   const test = async (/** @type {FormData} */ given) => {

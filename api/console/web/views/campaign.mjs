@@ -2,10 +2,9 @@ import { call } from '../api.mjs';
 import { count, deliveredShare, shareOf, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
-import { Empty, Facts, PageHead, Section } from '../parts/basics.mjs';
+import { Empty, Facts, Notice, PageHead, Section } from '../parts/basics.mjs';
 import { Figure, Funnel } from '../parts/figures.mjs';
 import { Frame } from '../parts/frame.mjs';
-import { Icon } from '../parts/icon.mjs';
 import { Load, Trouble } from '../parts/load.mjs';
 import { Pill } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
@@ -22,38 +21,16 @@ const isUnderWay = (/** @type {Campaign} */ { status }) => status === 'SENDING' 
 
 /** Why it is not being sent, or failed. @param {Campaign} campaign */
 function Troubles({ error, scheduledFor, status, pausedAt, waiting }) {
-  return html`${
-    error &&
-    html`<div class="notice bad">
-      <${Icon} name="exclamation-triangle" />
-      <p>${error}</p>
-    </div>`
-  }
-  ${
-    pausedAt &&
-    html`<div class="notice">
-      <${Icon} name="pause" />
-      <p>Paused <${Time} at=${pausedAt} isFull /></p>
-    </div>`
-  }
+  return html`${error && html`<${Notice} isBad>${error}<//>`}
+  ${pausedAt && html`<${Notice} icon="pause">Paused <${Time} at=${pausedAt} isFull /><//>`}
   ${
     waiting &&
-    html`<div class="notice">
-      <${Icon} name="clock" />
-      <p>
-        Waits${waiting.provider !== '*' && ` for ${waiting.provider}`}: ${waiting.reason}. Next attempt
-        <${Time} at=${waiting.until} />
-      </p>
-    </div>`
+    html`<${Notice} icon="clock">
+      Waits${waiting.provider !== '*' && ` for ${waiting.provider}`}: ${waiting.reason}. Next attempt
+      <${Time} at=${waiting.until} />
+    <//>`
   }
-  ${
-    status === 'SCHEDULED' &&
-    scheduledFor &&
-    html`<div class="notice">
-      <${Icon} name="clock" />
-      <p>Goes out <${Time} at=${scheduledFor} isFull /></p>
-    </div>`
-  }`;
+  ${status === 'SCHEDULED' && scheduledFor && html`<${Notice} icon="clock">Goes out <${Time} at=${scheduledFor} isFull /><//>`}`;
 }
 
 /** Who got it? @param {{ stats: CampaignStats }} props */

@@ -1,10 +1,9 @@
 import { withQuery } from '../api.mjs';
-import { count, deliveredShare, shareOf, Time } from '../format.mjs';
+import { count, deliveredShare, shareOf } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Empty, filtersOf, PageHead } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill } from '../parts/pill.mjs';
-import { filtersOf, linkTo } from '../route.mjs';
+import { linkTo } from '../route.mjs';
 import { stateOf } from './campaign-actions.mjs';
 import { wordsOf } from './emails.mjs';
 
@@ -26,41 +25,29 @@ const COLUMNS = [
 
 /** @param {Campaign} campaign */
 function row(campaign) {
-  const {
-    id,
-    name,
-    totalRecipients,
-    sentCount,
-    deliveredCount,
-    humanOpenedCount,
-    humanClickedCount,
-    bouncedCount,
-    createdAt,
-  } = campaign;
+  const { id, name, totalRecipients, sentCount, deliveredCount, bouncedCount, createdAt } = campaign;
   const share = (/** @type {number} */ part) => shareOf(Math.max(0, part), sentCount) ?? '';
   return {
     key: id,
     href: linkTo('campaigns', id),
     cells: [
       name,
-      html`<${Pill} state=${stateOf(campaign)} />`,
+      stateOf(campaign),
       totalRecipients > 0 ? count(totalRecipients) : '',
       deliveredShare({ delivered: deliveredCount, bounced: bouncedCount, sent: sentCount }) ??
         (sentCount > 0 ? '–' : ''),
-      share(humanOpenedCount),
-      share(humanClickedCount),
-      share(bouncedCount),
-      html`<${Time} at=${createdAt} />`,
+      ...[share(campaign.humanOpenedCount), share(campaign.humanClickedCount), share(bouncedCount)],
+      createdAt,
     ],
   };
 }
 
 /** Which campaigns are there, and how did they compare? @param {import('../main.mjs').ViewProps} props */
 export function CampaignsView({ route }) {
-  const { values, change, clear } = filtersOf(route, ['status']);
-  const filters = [{ name: 'status', label: 'State', value: values['status'] ?? '', options: wordsOf(STATUSES) }];
+  const filter = { name: 'status', label: 'State', options: wordsOf(STATUSES) };
+  const { values, isFiltered, chips } = filtersOf(route, [filter]);
   return html`<${PageHead} title="Campaigns" />
-    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    ${chips}
     <${List}
       path=${withQuery('/campaigns', { ...values, pageSize: 50 })}
       every=${POLL_SECONDS}
@@ -68,7 +55,7 @@ export function CampaignsView({ route }) {
       columns=${COLUMNS}
       rows=${(/** @type {any} */ { data }) => data.map(row)}
       empty=${
-        values['status']
+        isFiltered
           ? html`<${Empty} title="No campaign is in this state" icon="megaphone" />`
           : html`<${Empty}
               title="No campaign yet"

@@ -1,12 +1,12 @@
-import { call, withQuery } from '../api.mjs';
+import { call, doing, withQuery } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, Facts, PageHead, Tabs, Timeline } from '../parts/basics.mjs';
-import { Copy } from '../parts/code.mjs';
+import { KeyText } from '../parts/code.mjs';
 import { Action, Menu } from '../parts/dialog.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
-import { linkTo } from '../route.mjs';
+import { goTo, linkTo } from '../route.mjs';
 import { toast } from '../parts/toast.mjs';
 import { ContactTimeline } from './contact-timeline.mjs';
 import { nameOf } from './contacts.mjs';
@@ -32,11 +32,6 @@ function ContactActions({ contact, onChange }) {
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const erase = async () => {
-    await call('DELETE', `/contacts/${id}`);
-    location.hash = linkTo('contacts');
-    return 'Erased';
-  };
   return html`<${Subscribe} contact=${contact} onChange=${onChange} />
     <${Menu} label="More">
       <button type="button" onClick=${() => void save().catch((error) => toast(error.message))}>
@@ -47,7 +42,7 @@ function ContactActions({ contact, onChange }) {
         kind="danger"
         title=${`Erase ${email}`}
         text="The contact, its data, events and addresses are gone for good. Figures of campaigns stay."
-        run=${erase}
+        run=${doing(['DELETE', `/contacts/${id}`], 'Erased', () => goTo('contacts'))}
       />
     <//>`;
 }
@@ -106,7 +101,7 @@ function Known({ contact, onChange }) {
         ['Paused until', pausedUntil && html`<${Time} at=${pausedUntil} isFull />`],
         ['Tracking', trackingAllowed === undefined ? '' : trackingAllowed ? 'Allowed' : 'Refused'],
         ['Created', html`<${Time} at=${contact.createdAt} isFull />`],
-        ['Id', html`<span class="key"><code title=${id}>${id}</code><${Copy} text=${id} what="the id" /></span>`],
+        ['Id', html`<${KeyText} text=${id} />`],
       ]}
     />
     ${

@@ -1,11 +1,10 @@
 import { call, withQuery } from '../api.mjs';
-import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Empty, filtersOf, PageHead } from '../parts/basics.mjs';
 import { Action } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
-import { filtersOf, linkTo } from '../route.mjs';
+import { goTo, linkTo } from '../route.mjs';
 import { SubscriptionPill } from './standing.mjs';
 
 /** @typedef {import('../api-types.ts').Contact} Contact */
@@ -29,31 +28,20 @@ export function nameOf({ name, firstName, lastName }) {
 export const contactRow = (contact) => ({
   key: contact.id,
   href: linkTo('contacts', contact.id),
-  cells: [
-    contact.email,
-    html`<${SubscriptionPill} contact=${contact} />`,
-    nameOf(contact.data),
-    html`<${Time} at=${contact.createdAt} />`,
-  ],
+  cells: [contact.email, html`<${SubscriptionPill} contact=${contact} />`, nameOf(contact.data), contact.createdAt],
 });
 
 /** Who is there? @param {import('../main.mjs').ViewProps} props */
 export function ContactsView({ route }) {
-  const { values, change, clear } = filtersOf(route, ['search', 'subscribed', 'pending']);
-  const filters = [
-    { name: 'search', label: 'Address or name', value: values['search'] ?? '' },
-    {
-      name: 'subscribed',
-      label: 'Subscribed',
-      value: values['subscribed'] ?? '',
-      options: { true: 'Yes', false: 'No' },
-    },
-    { name: 'pending', label: 'Unconfirmed', value: values['pending'] ?? '', options: { true: 'Yes', false: 'No' } },
-  ];
-  const isFiltered = filters.some(({ value }) => value !== '');
+  const options = { true: 'Yes', false: 'No' };
+  const { values, isFiltered, chips } = filtersOf(route, [
+    { name: 'search', label: 'Address or name' },
+    { name: 'subscribed', label: 'Subscribed', options },
+    { name: 'pending', label: 'Unconfirmed', options },
+  ]);
   const create = async (/** @type {FormData} */ given) => {
     const { id } = await call('POST', '/contacts', { body: { email: given.get('email'), subscribed: false } });
-    location.hash = linkTo('contacts', id);
+    goTo('contacts', id);
     return 'Created, not subscribed';
   };
   return html`<${PageHead}
@@ -66,7 +54,7 @@ export function ContactsView({ route }) {
         <${Field} name="email" label="Address" type="email" required />
       <//>`}
     />
-    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    ${chips}
     <${List}
       path=${withQuery('/contacts', { ...values, limit: 50 })}
       label="Contacts, newest first"

@@ -1,13 +1,11 @@
 import { withQuery } from '../api.mjs';
 import { count, dayBefore, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, PageHead, Section } from '../parts/basics.mjs';
+import { Empty, filtersOf, Notice, PageHead, Section } from '../parts/basics.mjs';
 import { Bars } from '../parts/figures.mjs';
-import { Icon } from '../parts/icon.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
-import { filtersOf } from '../route.mjs';
 
 /** @typedef {import('../api-types.ts').Deliverability} Deliverability */
 /** @typedef {Deliverability['results'][number]} Result */
@@ -73,18 +71,17 @@ function chartOf(results, length) {
 
 /** What do providers make of our mail? @param {import('../main.mjs').ViewProps} props */
 export function DeliverabilityView({ route }) {
-  const { values, change, clear } = filtersOf(route, ['provider', 'source', 'days']);
-  const { provider = '', source = '', days = '' } = values;
-  const filters = [
-    { name: 'provider', label: 'Provider', value: provider },
-    { name: 'source', label: 'Source', value: source },
-    { name: 'days', label: 'Period', value: days, options: PERIODS, any: `${DAYS} days` },
-  ];
+  const { values, chips } = filtersOf(route, [
+    { name: 'provider', label: 'Provider' },
+    { name: 'source', label: 'Source' },
+    { name: 'days', label: 'Period', options: PERIODS, any: `${DAYS} days` },
+  ]);
+  const days = values['days'] ?? '';
   return html`<${PageHead}
       title="Deliverability"
       facts=${html`What providers make of our mail in ${days || DAYS} days (UTC) · <a href="/docs/deliverability">What to do</a>`}
     />
-    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    ${chips}
     <${Load} path=${withQuery('/deliverability', values)} isPage>
       ${(/** @type {Deliverability} */ { results }) => {
         if (results.length === 0)
@@ -100,10 +97,7 @@ export function DeliverabilityView({ route }) {
             html`<${Section} title="Needs attention">
               ${signs.map(
                 ({ key, sign, sentence, isUrgent }) =>
-                  html`<div key=${`${key} ${sign}`} class=${isUrgent ? 'notice bad' : 'notice'}>
-                    <${Icon} name="exclamation-triangle" />
-                    <p>${sentence}</p>
-                  </div>`,
+                  html`<${Notice} key=${`${key} ${sign}`} isBad=${isUrgent}>${sentence}<//>`,
               )}
             <//>`
           }

@@ -1,4 +1,4 @@
-import { call } from '../api.mjs';
+import { call, doing } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
@@ -54,11 +54,6 @@ function DomainPart({ domain, onChange }) {
     onChange();
     toast(`${name} was checked`);
   };
-  const remove = async () => {
-    await call('DELETE', `/domains/${id}`);
-    onChange();
-    return `${name} was removed`;
-  };
   return html`<section aria-label=${name}>
     <div class="section-head">
       <h2>
@@ -75,7 +70,7 @@ function DomainPart({ domain, onChange }) {
             kind="danger"
             title=${`Remove ${name}`}
             text="Emails from it are refused from then on, and its key is gone."
-            run=${remove}
+            run=${doing(['DELETE', `/domains/${id}`], `${name} was removed`, onChange)}
           />
         <//>
       </div>

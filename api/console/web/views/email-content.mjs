@@ -3,22 +3,13 @@ import { Empty, Facts, Tabs } from '../parts/basics.mjs';
 import { Code } from '../parts/code.mjs';
 import { Frame } from '../parts/frame.mjs';
 import { Load } from '../parts/load.mjs';
-import { Pill } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
-import { Time } from '../format.mjs';
 import { linkTo } from '../route.mjs';
+import { DELIVERY_COLUMNS } from './webhook.mjs';
 
 /** @typedef {import('../api-types.ts').EmailContent} Content */
 
 const TABS = { preview: 'Preview', text: 'Text', source: 'Source', headers: 'Headers', webhooks: 'Webhooks' };
-/** @type {import('../parts/table.mjs').Column[]} */
-const DELIVERIES = [
-  { label: 'Event', kind: 'main' },
-  { label: 'State', kind: 'pill' },
-  { label: 'Answer' },
-  { label: 'Attempts', kind: 'num' },
-  { label: 'When', kind: 'time' },
-];
 
 /** The requests that told endpoints about an email. @param {{ id: string }} props */
 function Deliveries({ id }) {
@@ -33,16 +24,16 @@ function Deliveries({ id }) {
           />`
         : html`<${Table}
             label="Webhook deliveries"
-            columns=${DELIVERIES}
+            columns=${DELIVERY_COLUMNS}
             rows=${deliveries.map((/** @type {any} */ one) => ({
               key: one.id,
               href: linkTo('webhooks', one.webhookId, { delivery: one.id }),
               cells: [
                 one.type,
-                html`<${Pill} state=${one.status} />`,
+                one.status,
                 one.error ?? String(one.statusCode ?? ''),
                 String(one.attempts),
-                html`<${Time} at=${one.updatedAt} />`,
+                one.updatedAt,
               ],
             }))}
           />`}

@@ -1,10 +1,9 @@
-import { call } from '../api.mjs';
+import { call, doing } from '../api.mjs';
 import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Facts, PageHead, Section, Timeline } from '../parts/basics.mjs';
-import { Copy } from '../parts/code.mjs';
+import { Facts, Notice, PageHead, Section, Timeline } from '../parts/basics.mjs';
+import { KeyText } from '../parts/code.mjs';
 import { Action } from '../parts/dialog.mjs';
-import { Icon } from '../parts/icon.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
@@ -38,13 +37,10 @@ function Why({ waiting, error, status }) {
   if (!waiting && !error) return null;
   const words = inWords(waiting?.words ?? error);
   const isBad = !waiting && ['BOUNCED', 'FAILED', 'SUPPRESSED', 'COMPLAINED'].includes(status);
-  return html`<div class=${isBad ? 'notice bad' : 'notice'}>
-    <${Icon} name=${waiting ? 'clock' : 'exclamation-triangle'} />
-    <p>
-      ${waiting && `${REASONS[waiting.reason]}. `}${waiting?.until && html`Next attempt <${Time} at=${waiting.until} />. `}
-      ${words && html`<q>${words}</q>`}
-    </p>
-  </div>`;
+  return html`<${Notice} isBad=${isBad} icon=${waiting ? 'clock' : undefined}>
+    ${waiting && `${REASONS[waiting.reason]}. `}${waiting?.until && html`Next attempt <${Time} at=${waiting.until} />. `}
+    ${words && html`<q>${words}</q>`}
+  <//>`;
 }
 
 /** @param {EmailStory['timeline'][number]} entry @param {number} n */
@@ -89,7 +85,7 @@ function EmailFacts({ email }) {
       ],
       ['Template', templateId && link(linkTo('templates', templateId), 'Open')],
       ['Tags', tags.join(', ')],
-      ['Id', html`<span class="key"><code title=${id}>${id}</code><${Copy} text=${id} what="the id" /></span>`],
+      ['Id', html`<${KeyText} text=${id} />`],
     ]}
   />`;
 }
@@ -101,18 +97,13 @@ function EmailActions({ email: { id, to, templateId, campaignId, scheduledAt, st
     onChange();
     return 'It is on its way, as a new email';
   };
-  const cancel = async () => {
-    await call('POST', `/emails/${id}/cancel`);
-    onChange();
-    return 'Cancelled';
-  };
   if (scheduledAt && status === 'PENDING')
     return html`<${Action}
       label="Cancel"
       title="Cancel this email"
       kind="danger"
       text="It is never sent."
-      run=${cancel}
+      run=${doing(['POST', `/emails/${id}/cancel`], 'Cancelled', onChange)}
     />`;
   if (!to || !templateId || campaignId) return null;
   const text = `${to} gets the template as it is now, filled with the stored data of the contact. Other values of the first request are not stored.`;

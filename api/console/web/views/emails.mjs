@@ -1,10 +1,10 @@
 import { withQuery } from '../api.mjs';
-import { inWords, Time } from '../format.mjs';
+import { inWords } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Empty, filtersOf, PageHead } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill, wordOf } from '../parts/pill.mjs';
-import { filtersOf, linkTo } from '../route.mjs';
+import { wordOf } from '../parts/pill.mjs';
+import { linkTo } from '../route.mjs';
 import { FirstEmail } from './first-email.mjs';
 
 /** @typedef {import('../api-types.ts').Email} Email */
@@ -35,10 +35,10 @@ const row = ({ id, to, subject, status, error, createdAt }) => ({
   href: linkTo('emails', id),
   cells: [
     to ?? 'Erased',
-    html`<${Pill} state=${status} />`,
+    status,
     html`<bdi title=${subject}>${subject || 'No subject'}</bdi>`,
     inWords(error),
-    html`<${Time} at=${createdAt} />`,
+    createdAt,
   ],
 });
 
@@ -55,30 +55,20 @@ export function EmailList({ values, empty }) {
 
 /** What became of it? @param {import('../main.mjs').ViewProps} props */
 export function EmailsView({ route, project }) {
-  const { values, change, clear } = filtersOf(route, [
-    'address',
-    'status',
-    'type',
-    'since',
-    'until',
-    'tag',
-    ...Object.keys(LINKED),
+  const linked = Object.entries(LINKED).filter(([name]) => route.query.get(name));
+  const { values, isFiltered, chips } = filtersOf(route, [
+    { name: 'address', label: 'Address' },
+    { name: 'status', label: 'State', options: wordsOf(STATUSES) },
+    { name: 'type', label: 'Type', options: wordsOf(TYPES) },
+    { name: 'tag', label: 'Tag' },
+    { name: 'since', label: 'From', type: 'date' },
+    { name: 'until', label: 'To', type: 'date' },
+    ...linked.map(([name, label]) => ({ name, label })),
   ]);
-  const linked = Object.entries(LINKED).filter(([name]) => values[name]);
-  const filters = [
-    { name: 'address', label: 'Address', value: values['address'] ?? '' },
-    { name: 'status', label: 'State', value: values['status'] ?? '', options: wordsOf(STATUSES) },
-    { name: 'type', label: 'Type', value: values['type'] ?? '', options: wordsOf(TYPES) },
-    { name: 'tag', label: 'Tag', value: values['tag'] ?? '' },
-    { name: 'since', label: 'From', value: values['since'] ?? '', type: 'date' },
-    { name: 'until', label: 'To', value: values['until'] ?? '', type: 'date' },
-    ...linked.map(([name, label]) => ({ name, label, value: values[name] ?? '' })),
-  ];
-  const isFiltered = filters.some(({ value }) => value !== '');
   const empty = isFiltered
     ? html`<${Empty} title="No email fits" text="Change or clear the filters" icon="envelope" />`
     : html`<${FirstEmail} project=${project} title="No email yet" text="Send the first one" />`;
   return html`<${PageHead} title="Emails" />
-    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    ${chips}
     <${EmailList} values=${values} empty=${empty} />`;
 }

@@ -1,4 +1,4 @@
-import { call } from '../api.mjs';
+import { doing } from '../api.mjs';
 import { inWords, Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Timeline } from '../parts/basics.mjs';
@@ -43,14 +43,7 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
   >
     ${(/** @type {ExecutionDetail} */ execution, /** @type {any} */ { reload }) => {
       const { contact, status, exitReason, stepExecutions, workflowId, temporalWorkflowId } = execution;
-      const run =
-        (/** @type {[string, string]} */ [method, at], /** @type {string} */ said) =>
-        async () => {
-          await call(method, at);
-          reload();
-          onChange();
-          return said;
-        };
+      const changed = () => (reload(), onChange());
       return html`<section class="card" aria-labelledby="execution">
         <div class="section-head">
           <h2 id="execution">
@@ -64,7 +57,7 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
                 label="Retry"
                 title="Retry this execution"
                 text="It goes on at the step that failed, as this step is now. Earlier steps are not repeated."
-                run=${run(['POST', `${path}/retry`], 'It goes on')}
+                run=${doing(['POST', `${path}/retry`], 'It goes on', changed)}
               />`
             }
             ${
@@ -74,7 +67,7 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
                 kind="danger"
                 title="Cancel this execution"
                 text="It ends at once and for good."
-                run=${run(['DELETE', path], 'Cancelled')}
+                run=${doing(['DELETE', path], 'Cancelled', changed)}
               />`
             }
             <a class="button plain" href=${linkTo('automations', workflowId, { status })}>Close</a>

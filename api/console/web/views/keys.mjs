@@ -1,12 +1,10 @@
-import { call } from '../api.mjs';
-import { Time } from '../format.mjs';
+import { call, doing } from '../api.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
 import { Action } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill, wordOf } from '../parts/pill.mjs';
 import { SecretDialog } from './webhooks.mjs';
 
 /** @typedef {import('../api-types.ts').Key} Key */
@@ -36,20 +34,13 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
   key: id,
   cells: [
     isCurrent ? `${name} (this one)` : name,
-    html`<${Pill} state=${role} word=${wordOf(role)} />`,
-    senderDomains?.join(', ') ?? '',
-    html`<${Time} at=${lastUsedAt} />`,
-    html`<${Time} at=${expiresAt} />`,
+    ...[role, senderDomains?.join(', ') ?? '', lastUsedAt, expiresAt],
     html`<${Action}
       label="Revoke"
       kind="danger"
       title=${`Revoke ${name}`}
       text=${`Requests with this key (${role}) are refused from then on.`}
-      run=${async () => {
-        await call('DELETE', `${PATH}/${id}`);
-        reload();
-        return `${name} is revoked`;
-      }}
+      run=${doing(['DELETE', `${PATH}/${id}`], `${name} is revoked`, reload)}
     />`,
   ],
 });

@@ -1,7 +1,7 @@
 import { ApiError } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, Facts, PageHead, Section, Skeleton, Tabs, Timeline } from '../parts/basics.mjs';
+import { Chips, Empty, Facts, Notice, PageHead, Section, Skeleton, Tabs, Timeline } from '../parts/basics.mjs';
 import { Code } from '../parts/code.mjs';
 import { Action, Menu } from '../parts/dialog.mjs';
 import { Bars, Figure, Funnel, Gauge } from '../parts/figures.mjs';
@@ -90,7 +90,7 @@ function Lists() {
   const row = (/** @type {string} */ key, /** @type {string} */ name, /** @type {string} */ state) => ({
     key,
     href: here,
-    cells: [name, html`<${Pill} state=${state} />`, 'Receipt 4711', '1,204', html`<${Time} at=${NOW} />`],
+    cells: [name, state, 'Receipt 4711', '1,204', NOW],
   });
   return html`<${Section} title="Table">
       <${Table}
@@ -122,14 +122,8 @@ function Messages() {
       >${Object.values(ERRORS).map((error) => html`<${Trouble} error=${new ApiError(error)} onRetry=${() => undefined} />`)}<//
     >
     <${Section} title="Notices">
-      <div class="notice">
-        <${Icon} name="clock" />
-        <p>It waits</p>
-      </div>
-      <div class="notice bad">
-        <${Icon} name="exclamation-triangle" />
-        <p>It failed: ${LONG}</p>
-      </div>
+      <${Notice} icon="clock">It waits<//>
+      <${Notice} isBad>It failed: ${LONG}<//>
     <//>
     <${Section} title="Facts"
       ><${Facts}

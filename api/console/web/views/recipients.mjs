@@ -1,11 +1,11 @@
 import { withQuery } from '../api.mjs';
-import { count, inWords, Time } from '../format.mjs';
+import { count, inWords } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, Section, Tabs } from '../parts/basics.mjs';
 import { Code } from '../parts/code.mjs';
 import { List } from '../parts/list.mjs';
 import { Load } from '../parts/load.mjs';
-import { Pill, wordOf } from '../parts/pill.mjs';
+import { wordOf } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
 import { linkTo } from '../route.mjs';
 import { Resend } from './campaign-actions.mjs';
@@ -35,12 +35,7 @@ const REASONS = [
 const row = ({ emailId, email, state, words, sentAt, bouncedAt }) => ({
   key: emailId,
   href: linkTo('emails', emailId),
-  cells: [
-    email ?? 'Erased',
-    html`<${Pill} state=${state} />`,
-    inWords(words),
-    bouncedAt || sentAt ? html`<${Time} at=${bouncedAt ?? sentAt} />` : '',
-  ],
+  cells: [email ?? 'Erased', state, inWords(words), bouncedAt ?? sentAt ?? ''],
 });
 
 /** Why it did not reach some, by the words of the servers. @param {{ id: string, every: number }} props */
@@ -54,7 +49,7 @@ function Reasons({ id, every }) {
         rows=${reasons.map((/** @type {any} */ { state, words, recipients }) => ({
           key: state + words,
           href: linkTo('campaigns', id, { state }),
-          cells: [inWords(words) || 'No reason is known', html`<${Pill} state=${state} />`, count(recipients)],
+          cells: [inWords(words) || 'No reason is known', state, count(recipients)],
         }))}
       />`}
   <//>`;

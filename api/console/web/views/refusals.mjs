@@ -3,7 +3,6 @@ import { count } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Section } from '../parts/basics.mjs';
 import { LoadAll } from '../parts/load.mjs';
-import { Pill } from '../parts/pill.mjs';
 import { Table } from '../parts/table.mjs';
 import { linkTo } from '../route.mjs';
 
@@ -30,12 +29,7 @@ function rowsOf(emails) {
     .map(([key, [last, ...others]]) => ({
       key,
       href: linkTo('emails', last?.id ?? ''),
-      cells: [
-        key.split(' ')[1],
-        html`<${Pill} state=${last?.status ?? ''} />`,
-        last?.error ?? '',
-        count(others.length + 1),
-      ],
+      cells: [key.split(' ')[1], last?.status ?? '', last?.error ?? '', count(others.length + 1)],
     }));
 }
 

@@ -1,4 +1,4 @@
-import { count, Time } from '../format.mjs';
+import { count } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
@@ -28,7 +28,7 @@ const row = ({ id, name, memberCount, computeError, updatedAt, ...kind }) => ({
     html`<${Pill} state=${computeError ? 'FAILED' : 'OK'} word=${computeError ? 'Failed' : 'OK'} />`,
     computeError?.message ?? kindOf(/** @type {any} */ (kind)),
     count(memberCount),
-    html`<${Time} at=${updatedAt} />`,
+    updatedAt,
   ],
 });
 

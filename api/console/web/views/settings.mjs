@@ -2,7 +2,7 @@ import { call } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Facts, PageHead, Section } from '../parts/basics.mjs';
-import { Copy } from '../parts/code.mjs';
+import { KeyText } from '../parts/code.mjs';
 import { Field, Form } from '../parts/form.mjs';
 import { Load } from '../parts/load.mjs';
 
@@ -92,19 +92,8 @@ export function SettingsView() {
                 <${Facts}
                   rows=${[
                     ['Name', html`<bdi>${project.name}</bdi>`],
-                    [
-                      'Id',
-                      html`<span class="key"
-                        ><code title=${project.id}>${project.id}</code><${Copy} text=${project.id} what="the id"
-                      /></span>`,
-                    ],
-                    [
-                      'Public key',
-                      html`<span class="key"
-                        ><code title=${project.public}>${project.public}</code
-                        ><${Copy} text=${project.public} what="the public key"
-                      /></span>`,
-                    ],
+                    ['Id', html`<${KeyText} text=${project.id} />`],
+                    ['Public key', html`<${KeyText} text=${project.public} what="the public key" />`],
                     ['Changed', html`<${Time} at=${project.updatedAt} isFull />`],
                   ]}
                 />

@@ -1,4 +1,4 @@
-import { call, withQuery } from '../api.mjs';
+import { call, doing, withQuery } from '../api.mjs';
 import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Section } from '../parts/basics.mjs';
@@ -67,13 +67,18 @@ export function Subscribe({ contact: { id, email, subscribed }, onChange }) {
   />`;
 }
 
-/** Ends the suppression of an address. @param {{ suppression: any, address: string, onChange: () => void }} props */
+/** Ends the suppression of an address. @param {{ address: string, label?: string, onChange: () => void }} props */
+export function Lift({ address, label = 'Lift', onChange }) {
+  return html`<${Action}
+    label=${label}
+    title=${`Let ${address} have email again`}
+    text="Do this when the reason is gone: another bounce harms how providers see you."
+    run=${doing(['POST', '/suppressions/remove', { address }], `${address} may have email again`, onChange)}
+  />`;
+}
+
+/** Why an address is suppressed. @param {{ suppression: any, address: string, onChange: () => void }} props */
 export function Suppressed({ suppression, address, onChange }) {
-  const remove = async () => {
-    await call('POST', '/suppressions/remove', { body: { address } });
-    onChange();
-    return `${address} may have email again`;
-  };
   return html`<p>
       <${Pill} state=${suppression.reason} word="Suppressed" />${' '}
       ${suppression.reason.toLowerCase().replaceAll('_', ' ')}, <${Time} at=${suppression.createdAt} isSentence />. No
@@ -82,12 +87,7 @@ export function Suppressed({ suppression, address, onChange }) {
     ${suppression.words && html`<p class="muted"><q>${suppression.words}</q></p>`}
     ${suppression.emailId && html`<p><a href=${linkTo('emails', suppression.emailId)}>The email it came from</a></p>`}
     <p class="choices start">
-      <${Action}
-        label="Lift suppression"
-        title=${`Let ${address} have email again`}
-        text="Do this when the reason is gone: another bounce harms how providers see you."
-        run=${remove}
-      />
+      <${Lift} address=${address} label="Lift suppression" onChange=${onChange} />
     </p>`;
 }
 

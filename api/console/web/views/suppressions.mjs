@@ -1,13 +1,12 @@
 import { call, withQuery } from '../api.mjs';
-import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Chips, Empty, PageHead } from '../parts/basics.mjs';
+import { Empty, filtersOf, PageHead } from '../parts/basics.mjs';
 import { Action } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill } from '../parts/pill.mjs';
-import { filtersOf, linkTo } from '../route.mjs';
+import { goTo, linkTo } from '../route.mjs';
 import { wordsOf } from './emails.mjs';
+import { Lift } from './standing.mjs';
 
 /** @typedef {import('../api-types.ts').Suppression} Suppression */
 
@@ -27,44 +26,29 @@ const row = ({ email, reason, words, createdAt }, onChange) => ({
   ...(email !== null && { href: linkTo('address', email) }),
   cells: [
     email ?? 'Erased',
-    html`<${Pill} state=${reason} />`,
-    words ?? '',
-    html`<${Time} at=${createdAt} />`,
-    email === null
-      ? ''
-      : html`<${Action}
-          label="Lift"
-          title=${`Let ${email} have email again`}
-          text="Do this when the reason is gone: another bounce harms how providers see you."
-          run=${async () => {
-            await call('POST', '/suppressions/remove', { body: { address: email } });
-            onChange();
-            return `${email} may have email again`;
-          }}
-        />`,
+    ...[reason, words ?? '', createdAt],
+    email === null ? '' : html`<${Lift} address=${email} onChange=${onChange} />`,
   ],
 });
 
 /** Who gets no email, and why? @param {import('../main.mjs').ViewProps} props */
 export function SuppressionsView({ route }) {
-  const { values, change, clear } = filtersOf(route, ['address', 'reason']);
-  const filters = [
-    { name: 'address', label: 'Address', value: values['address'] ?? '' },
-    { name: 'reason', label: 'Reason', value: values['reason'] ?? '', options: wordsOf(REASONS) },
-  ];
+  const { values, isFiltered, chips } = filtersOf(route, [
+    { name: 'address', label: 'Address' },
+    { name: 'reason', label: 'Reason', options: wordsOf(REASONS) },
+  ]);
   const add = async (/** @type {FormData} */ given) => {
     const address = String(given.get('address') ?? '').trim();
     await call('POST', '/suppressions', { body: { addresses: [address] } });
-    location.hash = linkTo('suppressions', '', { address });
+    goTo('suppressions', '', { address });
     return `${address} gets no email any more`;
   };
-  const isFiltered = filters.some(({ value }) => value !== '');
   return html`<${PageHead}
       title="Suppressions"
       facts="Addresses that get no email of any kind"
       actions=${html`<${Action} label="Suppress" title="Suppress an address" run=${add}><${Field} name="address" label="Address" type="email" required /><//>`}
     />
-    <${Chips} filters=${filters} onChange=${change} onClear=${clear} />
+    ${chips}
     <${List}
       path=${withQuery('/suppressions', { ...values, limit: 50 })}
       label="Suppressed addresses, newest first"

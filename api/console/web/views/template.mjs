@@ -9,7 +9,7 @@ import { Field } from '../parts/form.mjs';
 import { Frame } from '../parts/frame.mjs';
 import { Load, Trouble } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
-import { linkTo } from '../route.mjs';
+import { goTo, linkTo } from '../route.mjs';
 
 /** @typedef {import('../api-types.ts').Template} Template */
 
@@ -70,7 +70,7 @@ class Preview extends Component {
     const data = Object.entries(dataOf(this.state.data)).map(([name, value]) => [name, { value, persistent: false }]);
     const body = { to: given.get('to'), template: this.props.template.id, data: Object.fromEntries(data) };
     const { emails } = await call('POST', '/v1/send', { body, headers: { 'Idempotency-Key': key } });
-    location.hash = linkTo('emails', emails[0].email);
+    goTo('emails', emails[0].email);
     return 'The test is on its way';
   };
 

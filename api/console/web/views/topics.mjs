@@ -1,10 +1,9 @@
-import { call } from '../api.mjs';
+import { call, doing } from '../api.mjs';
 import { html } from '../html.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
 import { Action } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill } from '../parts/pill.mjs';
 
 /** @typedef {import('../api-types.ts').Topic} Topic */
 
@@ -59,18 +58,10 @@ function row(topic, reload) {
     reload();
     return 'Saved';
   };
-  const remove = async () => {
-    await call('DELETE', `/topics/${id}`);
-    reload();
-    return 'Deleted';
-  };
   return {
     key: id,
     cells: [
-      name,
-      html`<${Pill} state=${visibility} />`,
-      key,
-      DEFAULTS[defaultSubscription],
+      ...[name, visibility, key, DEFAULTS[defaultSubscription]],
       html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//
         >${' '}
         <${Action}
@@ -78,7 +69,7 @@ function row(topic, reload) {
           kind="danger"
           title=${`Delete ${name}`}
           text="What contacts chose about it is gone; the record of consent stays."
-          run=${remove}
+          run=${doing(['DELETE', `/topics/${id}`], 'Deleted', reload)}
         />`,
     ],
   };

@@ -1,14 +1,13 @@
-import { call, withQuery } from '../api.mjs';
+import { doing, withQuery } from '../api.mjs';
 import { count, Time } from '../format.mjs';
 import { html } from '../html.mjs';
-import { Empty, Facts, PageHead, Section, Tabs } from '../parts/basics.mjs';
+import { Empty, Facts, Notice, PageHead, Section, Tabs } from '../parts/basics.mjs';
 import { Code } from '../parts/code.mjs';
 import { Action, Menu } from '../parts/dialog.mjs';
-import { Icon } from '../parts/icon.mjs';
 import { List } from '../parts/list.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
-import { linkTo } from '../route.mjs';
+import { goTo, linkTo } from '../route.mjs';
 import { eventsOf } from './webhooks.mjs';
 
 /** @typedef {import('../api-types.ts').Webhook} Webhook */
@@ -17,7 +16,7 @@ import { eventsOf } from './webhooks.mjs';
 
 const STATUSES = ['', 'FAILED', 'RETRYING', 'DELIVERED'];
 /** @type {import('../parts/table.mjs').Column[]} */
-const COLUMNS = [
+export const DELIVERY_COLUMNS = [
   { label: 'Event', kind: 'main' },
   { label: 'State', kind: 'pill' },
   { label: 'Answer' },
@@ -28,37 +27,25 @@ const COLUMNS = [
 /** @param {{ webhook: Webhook, onChange: () => void }} props */
 function Actions({ webhook: { id, url, enabled }, onChange }) {
   const path = `/webhooks/${id}`;
-  const run =
-    (/** @type {[string, string, object?]} */ [method, at, body], /** @type {string} */ said) =>
-    async () => {
-      await call(method, at, { ...(body && { body }) });
-      onChange();
-      return said;
-    };
-  const remove = async () => {
-    await call('DELETE', path);
-    location.hash = linkTo('webhooks');
-    return 'Deleted';
-  };
   const toggle = enabled ? 'Disable' : 'Enable';
   return html`<${Action}
       label="Send a test"
       text="A test event goes to the endpoint, whatever events it takes."
-      run=${run(['POST', `${path}/test`, {}], 'A test is on its way')}
+      run=${doing(['POST', `${path}/test`, {}], 'A test is on its way', onChange)}
     />
     <${Menu} label="More">
       <${Action}
         key=${toggle}
         label=${toggle}
         text=${enabled ? 'It is sent nothing until it is enabled; events are kept.' : 'It is sent what waits, and all that follows.'}
-        run=${run(['PATCH', path, { enabled: !enabled }], `${toggle}d`)}
+        run=${doing(['PATCH', path, { enabled: !enabled }], `${toggle}d`, onChange)}
       />
       <${Action}
         label="Delete"
         kind="danger"
         title=${`Delete ${url}`}
         text="It gets no event any more, and the log of its deliveries is gone."
-        run=${remove}
+        run=${doing(['DELETE', path], 'Deleted', () => goTo('webhooks'))}
       />
     <//>`;
 }
@@ -67,11 +54,7 @@ function Actions({ webhook: { id, url, enabled }, onChange }) {
 function DeliveryPart({ webhook, delivery, onChange }) {
   const { type, eventId, eventCount, status, statusCode, error, durationMs, attempts, retryAt, contactId } = delivery;
   const { messageId, payload } = delivery;
-  const replay = async () => {
-    await call('POST', `/webhooks/${webhook.id}/replay`, { body: { eventId } });
-    onChange();
-    return 'It is delivered once more';
-  };
+  const replay = doing(['POST', `/webhooks/${webhook.id}/replay`, { eventId }], 'It is delivered once more', onChange);
   const head = `POST ${webhook.url}\nContent-Type: application/json${messageId === null ? '' : `\nwebhook-id: ${messageId}`}`;
   return html`<section class="card" aria-labelledby="delivery">
     <div class="section-head">
@@ -131,13 +114,10 @@ export function WebhookView({ route: { id, query } }) {
       />
       ${
         (webhook.failingSince || webhook.disabledReason) &&
-        html`<div class="notice bad">
-          <${Icon} name="exclamation-triangle" />
-          <p>
-            ${webhook.disabledReason ?? 'It has accepted nothing'}${webhook.failingSince && html` since <${Time} at=${webhook.failingSince} isFull />`}.
-            ${webhook.retryAt && html` Next attempt <${Time} at=${webhook.retryAt} />.`}
-          </p>
-        </div>`
+        html`<${Notice} isBad>
+          ${webhook.disabledReason ?? 'It has accepted nothing'}${webhook.failingSince && html` since <${Time} at=${webhook.failingSince} isFull />`}.
+          ${webhook.retryAt && html` Next attempt <${Time} at=${webhook.retryAt} />.`}
+        <//>`
       }
       ${
         chosen &&
@@ -152,17 +132,15 @@ export function WebhookView({ route: { id, query } }) {
           path=${withQuery(`${path}/deliveries`, { status, limit: 50 })}
           every=${10}
           label="Deliveries, newest first"
-          columns=${COLUMNS}
+          columns=${DELIVERY_COLUMNS}
           rows=${(/** @type {any} */ { deliveries }) =>
             deliveries.map((/** @type {Delivery} */ one) => ({
               key: one.id,
               href: linkTo('webhooks', id, { status, delivery: one.id }),
               cells: [
-                one.type,
-                html`<${Pill} state=${one.status} />`,
+                ...[one.type, one.status],
                 one.error ?? (one.statusCode ? `${one.statusCode} in ${count(one.durationMs ?? 0)} ms` : ''),
-                String(one.attempts),
-                html`<${Time} at=${one.updatedAt} />`,
+                ...[String(one.attempts), one.updatedAt],
               ],
             }))}
           empty=${html`<${Empty} title="No delivery" text="Events of the project show up here when they are sent" icon="link" guide="webhooks" />`}

@@ -1,5 +1,4 @@
 import { call } from '../api.mjs';
-import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
@@ -7,7 +6,6 @@ import { Code } from '../parts/code.mjs';
 import { Action, Dialog } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
-import { Pill } from '../parts/pill.mjs';
 import { linkTo } from '../route.mjs';
 
 /** @typedef {import('../api-types.ts').Webhook} Webhook */
@@ -27,12 +25,7 @@ export const eventsOf = ({ events }) => (events.includes('*') ? 'All events' : h
 const row = (webhook) => ({
   key: webhook.id,
   href: linkTo('webhooks', webhook.id),
-  cells: [
-    webhook.url,
-    html`<${Pill} state=${webhook.status.toUpperCase()} />`,
-    eventsOf(webhook),
-    html`<${Time} at=${webhook.createdAt} />`,
-  ],
+  cells: [webhook.url, webhook.status.toUpperCase(), eventsOf(webhook), webhook.createdAt],
 });
 
 /** Shows a secret once. @param {{ title: string, secret: string, onClose: () => void }} props */
