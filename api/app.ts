@@ -11,7 +11,7 @@ import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { createDoors } from './http/doors.ts';
 import { errorHandler } from './http/error-envelope.ts';
-import { createGroupedWork } from './http/grouped-work.ts';
+import { createHandlerTools } from './http/handler-tools.ts';
 import { createLoad, type Load } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { createNearestPaths } from './http/nearest-path.ts';
@@ -91,9 +91,9 @@ export function createApp(
   const readDocument = deps.config.DOCS ? mountReference(app, endpoints, deps.config.apiUrl) : undefined;
   if (readDocument) mountDocs(app, readDocument, deps.config.apiUrl);
   if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
-  const grouped = createGroupedWork(deps, load);
-  mountSubscribeForms(app, deps, { authenticator, load, subscribe: grouped.subscribe });
-  mountEndpoints(app, endpoints, { ...deps, ...grouped, authenticator, load });
+  const tools = createHandlerTools(deps, load);
+  mountSubscribeForms(app, deps, { authenticator, load, subscribe: tools.subscribe });
+  mountEndpoints(app, endpoints, { ...deps, ...tools, authenticator, load });
   const nearestPaths = createNearestPaths(endpoints);
   app.use((req) => {
     const nearest = nearestPaths(req.method, req.path).join(' or ');

@@ -5,8 +5,8 @@ import { executionEndpoints } from './automations/executions.routes.ts';
 import { stepEndpoints } from './automations/steps.routes.ts';
 import { auditEndpoints } from './audit/audit.routes.ts';
 import { activityEndpoints } from './activity/activity.routes.ts';
-import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
-import { createCheckEndpoint } from './campaigns/check.routes.ts';
+import { campaignEndpoints } from './campaigns/campaigns.routes.ts';
+import { checkEndpoint } from './campaigns/check.routes.ts';
 import { campaignControlEndpoints } from './campaigns/control.routes.ts';
 import { recipientEndpoints } from './campaigns/recipients.routes.ts';
 import { bulkContactsEndpoint } from './contacts/bulk-contacts.routes.ts';
@@ -19,8 +19,8 @@ import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
 import { lookupEndpoints } from './contacts/lookup.routes.ts';
 import { deliverabilityEndpoints } from './deliverability/deliverability.routes.ts';
-import { createDomainEndpoints } from './domains/domains.routes.ts';
-import { createEmailContentEndpoints } from './emails/content.routes.ts';
+import { domainEndpoints } from './domains/domains.routes.ts';
+import { emailContentEndpoints } from './emails/content.routes.ts';
 import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import { exportEndpoints } from './exports/exports.routes.ts';
@@ -34,12 +34,12 @@ import { subscribeEndpoint } from './subscribe/subscribe.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
 import { suppressionImportEndpoints } from './suppressions/import.routes.ts';
 import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
-import { createPreviewEndpoint } from './templates/preview.routes.ts';
+import { previewEndpoint } from './templates/preview.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { topicEndpoints } from './topics/topics.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
-import { createVerifyEndpoints } from './verify/verify.routes.ts';
-import { createWebhookEndpoints } from './webhooks/webhooks.routes.ts';
+import { verifyEndpoint } from './verify/verify.routes.ts';
+import { webhookEndpoints } from './webhooks/webhooks.routes.ts';
 
 /** Every endpoint, in the order of the interface document. */
 export function createEndpoints(config: Config): Endpoint[] {
@@ -47,7 +47,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...createSendEndpoints(config),
     ...trackEndpoints,
     subscribeEndpoint,
-    ...createVerifyEndpoints(config),
+    verifyEndpoint,
     ...exportEndpoints,
     ...lookupEndpoints,
     ...fieldEndpoints,
@@ -60,9 +60,9 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...contactTopicEndpoints,
     ...topicEndpoints,
     ...templateEndpoints,
-    createPreviewEndpoint(config),
-    ...createCampaignEndpoints(config),
-    createCheckEndpoint(config),
+    previewEndpoint,
+    ...campaignEndpoints,
+    checkEndpoint,
     ...campaignControlEndpoints,
     ...recipientEndpoints,
     ...segmentEndpoints,
@@ -71,16 +71,16 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...executionCountEndpoints,
     ...executionEndpoints,
     ...eventEndpoints,
-    ...createDomainEndpoints(config),
+    ...domainEndpoints,
     ...suppressionEndpoints,
     ...suppressionImportEndpoints,
     ...activityEndpoints,
     ...deliverabilityEndpoints,
     ...findEndpoints,
     ...emailEndpoints,
-    ...createEmailContentEndpoints(config),
+    ...emailContentEndpoints,
     ...bounceUndoEndpoints,
-    ...createWebhookEndpoints(config),
+    ...webhookEndpoints,
     ...projectEndpoints,
     ...keyEndpoints,
     ...auditEndpoints,

@@ -15,8 +15,6 @@ import {
 import { continueCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import { queueTestEmail } from '../../shared/domain/campaigns/test-send.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { created, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { recordPageReply } from '../http/pagination.ts';
 import { readStatus } from '../http/status-query.ts';
@@ -169,20 +167,17 @@ const continueHeld = campaignEndpoint('continueCampaign', 'POST /campaigns/:id/c
   handle: async ({ em, project, params }) => ok(campaignView(await continueCampaign(em, project.id, params.id))),
 });
 
-function testSend(config: Config): Endpoint {
-  const links = linkSignerOf(config);
-  return campaignEndpoint('testCampaign', 'POST /campaigns/:id/test', {
-    roles: ['marketing'],
-    summary: 'Send a test email of a campaign to one address',
-    body: testCampaignBody,
-    replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
-    errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
-    subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
-    async handle({ em, project, params, body }) {
-      return ok({ email: await queueTestEmail(em, project, params.id, body.email, links), to: body.email });
-    },
-  });
-}
+const test = campaignEndpoint('testCampaign', 'POST /campaigns/:id/test', {
+  roles: ['marketing'],
+  summary: 'Send a test email of a campaign to one address',
+  body: testCampaignBody,
+  replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
+  errors: ['SENDER_DOMAIN_REFUSED', 'TOPIC_NOT_FOUND'],
+  subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
+  async handle({ em, project, params, body, deps: { links } }) {
+    return ok({ email: await queueTestEmail(em, project, params.id, body.email, links), to: body.email });
+  },
+});
 
 const stats = campaignEndpoint('getCampaignStats', 'GET /campaigns/:id/stats', {
   roles: ['marketing', 'read'],
@@ -192,6 +187,7 @@ const stats = campaignEndpoint('getCampaignStats', 'GET /campaigns/:id/stats', {
 });
 
 /** The campaign endpoints, in the order of the interface document. */
-export function createCampaignEndpoints(config: Config): Endpoint[] {
-  return [list, create, send, get, replace, remove, duplicate, cancel, continueHeld, testSend(config), stats];
-}
+export const campaignEndpoints: Endpoint[] = [
+  ...[list, create, send, get, replace, remove],
+  ...[duplicate, cancel, continueHeld, test, stats],
+];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
-import { checkSenderDomain, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
+import { checkSenderDomain } from '../../shared/domain/domains/domain-checks.ts';
 import {
   createSenderDomain,
   deleteSenderDomain,
@@ -8,9 +8,6 @@ import {
   listSenderDomains,
   withKey,
 } from '../../shared/domain/domains/sender-domains.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { createDkimKeyring, type DkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { domainSchema, domainView } from './domain.view.ts';
 import { createDomainBody, projectIdParams } from './domains.schemas.ts';
@@ -23,70 +20,58 @@ function assertOwnProject(requestProjectId: string, projectId: string): void {
   }
 }
 
-interface DomainContext {
-  inboundDomain: string | undefined;
-  keyring: DkimKeyring;
-  checks: DomainCheckDeps;
-}
+const list = endpoint('listDomains', 'GET /domains/project/:projectId', {
+  roles: ['marketing', 'read'],
+  summary: 'List the sender domains of the project, verified and pending',
+  params: projectIdParams,
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
+  replies: { 200: { description: 'The domains in alphabetical order', schema: z.array(domainSchema) } },
+  errors: ['RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params, deps: { keyring, config } }) {
+    assertOwnProject(project.id, params.projectId);
+    const views = [];
+    for (const domain of await listSenderDomains(em, project.id)) {
+      views.push(domainView(await withKey(em, keyring, domain), config.INBOUND_DOMAIN));
+    }
+    return ok(views);
+  },
+});
 
-function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
-  return endpoint('listDomains', 'GET /domains/project/:projectId', {
-    roles: ['marketing', 'read'],
-    summary: 'List the sender domains of the project, verified and pending',
-    params: projectIdParams,
-    malformedIdCode: 'RESOURCE_NOT_FOUND',
-    replies: { 200: { description: 'The domains in alphabetical order', schema: z.array(domainSchema) } },
-    errors: ['RESOURCE_NOT_FOUND'],
-    async handle({ em, project, params }) {
-      assertOwnProject(project.id, params.projectId);
-      const views = [];
-      for (const domain of await listSenderDomains(em, project.id)) {
-        views.push(domainView(await withKey(em, keyring, domain), inboundDomain));
-      }
-      return ok(views);
-    },
-  });
-}
+const create = endpoint('createDomain', 'POST /domains', {
+  roles: [],
+  summary: 'Add a sender domain',
+  description:
+    'The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.',
+  body: createDomainBody,
+  replies: { 201: { description: 'The domain, pending', schema: domainSchema } },
+  errors: ['CONFLICT', 'RESOURCE_NOT_FOUND'],
+  async handle({ em, project, body, deps: { keyring, config } }) {
+    if (body.projectId !== undefined) assertOwnProject(project.id, body.projectId);
+    const inboundDomain = config.INBOUND_DOMAIN;
+    const input = { projectId: project.id, domain: body.domain, returnPath: inboundDomain !== undefined };
+    const domain = await createSenderDomain(em, keyring, input);
+    return created(domainView(await withKey(em, keyring, domain), inboundDomain));
+  },
+});
 
-function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
-  return endpoint('createDomain', 'POST /domains', {
-    roles: [],
-    summary: 'Add a sender domain',
-    description:
-      'The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.',
-    body: createDomainBody,
-    replies: { 201: { description: 'The domain, pending', schema: domainSchema } },
-    errors: ['CONFLICT', 'RESOURCE_NOT_FOUND'],
-    async handle({ em, project, body }) {
-      if (body.projectId !== undefined) assertOwnProject(project.id, body.projectId);
-      const domain = await createSenderDomain(em, keyring, {
-        projectId: project.id,
-        domain: body.domain,
-        returnPath: inboundDomain !== undefined,
-      });
-      return created(domainView(await withKey(em, keyring, domain), inboundDomain));
-    },
-  });
-}
+const verify = endpoint('verifyDomain', 'GET /domains/:id/verify', {
+  roles: [],
+  effect: 'writes',
+  summary: 'Check the DNS records of a domain now',
+  description:
+    'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
+  isRemote: true,
+  replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
+  async handle({ em, project, params, deps: { resolver, keyring, config } }) {
+    const inboundDomain = config.INBOUND_DOMAIN;
+    const checks = { resolver, keyring, inboundDomain };
+    const check = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
+    if (!check) throw new AppError('DOMAIN_NOT_FOUND');
+    return ok(domainView(check.domain, inboundDomain));
+  },
+});
 
-function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
-  return endpoint('verifyDomain', 'GET /domains/:id/verify', {
-    roles: [],
-    effect: 'writes',
-    summary: 'Check the DNS records of a domain now',
-    description:
-      'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
-    isRemote: true,
-    replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
-    async handle({ em, project, params }) {
-      const check = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
-      if (!check) throw new AppError('DOMAIN_NOT_FOUND');
-      return ok(domainView(check.domain, inboundDomain));
-    },
-  });
-}
-
-const removeEndpoint = endpoint('deleteDomain', 'DELETE /domains/:id', {
+const remove = endpoint('deleteDomain', 'DELETE /domains/:id', {
   roles: [],
   summary: 'Remove a sender domain and its key',
   replies: { 204: { description: 'Removed' } },
@@ -95,10 +80,4 @@ const removeEndpoint = endpoint('deleteDomain', 'DELETE /domains/:id', {
 });
 
 /** The domain endpoints, in the order of the interface document. */
-export function createDomainEndpoints(config: Config): Endpoint[] {
-  const inboundDomain = config.INBOUND_DOMAIN;
-  const keyring = createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS);
-  const resolver = createDnsResolver({ servers: config.DNS_SERVERS });
-  const context: DomainContext = { inboundDomain, keyring, checks: { resolver, keyring, inboundDomain } };
-  return [listEndpoint(context), createEndpoint(context), verifyEndpoint(context), removeEndpoint];
-}
+export const domainEndpoints: Endpoint[] = [list, create, verify, remove];

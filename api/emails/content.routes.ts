@@ -2,9 +2,6 @@ import { z } from 'zod';
 import { readEmailContent } from '../../shared/domain/campaigns/email-content.ts';
 import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { listEmailDeliveries } from '../../shared/domain/webhooks/deliveries.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
-import { linkSignerOf } from '../../shared/sending/compose/links.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { deliverySchema, deliveryView } from '../webhooks/webhooks.schemas.ts';
 import { ownKeyIdOf } from './emails.routes.ts';
@@ -53,31 +50,28 @@ const emailDeliveriesSchema = model('EmailDeliveries', 'The requests that told e
   deliveries: z.array(emailDeliverySchema).describe('The requests, the latest first'),
 });
 
-/** Creates the endpoints about what an email said, and whom it was told to. */
-export function createEmailContentEndpoints(config: Config): Endpoint[] {
-  const deps = { links: linkSignerOf(config), compileEmail: createEmailCompiler() };
-  return [
-    endpoint('getEmailContent', 'GET /emails/:id/content', {
-      roles: ['send', 'marketing', 'support', 'read'],
-      isHeavy: true,
-      summary: 'What an email says: HTML, text, headers and source',
-      description:
-        'An email is 404 whose content is not kept any more (`RETENTION_EMAIL_CONTENT_DAYS`), or whose contact was deleted.',
-      replies: { 200: { description: 'The content', schema: emailContentSchema } },
-      async handle({ em, project, key, params }) {
-        return ok(await readEmailContent(deps, em, project.id, params.id, ownKeyIdOf(key)));
-      },
-    }),
-    endpoint('listEmailDeliveries', 'GET /emails/:id/deliveries', {
-      roles: ['read'],
-      summary: 'The requests to webhooks about an email, the latest first',
-      description: 'At most 100. A request with several events is listed when its first event is about the email.',
-      replies: { 200: { description: 'The requests', schema: emailDeliveriesSchema } },
-      async handle({ em, project, params }) {
-        const { email } = await readEmailStory(em, project.id, params.id);
-        const deliveries = await listEmailDeliveries(em, project.id, email);
-        return ok({ deliveries: deliveries.map((one) => ({ ...deliveryView(one), webhookId: one.endpointId })) });
-      },
-    }),
-  ];
-}
+/** The endpoints about what an email said, and whom it was told to. */
+export const emailContentEndpoints: Endpoint[] = [
+  endpoint('getEmailContent', 'GET /emails/:id/content', {
+    roles: ['send', 'marketing', 'support', 'read'],
+    isHeavy: true,
+    summary: 'What an email says: HTML, text, headers and source',
+    description:
+      'An email is 404 whose content is not kept any more (`RETENTION_EMAIL_CONTENT_DAYS`), or whose contact was deleted.',
+    replies: { 200: { description: 'The content', schema: emailContentSchema } },
+    async handle({ em, project, key, params, deps }) {
+      return ok(await readEmailContent(deps, em, project.id, params.id, ownKeyIdOf(key)));
+    },
+  }),
+  endpoint('listEmailDeliveries', 'GET /emails/:id/deliveries', {
+    roles: ['read'],
+    summary: 'The requests to webhooks about an email, the latest first',
+    description: 'At most 100. A request with several events is listed when its first event is about the email.',
+    replies: { 200: { description: 'The requests', schema: emailDeliveriesSchema } },
+    async handle({ em, project, params }) {
+      const { email } = await readEmailStory(em, project.id, params.id);
+      const deliveries = await listEmailDeliveries(em, project.id, email);
+      return ok({ deliveries: deliveries.map((one) => ({ ...deliveryView(one), webhookId: one.endpointId })) });
+    },
+  }),
+];

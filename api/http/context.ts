@@ -3,16 +3,13 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/database/sql.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { NewAuditEntry } from '../../shared/domain/audit/audit.ts';
+import type { createHandlerTools } from './handler-tools.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
-import type { BatchQueue } from '../../shared/domain/emails/batch-queue.ts';
-import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
-import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
 import type { KeyRole } from '../../shared/pure/key-roles.ts';
 import type { PublicKeyRules } from '../../shared/pure/public-key-rules.ts';
 import type { ClientAddresses, TrackingMode } from '../../shared/pure/project.ts';
 import type { KeyKind } from './api-key.ts';
-import type { Subscriber } from '../subscribe/subscriber.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
 /** The record of one writing request. */
@@ -34,13 +31,8 @@ export interface ApiDeps {
   engagements: EngagementRecorder;
 }
 
-/** What the handlers of endpoints may use: in addition, the work that requests of a project share. */
-export interface HandlerDeps extends ApiDeps {
-  track: Tracker;
-  queueTransactional: TransactionalQueue;
-  queueBatch: BatchQueue;
-  subscribe: Subscriber;
-}
+/** What the handlers of endpoints may use. */
+export type HandlerDeps = ApiDeps & ReturnType<typeof createHandlerTools>;
 
 /** The project of a request, found by its key. */
 export interface RequestProject {

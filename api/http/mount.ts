@@ -70,10 +70,7 @@ interface Outcome {
   send: () => unknown;
 }
 
-interface MountDeps extends HandlerDeps {
-  authenticator: Authenticator;
-  load: Load;
-}
+type MountDeps = HandlerDeps & { authenticator: Authenticator; load: Load };
 
 interface ServeDeps extends MountDeps {
   recordAudit: AuditRecorder;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import { findDelivery, listDeliveries, replay, sendTestEvent } from '../../shared/domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
@@ -9,14 +8,9 @@ import {
   rotateEndpointSecret,
   updateEndpoint,
 } from '../../shared/domain/webhooks/endpoints.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import {
-  createWebhookClient,
-  webhookClientOptions,
-  WebhookRefusedError,
-} from '../../shared/platform/webhook/webhook-client.ts';
+import { WebhookRefusedError } from '../../shared/platform/webhook/webhook-client.ts';
 import { validationError } from '../../shared/pure/app-error.ts';
+import type { HandlerDeps } from '../http/context.ts';
 import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import {
   createdWebhookSchema,
@@ -39,19 +33,15 @@ import {
 
 const endpoint = endpointsOf('Webhooks', 'WEBHOOK_NOT_FOUND');
 
-/** Creates a check of the URLs of endpoints. It throws AppError VALIDATION_ERROR for a URL that may not be called. */
-function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
-  const client = createWebhookClient(webhookClientOptions(config));
-  return async (url) => {
-    if (url === undefined) return;
-    try {
-      await client.check(url, !config.WEBHOOK_ALLOW_HTTP);
-    } catch (error) {
-      if (!(error instanceof WebhookRefusedError)) throw error;
-      const message = `This URL may not be called: ${error.message}`;
-      throw validationError([{ field: 'url', message, code: 'invalid_string' }]);
-    }
-  };
+/** Checks the URL of an endpoint. @throws AppError VALIDATION_ERROR for one that may not be called */
+async function assertCallable(url: string, { webhooks, config }: HandlerDeps): Promise<void> {
+  try {
+    await webhooks.check(url, !config.WEBHOOK_ALLOW_HTTP);
+  } catch (error) {
+    if (!(error instanceof WebhookRefusedError)) throw error;
+    const message = `This URL may not be called: ${error.message}`;
+    throw validationError([{ field: 'url', message, code: 'invalid_string' }]);
+  }
 }
 
 const list = endpoint('listWebhooks', 'GET /webhooks', {
@@ -127,54 +117,47 @@ const sendAgain = endpoint('replayWebhook', 'POST /webhooks/:id/replay', {
   },
 });
 
-/** The webhook endpoints whose writes depend on the configuration. */
-function createWritingEndpoints(config: Config): Endpoint[] {
-  const secrets = createWebhookSecrets(appSecretsOf(config));
-  const assertCallable = createUrlCheck(config);
+const create = endpoint('createWebhook', 'POST /webhooks', {
+  roles: [],
+  summary: 'Have events sent to a URL, signed as the Standard Webhooks specification says',
+  isRemote: true,
+  body: createWebhookBody,
+  replies: { 201: { description: 'The endpoint with its secret', schema: createdWebhookSchema } },
+  async handle({ em, project, body, deps }) {
+    await assertCallable(body.url, deps);
+    const settings = { ...body, description: body.description ?? null };
+    const { endpoint: made, secret } = await createEndpoint(em, project.id, settings, deps.webhookSecrets);
+    return created({ ...webhookView(made), secret });
+  },
+});
 
-  const create = endpoint('createWebhook', 'POST /webhooks', {
-    roles: [],
-    summary: 'Have events sent to a URL, signed as the Standard Webhooks specification says',
-    isRemote: true,
-    body: createWebhookBody,
-    replies: { 201: { description: 'The endpoint with its secret', schema: createdWebhookSchema } },
-    async handle({ em, project, body }) {
-      await assertCallable(body.url);
-      const settings = { ...body, description: body.description ?? null };
-      const { endpoint: made, secret } = await createEndpoint(em, project.id, settings, secrets);
-      return created({ ...webhookView(made), secret });
-    },
-  });
+const patch = endpoint('updateWebhook', 'PATCH /webhooks/:id', {
+  roles: [],
+  summary: 'Change the given fields of an endpoint; it is tried again at once',
+  description: 'An endpoint that is enabled again goes on where it stopped.',
+  isRemote: true,
+  body: patchWebhookBody,
+  replies: { 200: { description: 'The endpoint after the change', schema: webhookSchema } },
+  async handle({ em, project, params, body, deps }) {
+    const { url } = await findEndpoint(em, project.id, params.id);
+    if (body.url !== undefined && body.url !== url) await assertCallable(body.url, deps);
+    return ok(webhookView(await updateEndpoint(em, project.id, params.id, body)));
+  },
+});
 
-  const patch = endpoint('updateWebhook', 'PATCH /webhooks/:id', {
-    roles: [],
-    summary: 'Change the given fields of an endpoint; it is tried again at once',
-    description: 'An endpoint that is enabled again goes on where it stopped.',
-    isRemote: true,
-    body: patchWebhookBody,
-    replies: { 200: { description: 'The endpoint after the change', schema: webhookSchema } },
-    async handle({ em, project, params, body }) {
-      const { url } = await findEndpoint(em, project.id, params.id);
-      if (body.url !== url) await assertCallable(body.url);
-      return ok(webhookView(await updateEndpoint(em, project.id, params.id, body)));
-    },
-  });
+const rotate = endpoint('rotateWebhookSecret', 'POST /webhooks/:id/rotate-secret', {
+  roles: [],
+  summary: 'Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both',
+  body: rotateSecretBody,
+  replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
+  async handle({ em, project, params, body: { overlapHours }, deps }) {
+    const change = { overlapHours, secrets: deps.webhookSecrets };
+    const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, change);
+    return ok({ secret, previousSecretExpiresAt: previousSecretUntil.toISOString() });
+  },
+});
 
-  const rotate = endpoint('rotateWebhookSecret', 'POST /webhooks/:id/rotate-secret', {
-    roles: [],
-    summary: 'Replace the secret of an endpoint; for a day, or `overlapHours`, requests are signed with both',
-    body: rotateSecretBody,
-    replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
-    async handle({ em, project, params, body: { overlapHours } }) {
-      const change = { overlapHours, secrets };
-      const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, change);
-      return ok({ secret, previousSecretExpiresAt: previousSecretUntil.toISOString() });
-    },
-  });
-  return [create, patch, rotate];
-}
-
-/** The endpoints of webhooks. */
-export function createWebhookEndpoints(config: Config): Endpoint[] {
-  return [list, get, ...createWritingEndpoints(config), remove, test, sendAgain, deliveries, delivery];
-}
+export const webhookEndpoints: Endpoint[] = [
+  ...[list, get, create, patch, rotate, remove],
+  ...[test, sendAgain, deliveries, delivery],
+];

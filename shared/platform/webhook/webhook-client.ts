@@ -226,7 +226,7 @@ function createGuard(options: WebhookClientOptions) {
     return new Agent({ connect, pipelining, maxHeaderSize: BODY_BYTES_MAX });
   }
 
-  return { callableAddresses /** Whether an address is in one of the allowed networks. */, isListed, pinnedAgent };
+  return { callableAddresses, isListed, pinnedAgent };
 }
 
 type Guard = ReturnType<typeof createGuard>;
