@@ -21,7 +21,15 @@ import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
 import { addTemporalCommands } from './temporal-commands.ts';
 import { addWarmUpCommands } from './warm-up-commands.ts';
-import { everpostVersion } from './version.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { projectRoot } from '../shared/platform/paths.ts';
+
+function everpostVersion(): string {
+  const text = readFileSync(path.join(projectRoot, 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
 
 const COMMANDS = [
   addProjectCommands,

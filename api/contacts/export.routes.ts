@@ -103,5 +103,4 @@ const exportContact = endpoint('exportContact', 'GET /contacts/:id/export', {
   },
 });
 
-/** The endpoint that exports a contact. */
 export const contactExportEndpoints: Endpoint[] = [exportContact];

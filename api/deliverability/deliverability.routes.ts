@@ -132,5 +132,4 @@ const deliverability = endpoint('getDeliverability', 'GET /deliverability', {
   },
 });
 
-/** The endpoint of deliverability. */
 export const deliverabilityEndpoints: Endpoint[] = [deliverability];

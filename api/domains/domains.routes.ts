@@ -10,7 +10,19 @@ import {
 } from '../../shared/domain/domains/sender-domains.ts';
 import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { domainSchema, domainView } from './domain.view.ts';
-import { createDomainBody, projectIdParams } from './domains.schemas.ts';
+import { domainNameSchema } from '../../shared/domain/domains/domain-name.ts';
+
+const createDomainBody = z.object({
+  domain: domainNameSchema.meta({
+    description: 'The domain after the @ of sender addresses',
+    examples: ['mail.example.com'],
+  }),
+  projectId: z.uuid().optional().describe('The project of the key, which is also the default'),
+});
+
+const projectIdParams = z.object({
+  projectId: z.union([z.uuid(), z.literal('current')]).describe('The project of the key, or `current`'),
+});
 
 const endpoint = endpointsOf('Domains', 'DOMAIN_NOT_FOUND');
 

@@ -34,7 +34,6 @@ export const eventStatsSchema = z.array(
 
 export const eventNameParams = z.object({ eventName: z.string() });
 
-/** An event by its name, of the contact with an id or of nobody. */
 const namedEventBody = model('NamedEvent', 'An event by its name, of a contact by its id or of nobody', {
   name: trackedNameSchema,
   contactId: z.uuid().optional(),

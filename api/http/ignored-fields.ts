@@ -7,7 +7,6 @@ import { model } from '../../shared/pure/model.ts';
 /** The response header with the fields of a request that its endpoint does not know. */
 export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 
-/** One field of a request that was ignored. */
 export const ignoredFieldSchema = model('IgnoredField', 'A field of the request that had no effect', {
   field: z.string().describe('its path, such as `attachments.0.name`'),
   message: z.string(),

@@ -6,7 +6,6 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
 
-/** The key that made a request. */
 export const ownKeySchema = model('OwnKey', 'The key that made the request', {
   id: z.uuid(),
   name: z.string().meta({ examples: ['Shop server'] }),

@@ -6,11 +6,55 @@ import { ignoredFieldSchema } from '../http/ignored-fields.ts';
 import { addExamples } from './add-examples.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ApiExamples } from './examples.ts';
-import { linksOf } from './links.ts';
 import { refineSchemas } from './refine-schemas.ts';
 import { HEADERS, headersOf } from './response-headers.ts';
-import { TAGS } from './tags.ts';
 import { stepWebhook, webhookEvent } from './webhooks.ts';
+import { itemOf } from '../http/location.ts';
+
+/** A link to the endpoint that reads the record whose id is in a field of the answer. */
+function linkTo(target: Endpoint | undefined, field: string) {
+  if (target?.method !== 'get') return {};
+  const names = [...target.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const parameters = Object.fromEntries(
+    names.map((name, index) => [
+      name,
+      index === names.length - 1 ? `$response.body#${field}` : `$request.path.${name}`,
+    ]),
+  );
+  const { operationId, summary } = target;
+  return { links: { [operationId]: { operationId, description: summary, parameters } } };
+}
+
+/** The links of an answer: to the endpoint that reads the new record, or to the one that polls the job. */
+function linksOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
+  const data = definition.hasEnvelope ? '/data' : '';
+  if (status === 201) return linkTo(itemOf(definition, endpoints), `${data}/id`);
+  if (status !== 202) return {};
+  const jobPath = definition.multipart ? '/contacts/import/:jobId' : '/contacts/bulk/:jobId';
+  return linkTo(
+    endpoints.find(({ path }) => path === jobPath),
+    `${data}/jobId`,
+  );
+}
+
+/** The chapters of the reference. */
+const TAGS = [
+  { name: 'Public API', description: 'Sending, tracking and verifying: what an application calls every day.' },
+  { name: 'Contacts', description: 'The people a project writes to, their custom data, imports and bulk operations.' },
+  { name: 'Topics', description: 'What contacts may join and leave on their own, such as newsletters.' },
+  { name: 'Templates', description: 'Content that emails are made from, with placeholders.' },
+  { name: 'Campaigns', description: 'One email to many contacts, now or later.' },
+  { name: 'Segments', description: 'Groups of contacts: those that fit a condition, or a list.' },
+  { name: 'Workflows', description: 'Automations: steps that a contact goes through after an event.' },
+  { name: 'Events', description: 'What contacts have done, and what happened to their email.' },
+  { name: 'Domains', description: 'Domains to send from, and the DNS records that prove that they are yours.' },
+  { name: 'Suppressions', description: 'Addresses that get no email, and how to undo mistaken bounces.' },
+  { name: 'Webhooks', description: 'Endpoints of yours that events are sent to, signed and in order.' },
+  { name: 'Activity', description: 'A feed of what has happened in the project, and figures for charts.' },
+  { name: 'Emails', description: 'Every email with its state, its history, and why it waits.' },
+  { name: 'Projects', description: 'The project of the key.' },
+  { name: 'Keys', description: 'Keys with names and roles, and who did what.' },
+];
 
 const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 

@@ -1,12 +1,65 @@
 import { query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
-import { date, number, text } from '../../shared/database/tables.ts';
+import { date, number, text, tables } from '../../shared/database/tables.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
-import { domainFindings } from './domain-findings.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
-import { hiddenSessionFindings, httpWebhookFindings } from './webhook-findings.ts';
+import type { RecordPurpose } from '../../shared/domain/domains/dns-records.ts';
+import { findDomainFaults } from '../../shared/domain/domains/domain-health.ts';
+
+/** Webhook endpoints whose events cross the public internet in clear. They keep working, because they are there. */
+async function httpWebhookFindings(em: Em): Promise<Finding[]> {
+  const rows = await query(
+    em,
+    sql`
+      select id, count(*) over ()::int as total from webhook_endpoint where enabled and url ilike 'http://%'
+      order by id limit 3`,
+    { id: tables.webhookEndpoint.id, total: number },
+  );
+  const [first] = rows;
+  if (!first) return [];
+  const names = `${rows.map(({ id }) => id).join(', ')}${first.total > rows.length ? ' and others' : ''}`;
+  const text = `${first.total} ${first.total === 1 ? 'endpoint has' : 'endpoints have'} an http URL: ${names}`;
+  return [
+    warn('webhooks', text, 'Give them https URLs, unless they are in a network of yours: their events hold addresses.'),
+  ];
+}
+
+/** Sessions whose transactions this role may not see. Erasures wait for the transactions that they see. */
+async function hiddenSessionFindings(em: Em): Promise<Finding[]> {
+  const row = await queryOne(
+    em,
+    sql`
+      select count(*)::int as count, current_user::text as role from pg_stat_activity a
+      where datname = current_database() and usesysid is not null and not pg_has_role(current_user, 'pg_read_all_stats', 'usage')
+        and not pg_has_role(current_user, usesysid, 'usage')`,
+    { count: number, role: text },
+  );
+  if (!row || row.count === 0) return [];
+  const problem = `${row.count} sessions belong to roles that ${row.role} may not watch: erasures do not wait for them`;
+  return [warn('database roles', problem, `Run \`grant pg_read_all_stats to "${row.role}"\` in PostgreSQL.`)];
+}
+
+const AREA = 'sender domains';
+/** Faults that are named; a longer list helps nobody. */
+const NAMED_MAX = 20;
+
+/** What each sender domain lacks, as its last check in DNS found it: the signature, and records. */
+async function domainFindings(em: Em, inboundDomain: string | undefined): Promise<Finding[]> {
+  const wanted: RecordPurpose[] = ['DKIM', 'DMARC', ...(inboundDomain === undefined ? [] : (['RETURN_PATH'] as const))];
+  const { faults, total } = await findDomainFaults(em, wanted, NAMED_MAX);
+  if (total === 0) return [ok(AREA, `all that may send are signed and have ${wanted.join(', ').replace('_', '-')}`)];
+  const findings = faults.map(({ domain, projectId, isUnsigned, missing }) => {
+    const lack = missing.length > 0 ? `no ${missing.join(', ')} record found` : 'all records were found just now';
+    const state = isUnsigned ? `is trusted and sends unsigned: ${lack}` : `is signed: ${lack}`;
+    const action = `\`everpost domain list ${projectId}\` prints the records to publish.`;
+    return warn(AREA, `${domain} ${state}`, action);
+  });
+  const rest = total - faults.length;
+  if (rest > 0) findings.push(warn(AREA, `${rest} more domains lack something`, 'Publish the records of these first.'));
+  return findings;
+}
 
 const STATEMENT_MS = 4_000;
 const LIMITS = { statementMs: STATEMENT_MS, lockMs: 1_000, idleInTransactionMs: STATEMENT_MS, transactionMs: 8_000 };

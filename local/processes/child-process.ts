@@ -25,7 +25,6 @@ export interface ChildSpec {
   /** How long an orderly stop may take before SIGKILL, in milliseconds; 15,000 when absent. */
   stopTimeoutMs?: number;
   guard: ProcessGuard;
-  /** Called for every line the child writes. */
   onLine?: (line: string) => void;
   /** Called as soon as there is a process, so that the caller can stop it. */
   onSpawn?: ((child: ManagedChild) => void) | undefined;

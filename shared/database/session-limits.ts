@@ -2,7 +2,6 @@ import type { ClientBase, QueryConfig } from 'pg';
 
 /** How long PostgreSQL lets a session work, in milliseconds. */
 export interface SessionLimits {
-  /** One statement. */
   statementMs: number;
   /** Waiting for one lock. */
   lockMs: number;

@@ -5,7 +5,6 @@ export interface GatherOptions<Item, Result> {
    * @returns one result for each item, in their order
    */
   write: (items: Item[], isFirst: boolean) => Promise<readonly Result[]>;
-  /** The most items of a group. */
   itemsMax: number;
   /** The most octets of a group. A larger item is a group of its own. */
   octets?: { max: number; of: (item: Item) => number };

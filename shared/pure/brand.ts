@@ -6,7 +6,6 @@ import { LIMITS } from './limits.ts';
  * What recipients see of the project that sends to them: in the footer of MARKETING email and on the project's pages.
  */
 export interface Brand {
-  /** The display name, or the name of the project where no display name is set. */
   name: string;
   /** The display name; null where none is set. The name of the project may be for operators only. */
   displayName: string | null;

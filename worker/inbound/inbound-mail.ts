@@ -30,11 +30,9 @@ export interface InboundMailDeps {
   logger: Logger;
   links: LinkSigner;
   verp: Verp;
-  /** INBOUND_DOMAIN. */
   domain: string;
   /** Finds the keys of signatures. */
   dns: Pick<DnsResolver, 'txt'>;
-  /** FBL_SOURCES. */
   fblSources: readonly string[];
   /** Forwards email to the operator; without it such email is refused. */
   operatorMail?: OperatorMail | undefined;

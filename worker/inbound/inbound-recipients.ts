@@ -25,7 +25,6 @@ export type FindRecipient = (
 export interface RecipientOptions {
   em: () => Em;
   verp: Verp;
-  /** INBOUND_DOMAIN. */
   domain: string;
   /** Whether there is an operator who reads email (OPERATOR_EMAIL). */
   hasOperator: boolean;

@@ -1,9 +1,22 @@
 import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
-import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import { query, sql, type SqlFragment, type Em, joinSql } from '../../database/sql.ts';
 import { number, oneOf, text } from '../../database/tables.ts';
 import { eventNames } from '../events/event-names.ts';
-import { FIRST_OF_EMAIL, FIRST_OF_HUMAN } from './first-of-email.ts';
+
+/** Conditions on a row of `event`. Each is true for at most one event of an email. */
+const FIRST_OPEN = sql`(name = 'email.open' and data->>'isFirstOpen' = 'true')`;
+const FIRST_CLICK = sql`(name = 'email.click' and data->>'isFirstClick' = 'true')`;
+const HARD_BOUNCE = sql`(name = 'email.bounce' and data->>'bounceType' = 'hard')`;
+
+/** Any of them: exactly the predicate of the index `event_first_of_mail`. */
+const FIRST_OF_EMAIL = sql`(${joinSql([FIRST_OPEN, FIRST_CLICK, HARD_BOUNCE], ' or ')})`;
+
+/**
+ * Events that are the first of a person or the first of all, but not both: exactly the predicate of the index
+ * `event_first_of_human`.
+ */
+const FIRST_OF_HUMAN = sql`(data->>'isFirstHumanOpen' is not null or data->>'isFirstHumanClick' is not null)`;
 
 /**
  * Opened, clicked and bounced count each email once, whatever the number of its events. Those of people leave machines

@@ -11,7 +11,7 @@ import { executionCount } from './execution-count.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findAutomation, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
 
 export interface AutomationListQuery {
   page: number;
@@ -85,12 +85,7 @@ export async function createAutomation(
   { allowReentry = false, triggerHumanOnly = false, ...input }: NewAutomation,
 ): Promise<Automation> {
   return inTransaction(em, async (tx) => {
-    await assertBelowLimit(tx, {
-      rows: sql`from automation where project_id = ${projectId}`,
-      limit: LIMITS.automationsPerProject,
-      field: 'name',
-      what: 'workflows in a project',
-    });
+    await assertRoom(tx, projectId, 'automation');
     const automation = tx.create(AutomationEntity, { projectId, allowReentry, triggerHumanOnly, ...input });
     await tx.flush();
     tx.create(AutomationStepEntity, {

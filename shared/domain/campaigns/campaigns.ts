@@ -22,7 +22,7 @@ import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
 
 /** The fields of a campaign that a caller sets; a PUT replaces all of them. */
 export interface CampaignInput {
@@ -97,15 +97,6 @@ function withOwnAudience(input: CampaignInput): CampaignInput {
   };
 }
 
-async function assertCampaignLimit(em: Em, projectId: string): Promise<void> {
-  await assertBelowLimit(em, {
-    rows: sql`from campaign where project_id = ${projectId}`,
-    limit: LIMITS.campaignsPerProject,
-    field: 'name',
-    what: 'campaigns in a project',
-  });
-}
-
 /** Checks that one more campaign may be active. @throws AppError VALIDATION_ERROR while too many others are active */
 export async function assertActiveCampaignLimit(em: Em, projectId: string, campaignId: string): Promise<void> {
   await assertBelowLimit(em, {
@@ -125,7 +116,7 @@ export async function assertActiveCampaignLimit(em: Em, projectId: string, campa
 export async function createCampaign(em: Em, projectId: string, input: CampaignInput): Promise<Campaign> {
   return inTransaction(em, async (tx) => {
     await assertSendable(tx, projectId, input);
-    await assertCampaignLimit(tx, projectId);
+    await assertRoom(tx, projectId, 'campaign');
     const campaign = tx.create(CampaignEntity, { ...withOwnAudience(input), projectId });
     await tx.flush();
     return findCampaign(tx, projectId, campaign.id);
@@ -196,7 +187,7 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
   return inTransaction(em, async (tx) => {
     const original = await findCampaign(tx, projectId, campaignId);
     const { audienceType, audienceCondition, segmentId } = original;
-    await assertCampaignLimit(tx, projectId);
+    await assertRoom(tx, projectId, 'campaign');
     const copy = tx.create(CampaignEntity, {
       projectId,
       ...contentOf(original),

@@ -161,7 +161,6 @@ export interface ContactRow {
   /** What sets the subscription; rows with the same cause share one object. */
   cause: SubscriptionCause;
   patch: DataPatch;
-  /** An event to record for the contact. */
   event?: { id: string; name: string; data: Record<string, unknown> };
 }
 

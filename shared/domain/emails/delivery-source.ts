@@ -32,7 +32,6 @@ export interface DeliverySourceDeps {
   identities: SendingIdentities;
 }
 
-/** Emails of a delivery. */
 export interface DeliveryEmails {
   deliveryId: string;
   projectId: string;

@@ -16,7 +16,6 @@ const LINK_CONTACT = {
   email: text,
   subscribed: boolean,
   data: jsonAs<Record<string, unknown>>(),
-  /** The brand of the project. */
   brand: jsonAs<Brand>(),
   clientAddresses: tables.project.clientAddresses,
 };

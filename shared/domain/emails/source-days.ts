@@ -22,7 +22,6 @@ const SOURCE_DAY = { ...pick(tables.sourceDay, 'source', 'provider'), day: text,
 /** What a provider made of the emails of a source on a day, such as `2026-11-30` in UTC. */
 export type SourceDay = RowOf<typeof SOURCE_DAY>;
 
-/** Which days are read. */
 export interface SourceDayFilter {
   /** The first and the last day, in UTC. */
   from: string;

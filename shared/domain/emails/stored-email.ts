@@ -98,7 +98,6 @@ function fileRows(files: StoredFile[]): SqlFragment {
       ${files.map(({ submission }) => jsonOrNull(submission))}::jsonb[])`;
 }
 
-/** An email with its sender. */
 export type SentEmail = RenderedEmail & { sender: EmailSender };
 
 const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : json(value));

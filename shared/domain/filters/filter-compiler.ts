@@ -20,7 +20,27 @@ import {
 import { assertFilter, INLINED_FILTERS_MAX, type FilterScope } from './filter-semantics.ts';
 import { filterCost } from './filter-size.ts';
 import { inlinedSegment, type SegmentForFilter } from './segment-references.ts';
-import { valueAtPath } from './value-at-path.ts';
+
+/**
+ * The value at a dotted path of a JSON value, by the rules of the database function `everpost_field`: own keys only,
+ * the longest key first, and null counts as missing.
+ */
+function valueAtPath(node: unknown, path: string): unknown {
+  if (typeof node !== 'object' || node === null || Array.isArray(node)) return undefined;
+  const whole = ownValue(node, path);
+  if (whole !== undefined && whole !== null) return whole;
+  const keys = path.split('.');
+  for (let cut = keys.length - 1; cut > 0; cut -= 1) {
+    const inner = ownValue(node, keys.slice(0, cut).join('.'));
+    const found = valueAtPath(inner, keys.slice(cut).join('.'));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ownValue(node: object, key: string): unknown {
+  return Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined;
+}
 
 export interface CompileFilterOptions {
   /** The present for every time window of the condition. */

@@ -1,8 +1,7 @@
 import { randomBytes, hash } from 'node:crypto';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { isPublicRole, type KeyRole } from '../../pure/key-roles.ts';
-import { LIMITS } from '../../pure/limits.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertRoom } from '../../database/row-limit.ts';
 import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { KeyEntity, type Key } from './key.entity.ts';
 
@@ -69,12 +68,7 @@ export async function createKey(
   assertSettings(input.role, input);
   return inTransaction(em, async (tx) => {
     await lockKeys(tx, projectId);
-    await assertBelowLimit(tx, {
-      rows: sql`from api_key where project_id = ${projectId}`,
-      limit: LIMITS.keysPerProject,
-      field: 'name',
-      what: 'keys in a project',
-    });
+    await assertRoom(tx, projectId, 'api_key');
     const secret = generateKey(input.role, keyMark);
     const key = tx.create(KeyEntity, { ...input, projectId, keyHash: hashKey(secret) });
     await tx.flush();

@@ -2,10 +2,9 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { AppError } from '../../pure/app-error.ts';
 import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
-import { LIMITS } from '../../pure/limits.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertRoom } from '../../database/row-limit.ts';
 import { likePattern, query, queryCount, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
@@ -60,15 +59,6 @@ export async function findTemplate(em: Em, projectId: string, templateId: string
   return template;
 }
 
-async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
-  await assertBelowLimit(em, {
-    rows: sql`from template where project_id = ${projectId}`,
-    limit: LIMITS.templatesPerProject,
-    field: 'name',
-    what: 'templates in a project',
-  });
-}
-
 /**
  * Creates a template.
  * @throws AppError SENDER_DOMAIN_REFUSED, TOPIC_NOT_FOUND, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR
@@ -79,7 +69,7 @@ export async function createTemplate(em: Em, projectId: string, content: NewTemp
     await assertTemplateSyntax(content);
     await assertEmailTopic(tx, projectId, content);
     await assertSenderDomain(tx, projectId, content.from);
-    await assertRoomForTemplate(tx, projectId);
+    await assertRoom(tx, projectId, 'template');
     const template = tx.create(TemplateEntity, { projectId, ...content });
     await tx.flush();
     return template;
@@ -122,7 +112,7 @@ export async function deleteTemplate(em: Em, projectId: string, templateId: stri
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
   return inTransaction(em, async (tx) => {
     const original = await findTemplate(tx, projectId, templateId);
-    await assertRoomForTemplate(tx, projectId);
+    await assertRoom(tx, projectId, 'template');
     await assertEmailTopic(tx, projectId, original);
     const copy = tx.create(TemplateEntity, { projectId, ...contentOf(original), name: copyName(original.name) });
     await tx.flush();

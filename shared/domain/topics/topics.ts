@@ -2,7 +2,7 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertRoom } from '../../database/row-limit.ts';
 import { likePattern, query, sql, type Em } from '../../database/sql.ts';
 import { TopicEntity, type Topic } from './topic.entity.ts';
 
@@ -57,12 +57,7 @@ export async function holdTopic(tx: Em, projectId: string, topicId: string): Pro
 
 /** Creates a topic. @throws AppError CONFLICT for a key that exists, VALIDATION_ERROR beyond the limit */
 export async function createTopic(em: Em, projectId: string, input: NewTopic): Promise<Topic> {
-  await assertBelowLimit(em, {
-    rows: sql`from topic where project_id = ${projectId}`,
-    limit: LIMITS.topicsPerProject,
-    field: 'key',
-    what: 'topics in a project',
-  });
+  await assertRoom(em, projectId, 'topic');
   const topic = em.create(TopicEntity, { projectId, texts: {}, ...input });
   await em.flush().catch((error: unknown) => {
     if (!isUniqueViolation(error, 'topic_project_id_key_key')) throw error;

@@ -1,9 +1,8 @@
 import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError, validationError } from '../../pure/app-error.ts';
-import { LIMITS } from '../../pure/limits.ts';
 import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
-import { assertBelowLimit } from '../../database/row-limit.ts';
+import { assertRoom } from '../../database/row-limit.ts';
 import { columnsOf, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { date, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
@@ -64,12 +63,7 @@ export async function createEndpoint(
   secrets: WebhookSecrets,
 ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
   await assertKnownEvents(em, projectId, settings.events);
-  await assertBelowLimit(em, {
-    rows: sql`from webhook_endpoint where project_id = ${projectId}`,
-    limit: LIMITS.webhooksPerProject,
-    field: 'url',
-    what: 'webhook endpoints in a project',
-  });
+  await assertRoom(em, projectId, 'webhook_endpoint');
   const [id, secret] = [uuidV7(), createWebhookSecret()];
   const { url, events, description, enabled, batchSize } = settings;
   const endpoint = await queryOne(

@@ -53,7 +53,6 @@ export interface HookPage {
   events: HookEvent[];
   /** The number of the last event that was read; undefined when there was none. */
   lastNo: string | undefined;
-  /** How many events were read. */
   seen: number;
 }
 

@@ -11,7 +11,6 @@ export interface WorkflowStart {
   summary: string;
   /** Further search attributes. */
   attributes?: SearchAttributeIds;
-  /** One of `PRIORITIES`. */
   priority: number;
   /** Whether a closed workflow is always followed by another one of the same id, not only for the rows of a restart. */
   isRepeatable?: boolean;

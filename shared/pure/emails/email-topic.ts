@@ -6,7 +6,6 @@ export interface EmailTopic {
   id: string;
   defaultSubscription: DefaultSubscription;
   name: string;
-  /** Its name in other languages. */
   texts: Partial<Record<Language, { name: string }>>;
 }
 

@@ -18,7 +18,6 @@ import { trackHtml } from './tracked-html.ts';
 
 export interface EmailSource {
   subject: string;
-  /** HTML with placeholders. */
   html: string;
   /** The text/plain part that the author wrote, with placeholders; without it the part is derived from the HTML. */
   text?: string | null;

@@ -1,3 +1,4 @@
+import { stripTags } from '../compose/strip-tags.ts';
 import { DIAGNOSTIC_LENGTH_MAX, readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 import { isMailServer } from './automatic-message.ts';
@@ -18,26 +19,6 @@ function isOriginal(part: MimeEntity): boolean {
   return ORIGINAL_TYPES.test(part.contentType) || part.field('received') !== '';
 }
 
-/** The text of HTML, without its elements. */
-function textOfHtml(html: string): string {
-  const body = html.replace(/<(style|script|title)\b[^<]*<\/\1>/gi, ' ');
-  const text = body
-    .split('<')
-    .map((piece, index) => {
-      if (index === 0) return piece;
-      const end = piece.indexOf('>');
-      return `${/^\/?(?:p|div|br|tr|li|h\d|table)\b/i.test(piece) ? '\n' : ' '}${end === -1 ? '' : piece.slice(end + 1)}`;
-    })
-    .join('');
-  return text
-    .replace(/&(?:nbsp|#160|#xa0);/gi, ' ')
-    .replace(/&(?:lt|#60);/gi, '<')
-    .replace(/&(?:gt|#62);/gi, '>')
-    .replace(/&(?:quot|#34);/gi, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/gi, '&');
-}
-
 /** The text of a report before the returned message. */
 export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[]): string {
   const original = parts.findIndex(isOriginal);
@@ -47,7 +28,7 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
   const among = parts.length === 0 ? [message] : before;
   const plain = among.filter(isText).map(decodeText).join('\n\n');
   const html = (): string => among.filter(isHtml).map(decodeText).join('\n\n').slice(0, HTML_LENGTH_MAX);
-  const text = plain.trim() === '' ? textOfHtml(html()) : plain;
+  const text = plain.trim() === '' ? stripTags(html()) : plain;
   const read = text.slice(0, TEXT_LENGTH_MAX).trim();
   const ends = [ORIGINAL_MARKS, ORIGINAL_FIELDS].map((mark) => mark.exec(read)?.index ?? -1).filter((end) => end > 20);
   return read.slice(0, ends.length > 0 ? Math.min(...ends) : read.length).trim();

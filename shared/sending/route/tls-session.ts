@@ -28,7 +28,6 @@ export interface TlsDemand {
 
 export interface TlsSessionResult {
   type: TlsResultType;
-  /** The host, and its address. */
   host?: string;
   address?: string;
   reason?: string;

@@ -43,6 +43,11 @@ export interface RefusalRule {
   isFinal?: true;
 }
 
+/** Rules for one kind of refusal. */
+export function rulesOf(kind: RefusalKind, rules: readonly Omit<RefusalRule, 'kind'>[]): readonly RefusalRule[] {
+  return rules.map((rule) => ({ kind, ...rule }));
+}
+
 /** One pattern from several alternatives, so that a long rule can be read line by line. */
 export function anyOf(...alternatives: RegExp[]): RegExp {
   return new RegExp(alternatives.map((each) => each.source).join('|'), 'u');

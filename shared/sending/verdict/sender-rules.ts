@@ -1,4 +1,4 @@
-import { anyOf, type RefusalRule } from './refusal-rule.ts';
+import { anyOf, rulesOf } from './refusal-rule.ts';
 
 const SPAM =
   /(?:\b|_)(?:spam|junk|bulk)(?!-?(?:cop|haus))|\bube\b|\buce\b|phish|spoof|impersonat|classified as|content (?:filter|reject|restrict|den(?:y|ied)|block|not (?:allowed|accept))|objectionable|bad content|(?:message|mail)(?: content)? (?:was |has been |is )?(?:filtered|rejected by (?:the )?(?:content|filter))|advertis|\b(?:dt|mi|hl|rp|dm|sc):[a-z]{2,4}\b|spamvertised|反垃圾|垃圾邮件|垃圾郵件|スパム|迷惑メール|스팸|спам|нежелательн/u;
@@ -17,10 +17,9 @@ const WRONG_WORD =
 /**
  * The server, or a filter of the recipient, objects to the sender or the message. Nothing is known about the address.
  */
-export const SENDER_RULES: readonly RefusalRule[] = [
+export const SENDER_RULES = rulesOf('sender', [
   {
     id: 'too-large',
-    kind: 'sender',
     isFinal: true,
     source: 'RFC 3463 sections 3.3 (X.2.3) and 3.4 (X.3.4), RFC 1870',
     words: anyOf(
@@ -31,16 +30,14 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'no-smtputf8',
-    kind: 'sender',
     isFinal: true,
     source: 'RFC 6531 section 3.5, Postfix, Exim, Gmail',
     words: /smtputf8|(?:non-ascii|utf-?8|internationali[sz]ed) (?:\S+ )?(?:address|header|mailbox|local)/,
   },
-  { id: 'no-smtputf8-status', kind: 'sender', isFinal: true, source: 'the same', enhanced: /^5\.6\.(?:[789]|10)$/ },
-  { id: 'too-large-status', kind: 'sender', isFinal: true, source: 'RFC 3463', enhanced: /^5\.(?:2\.3|3\.4)$/ },
+  { id: 'no-smtputf8-status', isFinal: true, source: 'the same', enhanced: /^5\.6\.(?:[789]|10)$/ },
+  { id: 'too-large-status', isFinal: true, source: 'RFC 3463', enhanced: /^5\.(?:2\.3|3\.4)$/ },
   {
     id: 'listed',
-    kind: 'sender',
     source: 'Postfix reject_rbl_client, Spamhaus, Barracuda, SpamCop, Proofpoint, Microsoft, Trend Micro',
     words: anyOf(
       /block(?:ed)?[- _]?list|black[- ]?list|deny[- ]?list|\b(?:dns|uri|s|x|z)bl\b|\brbl\b|\bcbl\b|(?<!not )(?<!isn't )listed (?:in|by|on|at)|dnsbl|\bers-\w+|bypass list/,
@@ -54,7 +51,6 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'listed-language',
-    kind: 'sender',
     source:
       'Mail.ru, Yandex, QQ, T-Online, Orange, Libero: the address in the text is the IP address of the connection',
     words:
@@ -62,23 +58,20 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'reputation',
-    kind: 'sender',
     source: 'Gmail, Cisco Talos, Mimecast, Yahoo (TSS), T-Online',
     words:
       /reputation|suspicio|permanently deferred|unsolicited|poor (?:sender )?score|abus(?:e|ive)\b(?! desk)(?!@)|user complaints|unusual (?:rate|sending|traffic|activity)|ask your (?:postmaster|isp|provider)|bad (?:sender|ip|karma)|too many (?:complaints|spam)/,
   },
   {
     id: 'spam-content',
-    kind: 'sender',
     isFinal: true,
     source: 'SpamAssassin, Mail.ru, Zoho, T-Online: after the content, the reply is about this message',
     stages: ['data', 'report'],
     words: SPAM,
   },
-  { id: 'spam', kind: 'sender', source: 'the same; before the content, the reply is about the sender', words: SPAM },
+  { id: 'spam', source: 'the same; before the content, the reply is about the sender', words: SPAM },
   {
     id: 'malware',
-    kind: 'sender',
     isFinal: true,
     source: 'ClamAV, Exim, Postfix, Amavis',
     words:
@@ -86,7 +79,6 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'malformed-content',
-    kind: 'sender',
     isFinal: true,
     source: 'RFC 5322, RFC 2045, in the words of Gmail, Exim, Exchange',
     words:
@@ -94,7 +86,6 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'authentication',
-    kind: 'sender',
     source: 'RFC 7208 (SPF), RFC 6376 (DKIM), RFC 7489 (DMARC), RFC 7372, in the words of Gmail, Microsoft, Yandex',
     words: anyOf(
       /\bspf\b|sender policy framework|\bdkim\b|domainkeys|\bdmarc\b|dmarcrejection|\barc\b seal|\bsenderid\b|sender id\b/,
@@ -104,7 +95,6 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'sending-host',
-    kind: 'sender',
     source: 'Exim, Postfix, GMX, Mail.ru, qmail',
     words: anyOf(
       /\bptr\b|reverse[- ](?:dns|lookup|hostname|mapping|name|address)|\brdns\b|dynamic (?:ip|address|host)|generic (?:dns|ptr|host|rdns)|dynamically assigned|residential|dial-?up|domain may not exist or dns check/,
@@ -113,14 +103,12 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'relaying',
-    kind: 'sender',
     source: 'Sendmail, Postfix, Exim, Exchange, qmail',
     words:
       /\brelay(?:ing)?\b(?! recipient)[^.;]{0,40}?\b(?:den(?:y|ied)|prohibit|not|n['’]t|refus|reject|access|disallow|fail|block|attempt|authori)|(?:not|n['’]t|unable|cannot|denied|deny|refus\w*|unauthori[sz]ed|no|open|prohibit\w*|allow\w*|attempt\w*|local) (?:\S+ ){0,4}?relay(?!ed)|\brelay(?:ing)?[.!]?$|not (?:a )?local (?:domain|recipient|host)|rcpthosts|tenantattribution|not configured to (?:accept|handle|receive)|(?:domain|host|we) (?:is |are |do(?:es)? )?not (?:\S+ )?(?:handle|host|serve|relay)|not (?:a )?(?:hosted|gateway)|open proxy|non-local/,
   },
   {
     id: 'sender-address',
-    kind: 'sender',
     source: 'Postfix, Exim, qmail, Gmail, Amazon SES, Orange',
     words: anyOf(
       /\b(?:(?:sender|return[- ]path|reverse-?path|mail ?from|originator|expéditeur|emetteur|absender)\b(?: \S+){0,4}?|from:?(?: (?:address|domain|field|header|user|host)\b(?: \S+){0,3}?)?) (?:is |was |has been |be |must |could |does |do )*(?:not |n['o]t |un|in|non)(?:valid|verified|verif|known|allowed|exist|accept|resolv|authori|registered|permitted|match|found|listed|trusted|deliverable)/,
@@ -131,7 +119,6 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'sender-address-language',
-    kind: 'sender',
     source: 'Orange, La Poste, Free, web.de, Libero, UOL, mail.ru, QQ, docomo',
     words: anyOf(
       new RegExp(`(?:${SENDER_WORD})[^.;。]{0,40}(?:${REFUSED_WORD})`, 'u'),
@@ -140,21 +127,18 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'sending-rate',
-    kind: 'sender',
     source: 'Gmail, Outlook, GoDaddy, Amazon SES, QQ, Yahoo',
     words:
       /rate[- ]?(?:limit|control)|too many (?:recipients|messages|mails|emails|e-mails|invalid|bad|unknown|errors|failed|rcpt|commands|unrecogni|unsuccess|requests|attempts|sent)|(?:sending|daily|hourly|message|sender) (?:\S+ )?(?:limit|quota|rate|frequency)|frequency (?:is )?limit|sent too many|limits? (?:\S+ )?exceeded|exceed\S* (?:\S+ ){0,3}(?:limit|rate|threshold)|harvest|dictionary attack|connection limit|per (?:hour|minute|day|session|connection)\b/,
   },
   {
     id: 'protocol',
-    kind: 'sender',
     source: 'RFC 5321 section 4.2.2: the command was not understood or came at the wrong time',
     words:
       /(?:bad|out of|improper|wrong) (?:command )?sequence|bad sequence|command (?:not |un)(?:implemented|recogni[sz]ed|supported|known)|unrecogni[sz]ed (?:command|parameter)|(?:syntax|parameter) error|need (?:rcpt|mail|valid rcpt)|not implemented|pipelining|protocol (?:error|violation)|synchroni[sz]ation/,
   },
   {
     id: 'policy',
-    kind: 'sender',
     source: 'Yahoo, Mimecast, GMX, Microsoft, Orange, Yandex',
     words: anyOf(
       /polic(?:y|ies)|politique de|security (?:reason|restrict|issue|violat)|administrat(?:ive|ively) (?:prohibit|den|reject|reason|block)|prohibited|restricted|violat(?:ion|es|ing)|forbidden|compliance/,
@@ -163,4 +147,4 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /richtlinie|refus[eé] pour|rejet[eé] (?:pour|par)|rechazado por|rejeitad[oa] (?:por|pel)|rifiutato per|запрещен|отклонен|отклонён|拒绝接收|拒收|被拒绝|拒否|거부/,
     ),
   },
-];
+]);

@@ -1,12 +1,11 @@
-import { anyOf, type RefusalRule } from './refusal-rule.ts';
+import { anyOf, rulesOf } from './refusal-rule.ts';
 
 /** Passing faults: a full mailbox, a busy server, a network that is down. */
-export const TEMPORARY_RULES: readonly RefusalRule[] = [
-  { id: 'transient-reply', kind: 'temporary', source: 'RFC 5321 section 4.2.1', code: /^4/ },
-  { id: 'transient-status', kind: 'temporary', source: 'RFC 3463 section 2', enhanced: /^4\./ },
+export const TEMPORARY_RULES = rulesOf('temporary', [
+  { id: 'transient-reply', source: 'RFC 5321 section 4.2.1', code: /^4/ },
+  { id: 'transient-status', source: 'RFC 3463 section 2', enhanced: /^4\./ },
   {
     id: 'mailbox-full',
-    kind: 'temporary',
     source: 'RFC 3463 section 3.3 (X.2.2), in the words of Gmail, Exchange, Dovecot, qmail, iCloud, Orange and others',
     words: anyOf(
       /quota(?!tion)|over (?:\S+ )?(?:storage|disk|size)\b|over (?:its|the|his) (?:\S+ )?limit/,
@@ -18,7 +17,6 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'mailbox-full-language',
-    kind: 'temporary',
     source: 'web.de, Orange, Free, Libero, UOL, mail.ru, QQ, au, Naver',
     words: anyOf(
       /speicher(?:platz|volumen)|(?:postfach|mailbox) (?:\S+ ){0,3}(?:voll|[uü](?:be|e)?rf[uü]e?llt)|zuviele mails|kontingent|postvak (?:\S+ ){0,2}vol\b/,
@@ -29,17 +27,15 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
       /一杯|いっぱい|容量(?:を|が|の)?(?:超|オーバー|不足)|已满|已滿|空间不足|空間不足|容量不足|爆满|용량(?:을|이)? ?(?:초과|부족)|가득/,
     ),
   },
-  { id: 'mailbox-full-status', kind: 'temporary', source: 'RFC 3463 section 3.3', enhanced: /^5\.2\.2$/ },
+  { id: 'mailbox-full-status', source: 'RFC 3463 section 3.3', enhanced: /^5\.2\.2$/ },
   {
     id: 'recipient-rate',
-    kind: 'temporary',
     source: 'Gmail (ReceivingRate), Yahoo, Microsoft 365 (5.2.121, 5.2.122)',
     words:
       /receiving (?:e-?mail|mail|messages) (?:at a rate|too)|receivingrate|recipient(?:'s)? (?:\S+ ){0,3}(?:rate|per hour)|(?:hourly|daily) (?:\S+ ){0,2}receive limit/,
   },
   {
     id: 'passing-fault',
-    kind: 'temporary',
     source: 'Postfix, Exim, Exchange, Sendmail',
     words: anyOf(
       /(?<!not )(?<!not a )temporar(?:y|ily)|try(?:ing)? again (?:later|in|after|soon)|(?:re)?(?:try|send) (?:\S+ ){0,3}(?:back )?later|later time|please (?:retry|try) (?:again|later)/,
@@ -52,7 +48,6 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'network',
-    kind: 'temporary',
     source:
       'Postfix, Sendmail, qmail, Exim, Exchange (4.4.x as 5.4.x); not under a status that says the address is dead',
     enhanced: /^(?!5\.1\.(?:1|2|3|6|10)$)/,
@@ -66,9 +61,8 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
   },
   {
     id: 'local-delivery',
-    kind: 'temporary',
     source: 'Exim, Postfix, Sendmail and procmail, where a program or a file of the mailbox fails',
     words:
       /pipe to \||command died|(?:command|process|child)(?: \S+){0,3} (?:exit|returned|killed|failed)|can(?:no|')t (?:create|open|write|lock|chdir|exec)|(?:unable|failed) to (?:open|write|lock|create)|permission denied|read-only file|no such file|unknown mailer error|transport (?:returned|failed)|mailbox (?:is )?(?:busy|in use|corrupt)/,
   },
-];
+]);
