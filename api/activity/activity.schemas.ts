@@ -8,7 +8,7 @@ import { cursorFields, cursorsOf, placeSchema } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { percent } from '../http/percent.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 /** A comma-separated list, or the parameter several times. */
 const typesQuery = z
@@ -76,16 +76,17 @@ export const activityStatsSchema = model('ActivityStats', 'Figures of a period',
     complaintRate: z.number(),
   }),
   series: z.array(model('ActivityDay', 'The counters of a day in UTC', { date: z.iso.date(), ...counts })),
-  complaintRates: z
-    .array(
-      model('ProviderComplaints', 'Complaints at a provider of recipients in seven days', {
-        provider: z.string(),
-        sent: z.int(),
-        complaints: z.int(),
-        complaintRate: z.number(),
-      }),
-    )
-    .describe('by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails'),
+  complaintRates: listOf(
+    'ProviderComplaints',
+    'Complaints at a provider of recipients in seven days',
+    'by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails',
+    {
+      provider: z.string(),
+      sent: z.int(),
+      complaints: z.int(),
+      complaintRate: z.number(),
+    },
+  ),
 });
 
 /** The figures of a period; rates are percent of what was sent in it. */
@@ -117,20 +118,19 @@ export function activityStatsView(
 }
 
 export const queueSchema = model('Queue', 'What waits in the project', {
-  waiting: z
-    .array(
-      model('WaitingItems', 'The waiting items of one kind', {
-        kind: z.string().meta({
-          examples: ['email', 'campaign recipient', 'scheduled campaign', 'execution', 'job IMPORT', 'start of email'],
-        }),
-        count: z.int(),
-        oldestSeconds: z.nullable(z.number()).meta({ examples: [42.5] }),
-        reason: z.nullable(z.string()).meta({ examples: ['a campaign is paused'] }),
+  waiting: listOf(
+    'WaitingItems',
+    'The waiting items of one kind',
+    'the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out',
+    {
+      kind: z.string().meta({
+        examples: ['email', 'campaign recipient', 'scheduled campaign', 'execution', 'job IMPORT', 'start of email'],
       }),
-    )
-    .describe(
-      'the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out',
-    ),
+      count: z.int(),
+      oldestSeconds: z.nullable(z.number()).meta({ examples: [42.5] }),
+      reason: z.nullable(z.string()).meta({ examples: ['a campaign is paused'] }),
+    },
+  ),
 });
 
 /** The waiting items of a project as callers see them. */

@@ -3,28 +3,25 @@ import { countEnded } from '../../shared/domain/automations/execution-count.ts';
 import { countExecutionsAt } from '../../shared/domain/automations/executions.ts';
 import { EXECUTION_STATUSES } from '../../shared/pure/automations/automation-status.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Workflows', 'WORKFLOW_NOT_FOUND');
 
 export const executionCountsSchema = model('ExecutionCounts', 'Where the executions of a workflow are', {
-  counts: z
-    .array(
-      model('ExecutionCount', 'The executions of one status at one step', {
-        stepId: z.uuid().nullable().describe('null for executions that have not begun a step'),
-        status: z.enum(EXECUTION_STATUSES),
-        executions: z.int().describe('How many there are'),
-      }),
-    )
-    .describe('the largest first'),
-  ended: z
-    .array(
-      model('EndedExecutionCount', 'The executions that have ended in one status', {
-        status: z.enum(EXECUTION_STATUSES),
-        executions: z.int().describe('How many there are'),
-      }),
-    )
-    .describe('how many have ended, at whatever step'),
+  counts: listOf('ExecutionCount', 'The executions of one status at one step', 'the largest first', {
+    stepId: z.uuid().nullable().describe('null for executions that have not begun a step'),
+    status: z.enum(EXECUTION_STATUSES),
+    executions: z.int().describe('How many there are'),
+  }),
+  ended: listOf(
+    'EndedExecutionCount',
+    'The executions that have ended in one status',
+    'how many have ended, at whatever step',
+    {
+      status: z.enum(EXECUTION_STATUSES),
+      executions: z.int().describe('How many there are'),
+    },
+  ),
 });
 
 export const executionCountEndpoints: Endpoint[] = [

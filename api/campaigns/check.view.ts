@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CampaignCheck } from '../../shared/domain/campaigns/check.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const PROBLEMS = [
   'NO_RECIPIENTS',
@@ -73,24 +73,21 @@ export const campaignCheckSchema = model('CampaignCheck', 'What would happen if 
     textBytes: z.int().describe('Octets of the plain text'),
     clippedByGmail: z.boolean().describe('Whether Gmail hides the end'),
   }),
-  badLinks: z
-    .array(
-      model('CampaignBadLink', 'A link that leads nowhere', {
-        href: z.string().describe('The link as it is written'),
-        reason: z.string(),
-      }),
-    )
-    .describe('Links that lead nowhere'),
+  badLinks: listOf('CampaignBadLink', 'A link that leads nowhere', 'Links that lead nowhere', {
+    href: z.string().describe('The link as it is written'),
+    reason: z.string(),
+  }),
   placeholders: model('CampaignPlaceholders', 'Placeholders without a value', {
     checked: z.int().describe('Recipients whose data was checked: the first ones, by id'),
-    empty: z
-      .array(
-        model('CampaignEmptyPlaceholder', 'A placeholder that prints nothing for some', {
-          placeholder: z.string().describe('The placeholder as it is written'),
-          recipients: z.int(),
-        }),
-      )
-      .describe('Placeholders that print nothing, and for how many recipients'),
+    empty: listOf(
+      'CampaignEmptyPlaceholder',
+      'A placeholder that prints nothing for some',
+      'Placeholders that print nothing, and for how many recipients',
+      {
+        placeholder: z.string().describe('The placeholder as it is written'),
+        recipients: z.int(),
+      },
+    ),
   }),
   plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
   templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),

@@ -16,7 +16,7 @@ import { cursorFields } from '../http/cursor.ts';
 import { ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery, formatQuery } from '../http/pagination.ts';
 import { campaignEndpoint } from './campaigns.schemas.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
 
 const moment = z.iso.datetime().nullable();
@@ -92,15 +92,11 @@ const unreached = campaignEndpoint('listCampaignUnreached', 'GET /campaigns/:id/
     200: {
       description: 'The reasons',
       schema: z.object({
-        reasons: z
-          .array(
-            model('UnreachedReason', 'Why some recipients did not get a campaign', {
-              state: z.enum(EMAIL_STATUSES),
-              words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
-              recipients: z.int(),
-            }),
-          )
-          .describe('the most frequent first'),
+        reasons: listOf('UnreachedReason', 'Why some recipients did not get a campaign', 'the most frequent first', {
+          state: z.enum(EMAIL_STATUSES),
+          words: z.string().describe('of the server, or why it was not sent; empty where no reason is known'),
+          recipients: z.int(),
+        }),
       }),
     },
   },
@@ -119,15 +115,11 @@ const links = campaignEndpoint('listCampaignLinks', 'GET /campaigns/:id/links', 
     200: {
       description: 'The links',
       schema: z.object({
-        links: z
-          .array(
-            model('CampaignLink', 'A link of a campaign', {
-              url: z.string().describe('where it leads to'),
-              recipients: z.int().describe('People who clicked it'),
-              clicks: z.int().describe('How often it was clicked'),
-            }),
-          )
-          .describe('the link that most people clicked first'),
+        links: listOf('CampaignLink', 'A link of a campaign', 'the link that most people clicked first', {
+          url: z.string().describe('where it leads to'),
+          recipients: z.int().describe('People who clicked it'),
+          clicks: z.int().describe('How often it was clicked'),
+        }),
       }),
     },
   },

@@ -4,24 +4,20 @@ import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import { chooseTopics, findContactTopics } from '../../shared/domain/topics/topic-choices.ts';
 import { topicChoicesSchema, VISIBILITIES } from '../../shared/pure/topics.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Topics', 'CONTACT_NOT_FOUND');
 
 export const contactTopicsSchema = model('ContactTopics', 'The topics of a contact', {
-  topics: z
-    .array(
-      model('ContactTopic', 'A topic as it holds for a contact', {
-        id: z.uuid(),
-        key: z.string(),
-        name: z.string(),
-        visibility: z.enum(VISIBILITIES),
-        subscribed: z.boolean().describe('Whether the contact has the topic'),
-        isChosen: z.boolean().describe('Whether the contact has chosen so; otherwise it is the default of the topic'),
-        changedAt: z.iso.datetime().nullable().describe('When the contact chose; null without a choice'),
-      }),
-    )
-    .describe('All topics of the project, oldest first'),
+  topics: listOf('ContactTopic', 'A topic as it holds for a contact', 'All topics of the project, oldest first', {
+    id: z.uuid(),
+    key: z.string(),
+    name: z.string(),
+    visibility: z.enum(VISIBILITIES),
+    subscribed: z.boolean().describe('Whether the contact has the topic'),
+    isChosen: z.boolean().describe('Whether the contact has chosen so; otherwise it is the default of the topic'),
+    changedAt: z.iso.datetime().nullable().describe('When the contact chose; null without a choice'),
+  }),
 });
 
 const replies = { 200: { description: 'The topics', schema: contactTopicsSchema } };

@@ -9,7 +9,7 @@ import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 import { trackingAllowedSchema } from '../track/track.schemas.ts';
 import { contactSchema } from './contact.view.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const switchQuery = (description: string) =>
   z
@@ -85,30 +85,31 @@ export const documentedBulkContacts = z.object({
 });
 
 export const bulkContactsSchema = z.object({
-  results: z
-    .array(
-      model('BulkContactOutcome', 'What became of a contact of a request', {
-        email: z.string().nullable().describe('The address, as it is stored if it is one'),
-        outcome: z
-          .enum(['created', 'updated', 'unchanged', 'error'])
-          .describe('What became of it; nothing was stored of an error'),
-        id: z.nullable(z.uuid()).meta({
-          description: 'The id of the contact; null for an error',
-          examples: ['0198c0de-0000-7000-8000-000000000001'],
-        }),
-        errors: z
-          .array(
-            model('BulkContactFault', 'What is wrong with a field of a contact', {
-              field: z.string().meta({ examples: ['topics.news'] }),
-              message: z.string(),
-              code: z.string().meta({ description: 'As in the error envelope', examples: ['unknown_topic'] }),
-            }),
-          )
-          .optional()
-          .describe('Of an error: what is wrong, field by field'),
+  results: listOf(
+    'BulkContactOutcome',
+    'What became of a contact of a request',
+    'One for each contact, in their order',
+    {
+      email: z.string().nullable().describe('The address, as it is stored if it is one'),
+      outcome: z
+        .enum(['created', 'updated', 'unchanged', 'error'])
+        .describe('What became of it; nothing was stored of an error'),
+      id: z.nullable(z.uuid()).meta({
+        description: 'The id of the contact; null for an error',
+        examples: ['0198c0de-0000-7000-8000-000000000001'],
       }),
-    )
-    .describe('One for each contact, in their order'),
+      errors: z
+        .array(
+          model('BulkContactFault', 'What is wrong with a field of a contact', {
+            field: z.string().meta({ examples: ['topics.news'] }),
+            message: z.string(),
+            code: z.string().meta({ description: 'As in the error envelope', examples: ['unknown_topic'] }),
+          }),
+        )
+        .optional()
+        .describe('Of an error: what is wrong, field by field'),
+    },
+  ),
   createdCount: z.int(),
   updatedCount: z.int(),
   unchangedCount: z.int(),

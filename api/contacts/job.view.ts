@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Job, JobKind } from '../../shared/domain/jobs/jobs.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const jobFields = {
   id: z.uuid(),
@@ -14,26 +14,23 @@ const importResultSchema = model('ImportResult', 'What an import has done', {
   createdCount: z.int(),
   updatedCount: z.int(),
   failureCount: z.int(),
-  errors: z
-    .array(
-      model('ImportError', 'A row that was not imported', {
-        row: z.int(),
-        email: z.string().nullable(),
-        error: z.string(),
-      }),
-    )
-    .describe('The first 100; rows count as in a spreadsheet, the header being row 1'),
-  columns: z
-    .array(
-      model('ImportedColumn', 'What a column of the file became', {
-        column: z.string().describe('Its name in the file'),
-        becomes: z.string().meta({
-          description: 'email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`',
-          examples: ['data.plan'],
-        }),
-      }),
-    )
-    .describe('What each column of the file became'),
+  errors: listOf(
+    'ImportError',
+    'A row that was not imported',
+    'The first 100; rows count as in a spreadsheet, the header being row 1',
+    {
+      row: z.int(),
+      email: z.string().nullable(),
+      error: z.string(),
+    },
+  ),
+  columns: listOf('ImportedColumn', 'What a column of the file became', 'What each column of the file became', {
+    column: z.string().describe('Its name in the file'),
+    becomes: z.string().meta({
+      description: 'email, subscribed, trackingAllowed, ignored, `topic.<key>`, or `data.<key>`',
+      examples: ['data.plan'],
+    }),
+  }),
 });
 
 const bulkResultSchema = model('BulkResult', 'What a bulk operation has done', {
@@ -42,14 +39,10 @@ const bulkResultSchema = model('BulkResult', 'What a bulk operation has done', {
   successCount: z.int(),
   unchangedCount: z.int(),
   failureCount: z.int(),
-  errors: z
-    .array(
-      model('BulkError', 'A contact that was not changed', {
-        contactId: z.string().meta({ examples: ['0198c0de-0000-7000-8000-000000000001'] }),
-        error: z.string(),
-      }),
-    )
-    .describe('The first 100'),
+  errors: listOf('BulkError', 'A contact that was not changed', 'The first 100', {
+    contactId: z.string().meta({ examples: ['0198c0de-0000-7000-8000-000000000001'] }),
+    error: z.string(),
+  }),
 });
 
 export const importJobSchema = model('ImportJob', 'An import of contacts', {

@@ -5,7 +5,7 @@ import { listEmailDeliveries } from '../../shared/domain/webhooks/deliveries.ts'
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { deliverySchema, deliveryView } from '../webhooks/webhooks.schemas.ts';
 import { ownKeyIdOf } from './emails.routes.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Emails', 'RESOURCE_NOT_FOUND');
 
@@ -15,14 +15,10 @@ export const emailContentSchema = model('EmailContent', 'What an email says', {
     examples: ['<p>Hello Ada</p>'],
   }),
   text: z.string(),
-  headers: z
-    .array(
-      model('MessageHeader', 'A header field of a message', {
-        name: z.string(),
-        value: z.string().describe('unfolded'),
-      }),
-    )
-    .describe('all header fields, unfolded, in their order'),
+  headers: listOf('MessageHeader', 'A header field of a message', 'all header fields, unfolded, in their order', {
+    name: z.string(),
+    value: z.string().describe('unfolded'),
+  }),
   source: z.string().meta({
     description:
       'the message (RFC 5322) without its signature and without the content of its attachments, cut after 500,000 characters',

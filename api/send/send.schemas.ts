@@ -16,7 +16,7 @@ import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts
 import { decodeBase64 } from './base64.ts';
 import { fieldErrorSchema } from '../reference/error-responses.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf, model } from '../../shared/pure/model.ts';
 
 function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
   return z.union([
@@ -208,14 +208,15 @@ export function documentedBatch(email: ReturnType<typeof sendBodySchema>) {
   return z.object({ emails: z.array(item).min(1).max(LIMITS.batchEmails) });
 }
 
-const acceptedSchema = z
-  .array(
-    model('AcceptedEmail', 'An email that was accepted, and its recipient', {
-      contact: model('ContactReference', 'A contact by id and address', { id: z.uuid(), email: answeredAddress }),
-      email: z.uuid().describe('The id of the email; its events have it as `emailId`'),
-    }),
-  )
-  .describe('One for each recipient, in their order: those of `to`, `cc`, then `bcc`');
+const acceptedSchema = listOf(
+  'AcceptedEmail',
+  'An email that was accepted, and its recipient',
+  'One for each recipient, in their order: those of `to`, `cc`, then `bcc`',
+  {
+    contact: model('ContactReference', 'A contact by id and address', { id: z.uuid(), email: answeredAddress }),
+    email: z.uuid().describe('The id of the email; its events have it as `emailId`'),
+  },
+);
 
 /** The outcome of one email of a batch. */
 const outcomeSchema = model('BatchOutcome', 'Whether an email of a batch was accepted', {

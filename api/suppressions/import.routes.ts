@@ -5,7 +5,7 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { importForm, importQuery, readMap, readUpload } from '../contacts/import-map.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
-import { model } from '../../shared/pure/model.ts';
+import { listOf } from '../../shared/pure/model.ts';
 
 const endpoint = endpointsOf('Suppressions');
 
@@ -14,15 +14,16 @@ const importedSchema = z.object({
   added: z.int(),
   present: z.int().describe('rows whose address was suppressed already, or is in the file more than once'),
   failureCount: z.int(),
-  errors: z
-    .array(
-      model('SuppressionRowError', 'A row that could not be stored, and why', {
-        row: z.int(),
-        email: z.string().nullable().describe('As it is written in the row'),
-        error: z.string(),
-      }),
-    )
-    .describe('the first hundred rows that could not be stored'),
+  errors: listOf(
+    'SuppressionRowError',
+    'A row that could not be stored, and why',
+    'the first hundred rows that could not be stored',
+    {
+      row: z.int(),
+      email: z.string().nullable().describe('As it is written in the row'),
+      error: z.string(),
+    },
+  ),
 });
 
 const upload = endpoint<UploadedFile, z.infer<typeof importQuery>>('importSuppressions', 'POST /suppressions/import', {

@@ -1,6 +1,5 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { AppError, validationError } from '../../pure/app-error.ts';
-import { LIMITS } from '../../pure/limits.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import { assertRoom } from '../../database/row-limit.ts';
 import { likePattern, query, sql, type Em } from '../../database/sql.ts';

@@ -4,12 +4,12 @@ const text = z.string().optional();
 
 /** The standard variables that decide whether there are traces. OpenTelemetry's SDK reads all others. */
 export const tracingVariables = {
-  OTEL_TRACES_EXPORTER: text.describe('otlp = traces are sent; none, or nothing = no traces'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: text.describe('collector of OpenTelemetry, for example http://127.0.0.1:4318'),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text.describe('its address for traces alone, with the path'),
-  OTEL_EXPORTER_OTLP_PROTOCOL: text.describe('http/protobuf or http/json'),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text.describe('the same for traces alone'),
-  OTEL_SDK_DISABLED: text.describe('true = no traces, whatever else is set'),
+  OTEL_TRACES_EXPORTER: text,
+  OTEL_EXPORTER_OTLP_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_PROTOCOL: text,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text,
+  OTEL_SDK_DISABLED: text,
 };
 
 export interface TracingConfig {
