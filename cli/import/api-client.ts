@@ -18,13 +18,17 @@ function waitMsOf(headers: Headers): number | null {
 
 async function attempt(url: string, headers: Record<string, string>): Promise<Tried> {
   try {
-    const init = { headers: { accept: 'application/json', ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const init = {
+      headers: { accept: 'application/json', 'user-agent': 'everpost', ...headers },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    };
     // A redirect would show the key to another server.
     const response = await fetch(url, { ...init, redirect: 'manual' });
     const text = await response.text();
     if (response.ok) return { body: JSON.parse(text) as unknown };
     const isPassing = response.status === 429 || response.status >= 500;
-    if (!isPassing) throw badRequest(`${url} answered ${response.status}: ${text.slice(0, 200)}`);
+    const { status } = response;
+    if (!isPassing) throw badRequest(`${url} answered ${status}: ${text.slice(0, 200)}`, { details: { status } });
     return { fault: `the status ${response.status}`, waitMs: waitMsOf(response.headers) };
   } catch (error) {
     if (!(error instanceof Error) || error.name === 'AppError') throw error;

@@ -151,9 +151,12 @@ export function startListmonk(key: string): Promise<FakeTool> {
   });
 }
 
-const RESEND_CONTACTS = range(102).map((n) => ({
+const RESEND_GONE = 'c103';
+const RESEND_PROPERTIES = ['plan', 'seats'].map((key) => ({ id: key, key, type: 'string', fallback_value: null }));
+const RESEND_CONTACTS = range(103).map((n) => ({
   ...{ id: `c${n}`, email: `r${n}@resend.test`, first_name: `R${n}`, last_name: '', created_at: MOMENT },
-  ...{ unsubscribed: n === 2, properties: { plan: { type: 'string', value: 'pro' }, seats: n } },
+  unsubscribed: n === 2,
+  properties: { plan: { type: 'string', value: 'pro' }, seats: { type: 'number', value: n } },
 }));
 const RESEND_TOPICS = [
   {
@@ -183,7 +186,12 @@ const RESEND_SUPPRESSIONS = ['bounce', 'complaint', 'manual'].map((origin, n) =>
     created_at: MOMENT,
   },
 }));
-const RESEND_HTMLS = ['<p>{{{FIRST_NAME|there}}}</p>', '<p>{{{ORDER}}}</p>', '<p>{{{bad name}}}</p>', '<p>plain</p>'];
+const RESEND_HTMLS = [
+  '<p>{{{FIRST_NAME|there}}}</p>',
+  '<p>{{{ORDER}}} {{{ PRICE }}}</p>',
+  '<p>{{{bad name}}}</p>',
+  '<p>plain</p>',
+];
 const RESEND_TEMPLATES = RESEND_HTMLS.map((html, n) => ({
   ...{
     object: 'template',
@@ -197,19 +205,25 @@ const RESEND_TEMPLATES = RESEND_HTMLS.map((html, n) => ({
     subject: n === 1 ? null : 'Hi {{{FIRST_NAME}}}',
     html,
     text: null,
-    variables: [],
+    variables: [
+      { id: 'v1', key: 'ORDER', type: 'string', fallback_value: null, created_at: MOMENT, updated_at: MOMENT },
+      { id: 'v2', key: 'PRICE', type: 'number', fallback_value: 0, created_at: MOMENT, updated_at: MOMENT },
+    ],
     created_at: MOMENT,
   },
 }));
 
-/** Resend: lists with `has_more`, from the id of the last item on; two requests a second. */
+/**
+ * Resend: lists with `has_more`, from the id of the last item on; five requests a second. Only a contact that is asked
+ * for alone has its properties. The last one is deleted after it was listed.
+ */
 export function startResend(key: string): Promise<FakeTool> {
   const pageOf = (items: readonly { id: string }[], query: URLSearchParams, most: number) => {
     const from = items.findIndex(({ id }) => id === query.get('after')) + 1;
     const data = items.slice(from, from + sizeOf(query, 'limit', 20, most));
     return { object: 'list', has_more: from + data.length < items.length, data };
   };
-  const limited = { 'ratelimit-limit': '2', 'ratelimit-remaining': '0', 'ratelimit-reset': '0', 'retry-after': '0' };
+  const limited = { 'ratelimit-limit': '5', 'ratelimit-remaining': '0', 'ratelimit-reset': '0', 'retry-after': '0' };
   const tooMany = { statusCode: 429, name: 'rate_limit_exceeded', message: 'Too many requests.' };
   return startService({
     authorization: `Bearer ${key}`,
@@ -229,6 +243,8 @@ export function startResend(key: string): Promise<FakeTool> {
       const [, kind, id, part] = asked.split('/');
       if (kind === 'suppressions') return pageOf(RESEND_SUPPRESSIONS, query, 2);
       if (kind === 'topics') return pageOf(RESEND_TOPICS, query, 100);
+      if (kind === 'contact-properties') return pageOf(RESEND_PROPERTIES, query, 100);
+      if (kind === 'contacts' && id === RESEND_GONE) return undefined;
       if (kind === 'contacts' && part === 'topics') {
         const choices = RESEND_TOPICS.map((topic) => ({
           ...{ id: topic.id, name: topic.name, description: null },
@@ -236,7 +252,14 @@ export function startResend(key: string): Promise<FakeTool> {
         }));
         return pageOf(choices, query, 100);
       }
-      if (kind === 'contacts') return pageOf(RESEND_CONTACTS, query, 100);
+      if (kind === 'contacts' && id !== undefined) return RESEND_CONTACTS.find((contact) => contact.id === id);
+      if (kind === 'contacts') {
+        return pageOf(
+          RESEND_CONTACTS.map((contact) => ({ ...contact, properties: undefined })),
+          query,
+          100,
+        );
+      }
       if (kind !== 'templates') return undefined;
       const whole = RESEND_TEMPLATES.find((template) => template.id === id);
       return id === undefined

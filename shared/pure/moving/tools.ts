@@ -1,4 +1,4 @@
-import { badRequest } from '../app-error.ts';
+import { AppError, badRequest } from '../app-error.ts';
 import { EMAIL_TYPES } from '../emails/email-types.ts';
 import type { LeftElsewhere } from '../events/subscription-reasons.ts';
 import {
@@ -154,39 +154,69 @@ const RESEND_ORIGINS: Readonly<Record<string, LeftElsewhere['because']>> = {
   complaint: 'complained',
 };
 
+/** What a listed item has in addition; undefined when it was deleted since it was listed. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof AppError && error.details?.['status'] === 404) return undefined;
+    throw error;
+  });
+}
+
+async function resendTopics(get: Get): Promise<Map<unknown, MovedList>> {
+  const topics = new Map<unknown, MovedList>();
+  const path = '/topics?limit=100';
+  for await (const { id, name, ...topic } of itemsOfPages(get, path, 'data', afterLast(path))) {
+    const defaultSubscription = topic['default_subscription'] === 'opt_in' ? 'opt_in' : 'opt_out';
+    topics.set(id, { name: str(name), isPublic: topic['visibility'] !== 'private', defaultSubscription });
+  }
+  return topics;
+}
+
 async function* resendContacts(get: Get): AsyncGenerator<Moved> {
   const suppressions = '/suppressions?limit=100';
   for await (const { email, origin, ...item } of itemsOfPages(get, suppressions, 'data', afterLast(suppressions))) {
     const because = RESEND_ORIGINS[str(origin)] ?? 'blocked';
     yield { contact: { email, left: left(because, str(item['created_at'])) } };
   }
-  const defaults = new Map<unknown, unknown>();
-  const topics = '/topics?limit=100';
-  for await (const topic of itemsOfPages(get, topics, 'data', afterLast(topics))) {
-    defaults.set(topic['id'], topic['default_subscription']);
-  }
-  const path = '/contacts?limit=100';
-  for await (const item of itemsOfPages(get, path, 'data', afterLast(path))) {
-    const moved = readResend(new SourceRecord(item));
-    if (typeof moved !== 'object' || defaults.size === 0) {
-      yield moved;
-      continue;
-    }
-    const own = `/contacts/${str(item['id'])}/topics?limit=100`;
+  const topics = await resendTopics(get);
+  const hasProperties = itemsOf(await get('/contact-properties?limit=1'), 'data').length > 0;
+
+  async function choicesOf(contact: string): Promise<[MovedList, boolean][]> {
     const lists: [MovedList, boolean][] = [];
-    for await (const { id, name, subscription } of itemsOfPages(get, own, 'data', afterLast(own))) {
-      const defaultSubscription = defaults.get(id) === 'opt_in' ? 'opt_in' : 'opt_out';
-      lists.push([{ name: str(name), isPublic: true, defaultSubscription }, subscription === 'opt_in']);
+    const path = `${contact}/topics?limit=100`;
+    for await (const { id, subscription } of itemsOfPages(get, path, 'data', afterLast(path))) {
+      const topic = topics.get(id);
+      if (topic) lists.push([topic, subscription === 'opt_in']);
     }
-    yield { ...moved, lists };
+    return lists;
+  }
+
+  const path = '/contacts?limit=100';
+  for await (const listed of itemsOfPages(get, path, 'data', afterLast(path))) {
+    const own = `/contacts/${str(listed['id'])}`;
+    // The list leaves properties out.
+    const item = hasProperties ? objectOf(await unlessGone(get(own))) : listed;
+    const lists = item && topics.size > 0 ? await unlessGone(choicesOf(own)) : [];
+    if (!item || !lists) continue;
+    const moved = readResend(new SourceRecord(item));
+    yield typeof moved === 'object' && topics.size > 0 ? { ...moved, lists } : moved;
   }
 }
 
 async function* resendTemplates(get: Get): AsyncGenerator<MovedTemplate> {
   const path = '/templates?limit=100';
   for await (const { id } of itemsOfPages(get, path, 'data', afterLast(path))) {
-    const { name, subject, html } = objectOf(await get(`/templates/${str(id)}`)) ?? {};
-    yield { name: str(name), subject: str(subject), body: str(html), type: 'TRANSACTIONAL' };
+    const template = objectOf(await unlessGone(get(`/templates/${str(id)}`)));
+    if (!template) continue;
+    const { name, subject, html, variables } = template;
+    const fallbacks = new Map(
+      itemsOf(variables ?? []).map((each) => [each['key'], new SourceRecord(each).text('fallback_value')]),
+    );
+    const withFallbacks = (text: unknown): string =>
+      str(text).replaceAll(/\{\{\{\s*(\w+)\s*\}\}\}/g, (tag, key: string) =>
+        fallbacks.get(key) ? `{{{${key}|${fallbacks.get(key)}}}}` : tag,
+      );
+    yield { name: str(name), subject: withFallbacks(subject), body: withFallbacks(html), type: 'TRANSACTIONAL' };
   }
 }
 
@@ -230,7 +260,8 @@ async function* sendGridContacts(get: Get): AsyncGenerator<Moved> {
     }
   }
   for (const { id, name } of itemsOf(await get('/v3/asm/groups'))) {
-    const addresses = await get(`/v3/asm/groups/${new SourceRecord({ id }).text('id')}/suppressions`);
+    const addresses = await unlessGone(get(`/v3/asm/groups/${new SourceRecord({ id }).text('id')}/suppressions`));
+    if (addresses === undefined) continue;
     if (!Array.isArray(addresses)) throw new Error('The API answered without the addresses of a group');
     for (const email of addresses as unknown[]) yield { contact: { email }, lists: [[groupList(str(name)), false]] };
   }
@@ -244,8 +275,8 @@ async function* sendGridTemplates(get: Get): AsyncGenerator<MovedTemplate> {
     return token === null ? undefined : `${path}&page_token=${encodeURIComponent(token)}`;
   };
   for await (const { id, name } of itemsOfPages(get, path, 'result', next)) {
-    const template = await get(`/v3/templates/${str(id)}`);
-    const version = itemsOf(template, 'versions').find(({ active }) => active === 1);
+    const template = await unlessGone(get(`/v3/templates/${str(id)}`));
+    const version = itemsOf(template ?? { versions: [] }, 'versions').find(({ active }) => active === 1);
     if (version)
       yield {
         name: str(name),
