@@ -13,7 +13,7 @@ import { inProject } from '../project-id.ts';
 import { formatFields } from '../text-output.ts';
 import { createGet } from './api-client.ts';
 import { checkImport, runImport, type ImportPlan, type ImportTotals } from './run-import.ts';
-import { contactParts, openFiles, ToolRows, toolFiles, type SourceFile } from './sources.ts';
+import { assertReadable, contactParts, openFiles, ToolRows, toolFiles, type SourceFile } from './sources.ts';
 import { importTemplates, type TemplateReport } from './templates.ts';
 
 /** The variable with the key of another tool's API: on a command line every user of the machine could read it. */
@@ -139,6 +139,7 @@ async function planTool(
     throw badRequest(`Put the key of the API into the variable ${KEY_VARIABLE}, or pass --key-stdin`);
   const get = usesApi && api && url !== undefined ? createGet(url, api.headers(key), context.note) : undefined;
   const files = await openFiles(paths);
+  assertReadable(files, paths);
   const listsAre = options.lists ?? tool.lists;
   const rows = new ToolRows(listsAre);
   async function* moved(): AsyncGenerator<MovedRow> {

@@ -41,10 +41,12 @@ const noTotals = (): ImportTotals => ({
   ...{ rows: 0, createdCount: 0, updatedCount: 0, failureCount: 0, errors: [], leftCounts: {}, createdTopics: [] },
 });
 
-function countRows(totals: ImportTotals, { rows }: ImportFile): void {
+function countRows(totals: ImportTotals, { rows }: ImportFile, { keepsLeft }: ImportPlan): void {
   totals.rows += rows.length;
   for (const row of rows) {
     if (row === null || 'error' in row || row.subscribed !== false) continue;
+    // Of somebody of whom another row says why.
+    if (keepsLeft && row.hasLeft && !row.left) continue;
     const why = row.left?.because ?? 'notSubscribed';
     totals.leftCounts[why] = (totals.leftCounts[why] ?? 0) + 1;
   }
@@ -56,7 +58,7 @@ export async function checkImport(em: Em, projectId: string, plan: ImportPlan): 
   for await (const part of plan.parts()) {
     const missing = part.topicKeys.filter((key) => !plan.lists?.has(key));
     if (missing.length > 0) await findImportedTopics(em, projectId, missing);
-    countRows(totals, part);
+    countRows(totals, part, plan);
     const refused = part.rows.filter((row) => row === null || 'error' in row);
     totals.failureCount += refused.length;
     totals.errors.push(...refused.slice(0, ERRORS_SHOWN - totals.errors.length));
@@ -133,7 +135,7 @@ export async function runImport(
       isLast: next.done ?? false,
       keepsLeft: plan.keepsLeft,
     });
-    countRows(totals, part);
+    countRows(totals, part, plan);
     plan.note(`${totals.rows.toLocaleString('en')} rows are stored`);
   }
   if (!open || jobId === undefined) throw new AppError('INTERNAL_SERVER_ERROR');

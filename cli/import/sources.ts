@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
 import { readCell } from '../../shared/domain/contact-jobs/import-cells.ts';
 import { readImportParts, type ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
 import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
@@ -24,7 +25,17 @@ export interface SourceFile {
   read: () => AsyncIterable<Buffer>;
 }
 
-/** The files of paths: a file itself, those of a folder or a ZIP archive, or with `-` the standard input. */
+const PACKED = /\.gz(?:ip)?$/i;
+
+async function* unpacked(name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(name).compose(createGunzip()) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw badRequest(`${name} cannot be unpacked: ${(error as Error).message}`);
+  }
+}
+
+/** The files of paths: a file itself, those of a folder or a ZIP archive, or with `-` the standard input. One that ends in `.gz` is unpacked. */
 export async function openFiles(paths: readonly string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const each of paths) {
@@ -34,9 +45,21 @@ export async function openFiles(paths: readonly string[]): Promise<SourceFile[]>
       const names = (await readdir(each, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
       files.push(...(await openFiles(names.map(({ name, parentPath }) => path.join(parentPath, name)).sort())));
     } else if (/\.zip$/i.test(each)) files.push(...(await readZip(each)));
+    else if (PACKED.test(each)) files.push({ name: each.replace(PACKED, ''), read: () => unpacked(each) });
     else files.push({ name: each, read: () => createReadStream(each) });
   }
   return files;
+}
+
+/** What exports are made of, and templates. */
+const READ = /\.(?:csv|json|html?)$|^-$/i;
+
+/** Others may lie in folders and archives. @throws AppError when one is named itself, or there is nothing else */
+export function assertReadable(files: readonly SourceFile[], paths: readonly string[]): void {
+  const other = files.find(({ name }) => !READ.test(name) && paths.includes(name));
+  if (other) throw badRequest(`${other.name} cannot be read: exports are files .csv and .json, as they are or packed`);
+  if (paths.length > 0 && !files.some(({ name }) => READ.test(name)))
+    throw badRequest(`There is no file that can be read in ${paths.join(', ')}: exports are files .csv and .json`);
 }
 
 /** Contacts in JSON, one a line, with the fields of `POST /contacts`. */

@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { zipOf, type ZipPart } from '../../tests/support/zip-files.ts';
+import { assertReadable, openFiles, type SourceFile } from './sources.ts';
 import { readZip, type ZipEntry } from './zip.ts';
 
 let folder: string;
@@ -98,5 +100,32 @@ describe('a ZIP archive', () => {
     await expect(refused).rejects.toThrow(
       /^The ZIP archive .*a\.zip cannot be read: .*[^.]\. Unpack it, and name the folder$/,
     );
+  });
+});
+
+describe('files of an export', () => {
+  const placed = async (name: string, content: string | Buffer) => {
+    const file = path.join(folder, name);
+    await writeFile(file, content);
+    return file;
+  };
+
+  it('are unpacked, and say which one is cut', async () => {
+    const [whole, cut] = (await openFiles([
+      await placed('whole.csv.gzip', gzipSync(TEXT)),
+      await placed('cut.csv.gz', gzipSync(TEXT).subarray(0, 20)),
+    ])) as [SourceFile, SourceFile];
+    expect([whole.name, await text(whole.read())]).toEqual([path.join(folder, 'whole.csv'), TEXT]);
+    await expect(text(cut.read())).rejects.toThrow('cut.csv.gz cannot be unpacked');
+  });
+
+  it('may lie among others, which are not named', async () => {
+    const only = await mkdtemp(path.join(folder, 'only-'));
+    await writeFile(path.join(only, 'notes.txt'), TEXT);
+    const check = async (...paths: string[]) => assertReadable(await openFiles(paths), paths);
+    await expect(check(only)).rejects.toThrow('There is no file that can be read');
+    await writeFile(path.join(only, 'a.csv'), TEXT);
+    await check(only);
+    await expect(check(only, path.join(only, 'notes.txt'))).rejects.toThrow('notes.txt cannot be read');
   });
 });
