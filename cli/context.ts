@@ -65,7 +65,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     const isNamed = environment['TEMPORAL_ADDRESS'] ?? environment['DATABASE_URL'];
     const local = isNamed ? undefined : readLocalStack(environment);
     const codecKeys = readVariable('TEMPORAL_CODEC_KEYS', environment);
-    if (!local) return readTemporalOptions(codecKeys);
+    if (!local) return readTemporalOptions(codecKeys, environment);
     // Credentials of another Temporal are not for the local one.
     return {
       connectionOptions: { address: local.temporalAddress },

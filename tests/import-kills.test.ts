@@ -1,16 +1,15 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '../shared/database/sql.ts';
-import { projectRoot } from '../shared/platform/paths.ts';
 import { runCommand } from './support/cli.ts';
 import { testEnvironment } from './support/environment.ts';
 import { eventually } from './support/eventually.ts';
 import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
 import { PATIENCE_MS } from './support/kills/load.ts';
 import { query } from './support/rows.ts';
+import { startCommand } from './support/run-node.ts';
 import { startTestStack, type TestStack } from './support/stack.ts';
 
 /** Three parts. Every tenth row repeats the address before it, every hundredth has none. */
@@ -55,14 +54,10 @@ it(
       return row?.n;
     };
 
-    const command = spawn(process.execPath, [path.join(projectRoot, 'cli/main.ts'), ...args], {
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: 'ignore',
-    });
-    const ended = new Promise((resolve) => command.once('exit', resolve));
+    const command = startCommand(args, environment);
     await eventually(async () => (await position()) > 0, PATIENCE_MS);
-    command.kill('SIGKILL');
-    await ended;
+    command.kill();
+    await command.ended;
     const atEnd = await query(stack.em(), sql`select state from job where project_id = ${project.id}`);
     expect(atEnd.length).toBeGreaterThan(0);
     expect(atEnd.length).toBeLessThan(3);

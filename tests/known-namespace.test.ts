@@ -7,10 +7,10 @@ import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow
 import { startTestApi, type TestApi } from './support/api.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { campaignContent } from './support/campaigns.ts';
+import { runCommand } from './support/cli.ts';
 import { testEnvironment } from './support/environment.ts';
 import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
 import { eventually } from './support/eventually.ts';
-import { runCommand } from './support/run-node.ts';
 import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 import { createTestNamespace, type TestNamespace } from './support/temporal.ts';

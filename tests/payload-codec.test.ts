@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
@@ -10,6 +8,7 @@ import { parseCodecKeys } from '../shared/platform/codec-keys.ts';
 import { testEnvironment } from './support/environment.ts';
 import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createAutomation } from './support/automations.ts';
+import { runCommand } from './support/cli.ts';
 import { startEverpostProcess } from './support/everpost-process.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -92,22 +91,11 @@ async function failExecution(): Promise<string> {
   });
 }
 
-async function everpost(args: string[], keys: string): Promise<{ code: number; error: string }> {
-  const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
-  return new Promise((resolve) => {
-    const env = {
-      ...{ PATH: process.env['PATH'], NODE_OPTIONS: '', TEMPORAL_CODEC_KEYS: keys },
-      TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
-      TEMPORAL_NAMESPACE: stack.temporal.namespace,
-    };
-    const child = execFile(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', main, ...args],
-      { env },
-      (_error, _out, error) => resolve({ code: child.exitCode ?? -1, error }),
-    );
+const everpost = (args: string[], keys: string) =>
+  runCommand(args, {
+    ...{ TEMPORAL_CODEC_KEYS: keys, TEMPORAL_NAMESPACE: stack.temporal.namespace },
+    TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
   });
-}
 
 describe('with the payload codec', () => {
   it('campaigns run, and nothing that Temporal stores about them is readable', async () => {
@@ -137,7 +125,7 @@ describe('with the payload codec', () => {
     expect(json).toContain('Encoded failure');
 
     const file = path.join(folder, 'execution.json');
-    expect(await everpost(['execution', 'history', executionId, '--out', file], KEYS)).toMatchObject({ code: 0 });
+    expect(await everpost(['execution', 'history', executionId, '--out', file], KEYS)).toMatchObject({ exitCode: 0 });
     const stored = JSON.parse(await readFile(file, 'utf8')) as { workflowId: string; history: unknown };
     expect(encodingsIn(JSON.stringify(stored))).toContain('json/plain');
     expect(encodingsIn(JSON.stringify(stored))).not.toContain('binary/encrypted');
@@ -149,7 +137,7 @@ describe('with the payload codec', () => {
 
     const refused = await everpost(['execution', 'history', executionId, '--out', file], WRONG_KEYS);
     expect(refused).toMatchObject({
-      code: 1,
+      exitCode: 1,
       error: expect.stringContaining('the key "k1" of TEMPORAL_CODEC_KEYS is not'),
     });
     const other = await everpost(['execution', 'history', executionId, '--out', file], KEYS.replace('k1', 'k2'));

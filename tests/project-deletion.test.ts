@@ -7,8 +7,8 @@ import { sql } from '../shared/database/sql.ts';
 import { query, queryOne } from './support/rows.ts';
 import { createAutomation, executionThatIs } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
+import { runCommand } from './support/cli.ts';
 import { testEnvironment } from './support/environment.ts';
-import { runCommand, type Ended } from './support/run-node.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-const command = (...args: string[]): Promise<Ended> =>
+const command = (...args: string[]) =>
   runCommand(args, {
     DATABASE_URL: stack.database.url,
     TEMPORAL_ADDRESS: testEnvironment().temporalAddress,

@@ -6,13 +6,14 @@ import { sql } from '../shared/database/sql.ts';
 import { ATTEMPT_ENDS_MS } from '../shared/domain/emails/orphaned-deliveries.ts';
 import type { TestProject } from './support/api.ts';
 import { createAutomation, executionThatIs } from './support/automations.ts';
+import { runCommand } from './support/cli.ts';
 import { testEnvironment } from './support/environment.ts';
 import { query, queryOne } from './support/rows.ts';
 import { startCommand } from './support/run-node.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const PATIENCE_MS = 240_000;
-const EVENTS = 120_000;
+const EVENTS = 40_000;
 
 let source: TestStack;
 let target: TestStack;
@@ -27,16 +28,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function start(stack: TestStack, args: string[], input?: string) {
-  const environment = {
-    ...{ DATABASE_URL: stack.database.url, APP_SECRET: stack.config.APP_SECRET },
-    ...{ TEMPORAL_ADDRESS: testEnvironment().temporalAddress, TEMPORAL_NAMESPACE: stack.temporal.namespace },
-  };
-  return startCommand(args, environment, input === undefined ? {} : { input });
-}
+const environmentOf = (stack: TestStack) => ({
+  ...{ DATABASE_URL: stack.database.url, APP_SECRET: stack.config.APP_SECRET },
+  ...{ TEMPORAL_ADDRESS: testEnvironment().temporalAddress, TEMPORAL_NAMESPACE: stack.temporal.namespace },
+});
+const start = (stack: TestStack, args: string[], input?: string) =>
+  startCommand(args, environmentOf(stack), input === undefined ? {} : { input });
 
 async function run(stack: TestStack, ...args: string[]): Promise<any> {
-  const { exitCode, out, error } = await start(stack, [...args, '--json']).ended;
+  const { exitCode, out, error } = await runCommand([...args, '--json'], environmentOf(stack));
   expect([exitCode, error]).toEqual([0, '']);
   return JSON.parse(out);
 }
@@ -147,7 +147,9 @@ it(
     const imported = await run(target, 'project', 'import', file);
     expect(imported).toMatchObject({ id, newSecrets: [], droppedSuppressions: 0, droppedDeliveries: 0 });
     expect(await countsOf(target, owner)).toEqual(await countsOf(source, owner));
-    expect((await start(target, ['project', 'import', file]).ended).error).toMatch(/has the project .* already/);
+    expect((await runCommand(['project', 'import', file], environmentOf(target))).error).toMatch(
+      /has the project .* already/,
+    );
 
     // It goes on where it was, once it is enabled.
     expect(await openIn(target)).toBe(0);

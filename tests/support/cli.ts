@@ -4,15 +4,17 @@ export interface CliResult {
   exitCode: number;
   out: string;
   error: string;
+  /** Both, without white space around them. */
+  output: string;
 }
 
 /** Runs an operator command in this process, with these environment variables. */
 export async function runCommand(args: string[], environment: NodeJS.ProcessEnv): Promise<CliResult> {
-  const result: CliResult = { exitCode: 0, out: '', error: '' };
-  result.exitCode = await runCli(args, {
+  let [out, error] = ['', ''];
+  const exitCode = await runCli(args, {
     environment,
-    writeOut: (text) => (result.out += text),
-    writeError: (text) => (result.error += text),
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
   });
-  return result;
+  return { exitCode, out, error, output: (out + error).trim() };
 }
