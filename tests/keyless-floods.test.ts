@@ -11,7 +11,7 @@ import { openRaw, statusOf } from './support/raw-http.ts';
 /** Requests that one address may send without a key, in a second and at once. */
 const PER_SECOND = 6;
 /** So many that they exceed it also on a slow machine. */
-const FLOOD = 40 * PER_SECOND;
+const FLOOD = 20 * PER_SECOND;
 const PROXY_HOP = '198.51.100.7';
 
 let app: HostileApi;

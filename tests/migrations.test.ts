@@ -9,7 +9,7 @@ import { addReaders, sendToAll } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 /** Rows of the table of emails while it is migrated. `MIGRATION_ROWS=2000000` takes a minute or two. */
-const ROWS = Number(process.env['MIGRATION_ROWS'] ?? 100_000);
+const ROWS = Number(process.env['MIGRATION_ROWS'] ?? 20_000);
 const RECIPIENTS = 600;
 
 class NewColumn extends Migration {
