@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -85,18 +86,16 @@ export function contactParts(
   return isJson ? movedParts(jsonLines(file)) : readImportParts(csvRecords(file.read()), mappings);
 }
 
-/** The key of the topic that a list becomes. */
+const KEY_LENGTH_MAX = 63;
+
+/** The key of the topic that a list becomes. A name that is not written in Latin letters adds a hash of itself. */
 export function topicKey(name: string): string {
-  const ascii = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
-  return (
-    ascii
-      .replaceAll(/^-+|-+$/g, '')
-      .slice(0, 63)
-      .replace(/-+$/, '') || 'list'
-  );
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const words = plain.match(/[a-z0-9]+/g) ?? [];
+  const isWhole = words.length > 0 && words.join('') === plain.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const end = isWhole ? '' : `-${hash('sha256', name.trim()).slice(0, 8)}`;
+  const start = (words.join('-') || 'list').slice(0, KEY_LENGTH_MAX - end.length);
+  return `${start.replace(/-$/, '')}${end}`;
 }
 
 /** Makes rows of what a tool says, and gathers the topics that they need. */
@@ -110,7 +109,7 @@ export class ToolRows {
     this.#listsAre = listsAre;
   }
 
-  /** @param row the number of the row in its file; without one they are counted */
+  /** @param row the number of the row in its file; without one they are counted @throws AppError for lists of one key */
   rowOf(moved: Exclude<Moved, undefined>, email: unknown, row = (this.#row += 1)): MovedRow {
     if (typeof moved === 'string') return { row, email: typeof email === 'string' ? email : '', fault: moved };
     const { contact, lists = [] } = moved;
@@ -122,6 +121,10 @@ export class ToolRows {
     const topics: Record<string, boolean> = {};
     for (const [list, isMember] of lists) {
       const key = topicKey(list.name);
+      const { name } = this.lists.get(key) ?? list;
+      // People would get what they have joined by another name, or have left.
+      if (name !== list.name)
+        throw badRequest(`The lists "${name}" and "${list.name}" would be the same topic "${key}": rename one there`);
       this.lists.set(key, list);
       topics[key] = isMember;
     }

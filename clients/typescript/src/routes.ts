@@ -21,7 +21,6 @@ export const ROUTES = {
     topics: 'GET /contacts/{id}/topics',
     /** Changes which topics the contact has; those that are left out stay as they are. */
     setTopics: 'PUT /contacts/{id}/topics body',
-    /** Says which of up to 500 addresses are known. */
     /** What the contact has consented to, and what changed it. */
     consents: 'LIST /contacts/{id}/consents query',
     /** All contacts, or those of filters, row by row. */
@@ -30,6 +29,7 @@ export const ROUTES = {
     exportMatching: 'EXPORT_BY /contacts/export body',
     /** Everything that is stored about the contact. */
     export: 'GET /contacts/{id}/export',
+    /** Says which of up to 500 addresses are known. */
     lookup: 'POST /contacts/lookup body',
     /** Imports a CSV file, in a job. */
     import: 'POST /contacts/import file query',
