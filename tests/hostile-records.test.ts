@@ -4,8 +4,8 @@ import { query } from './support/rows.ts';
 import { expectShortTurns, startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
 /** Their conditions have more octets together than the heap of the process. */
-const CAMPAIGNS = 1_000;
-const STEPS = 500;
+const CAMPAIGNS = 800;
+const STEPS = 400;
 
 let app: HostileApi;
 beforeAll(async () => {

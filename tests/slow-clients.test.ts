@@ -9,7 +9,7 @@ import { openRaw, statusOf } from './support/raw-http.ts';
 /** A project may hold 64 MB of answers. Making them takes memory as well, and leaves garbage. */
 const RSS_GROWTH_MAX = 320 * 1024 * 1024;
 /** So many pages of 8 MB do not fit into the heap of the process. */
-const READERS = 60;
+const READERS = 40;
 
 let app: HostileApi;
 beforeAll(async () => {
