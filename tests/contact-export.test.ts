@@ -21,7 +21,7 @@ beforeAll(async () => {
   stack = await startTestStack({ hasWorkers: false });
   [few, many] = [await contactWithEvents(FEW), await contactWithEvents(EVENTS)];
   // With a large heap, V8 collects no garbage for long. Near the limit of its heap, it does little else.
-  const heap = '--max-old-space-size=192';
+  const heap = '--max-old-space-size=256';
   api = await createApiProcess(stack.config, stack.temporal, ['--import', LOOP_WATCH, heap]);
   api.start();
   await eventually(async () => (await fetch(`${api.url}/health`)).ok, PATIENCE_MS);
