@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { MovedList } from '../../shared/pure/moving/moved.ts';
-import { ToolRows, topicKey } from './sources.ts';
+import { TOOLS } from '../../shared/pure/moving/tools.ts';
+import { ToolRows, toolFiles, topicKey } from './sources.ts';
 
 describe('the topic of a list', () => {
   it.each([
@@ -27,4 +28,21 @@ describe('the topic of a list', () => {
     for (const name of ['News', 'News', 'Offers']) read(name);
     expect(() => read('news!')).toThrow('The lists "News" and "news!" would be the same topic "news"');
   });
+});
+
+it('items of a saved answer have the same numbers each time they are read', async () => {
+  const rows = new ToolRows('topics');
+  const content = JSON.stringify({ data: [{ email: 'a@x.test' }, { email: 'b@x.test', subscribed: 'maybe' }] });
+  async function* read() {
+    yield Buffer.from(content);
+  }
+  const numbers = async () => {
+    const found: number[] = [];
+    for await (const { row } of toolFiles(TOOLS.plunk, [{ name: 'contacts.json', read }], rows)) found.push(row);
+    return found;
+  };
+  expect([await numbers(), await numbers()]).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
 });

@@ -167,10 +167,10 @@ async function* toolItems(tool: Tool, file: SourceFile, rows: ToolRows): AsyncGe
   });
   const items = Array.isArray(value) ? value : (objectOf(value)?.['data'] ?? objectOf(value)?.['contacts']);
   if (!Array.isArray(items)) throw badRequest(`${file.name} has no list of contacts`);
-  for (const item of items as unknown[]) {
+  for (const [index, item] of (items as unknown[]).entries()) {
     const record = new SourceRecord(objectOf(item) ?? {}, path.basename(file.name));
     const moved = tool.read(record);
-    if (moved !== undefined) yield rows.rowOf(moved, record.email());
+    if (moved !== undefined) yield rows.rowOf(moved, record.email(), index + 1);
   }
 }
 
