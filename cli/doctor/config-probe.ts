@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { DAY_MS } from '../../shared/pure/days.ts';
 import { inspectConfig, type Config, type ConfigFault } from '../../shared/platform/config.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'configuration';
+const { ok, fail } = findingsAbout(AREA);
 const CERTIFICATE_DAYS_MIN = 14;
 /** The first version of Node.js that runs TypeScript without a flag. */
 const NODE_MIN = [22, 18] as const;
@@ -50,22 +51,21 @@ function standInsFor(wrong: ReadonlySet<string>): Partial<typeof STAND_INS> {
 function nodeFinding(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isRecent = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
-  if (isRecent) return ok(AREA, `Node.js ${process.versions.node}`);
-  return fail(AREA, `Node.js is ${process.versions.node}`, `Install Node.js ${NODE_MIN.join('.')} or newer.`);
+  if (isRecent) return ok(`Node.js ${process.versions.node}`);
+  return fail(`Node.js is ${process.versions.node}`, `Install Node.js ${NODE_MIN.join('.')} or newer.`);
 }
 
 async function certificateFinding(file: string): Promise<Finding> {
-  const area = 'inbound TLS';
+  const { ok, warn, fail } = findingsAbout('inbound TLS');
   try {
     const days = Math.floor((new X509Certificate(await readFile(file)).validToDate.getTime() - Date.now()) / DAY_MS);
-    if (days < 0) return fail(area, 'the certificate for STARTTLS has expired', 'Renew INBOUND_TLS_CERT_FILE.');
+    if (days < 0) return fail('the certificate for STARTTLS has expired', 'Renew INBOUND_TLS_CERT_FILE.');
     if (days < CERTIFICATE_DAYS_MIN) {
-      return warn(area, `the certificate for STARTTLS expires in ${days} days`, 'Renew INBOUND_TLS_CERT_FILE.');
+      return warn(`the certificate for STARTTLS expires in ${days} days`, 'Renew INBOUND_TLS_CERT_FILE.');
     }
-    return ok(area, `the certificate for STARTTLS is valid for ${days} more days`);
+    return ok(`the certificate for STARTTLS is valid for ${days} more days`);
   } catch {
     return fail(
-      area,
       'the certificate for STARTTLS cannot be read',
       'INBOUND_TLS_CERT_FILE must name a readable file in PEM.',
     );
@@ -84,12 +84,11 @@ export function configProbe({ config, faults }: ReadConfig): Probe {
     async run() {
       const findings = faults.map(({ variable, message }) =>
         fail(
-          AREA,
           `${variable} ${asPredicate(message)}`,
           'Correct it: the API and the workers do not start with it. The README lists all variables.',
         ),
       );
-      if (faults.length === 0) findings.push(ok(AREA, 'all variables can be used'));
+      if (faults.length === 0) findings.push(ok('all variables can be used'));
       findings.push(nodeFinding());
       if (config.INBOUND_TLS_CERT_FILE !== undefined) {
         findings.push(await certificateFinding(config.INBOUND_TLS_CERT_FILE));

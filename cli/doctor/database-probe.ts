@@ -4,7 +4,7 @@ import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 import type { RecordPurpose } from '../../shared/domain/domains/dns-records.ts';
 import { findDomainFaults } from '../../shared/domain/domains/domain-health.ts';
 
@@ -22,7 +22,10 @@ async function httpWebhookFindings(em: Em): Promise<Finding[]> {
   const names = `${rows.map(({ id }) => id).join(', ')}${first.total > rows.length ? ' and others' : ''}`;
   const text = `${first.total} ${first.total === 1 ? 'endpoint has' : 'endpoints have'} an http URL: ${names}`;
   return [
-    warn('webhooks', text, 'Give them https URLs, unless they are in a network of yours: their events hold addresses.'),
+    findingsAbout('webhooks').warn(
+      text,
+      'Give them https URLs, unless they are in a network of yours: their events hold addresses.',
+    ),
   ];
 }
 
@@ -38,10 +41,12 @@ async function hiddenSessionFindings(em: Em): Promise<Finding[]> {
   );
   if (!row || row.count === 0) return [];
   const problem = `${row.count} sessions belong to roles that ${row.role} may not watch: erasures do not wait for them`;
-  return [warn('database roles', problem, `Run \`grant pg_read_all_stats to "${row.role}"\` in PostgreSQL.`)];
+  return [
+    findingsAbout('database roles').warn(problem, `Run \`grant pg_read_all_stats to "${row.role}"\` in PostgreSQL.`),
+  ];
 }
 
-const AREA = 'sender domains';
+const { ok, warn } = findingsAbout('sender domains');
 /** Faults that are named; a longer list helps nobody. */
 const NAMED_MAX = 20;
 
@@ -49,15 +54,15 @@ const NAMED_MAX = 20;
 async function domainFindings(em: Em, inboundDomain: string | undefined): Promise<Finding[]> {
   const wanted: RecordPurpose[] = ['DKIM', 'DMARC', ...(inboundDomain === undefined ? [] : (['RETURN_PATH'] as const))];
   const { faults, total } = await findDomainFaults(em, wanted, NAMED_MAX);
-  if (total === 0) return [ok(AREA, `all that may send are signed and have ${wanted.join(', ').replace('_', '-')}`)];
+  if (total === 0) return [ok(`all that may send are signed and have ${wanted.join(', ').replace('_', '-')}`)];
   const findings = faults.map(({ domain, projectId, isUnsigned, missing }) => {
     const lack = missing.length > 0 ? `no ${missing.join(', ')} record found` : 'all records were found just now';
     const state = isUnsigned ? `is trusted and sends unsigned: ${lack}` : `is signed: ${lack}`;
     const action = `\`everpost domain list ${projectId}\` prints the records to publish.`;
-    return warn(AREA, `${domain} ${state}`, action);
+    return warn(`${domain} ${state}`, action);
   });
   const rest = total - faults.length;
-  if (rest > 0) findings.push(warn(AREA, `${rest} more domains lack something`, 'Publish the records of these first.'));
+  if (rest > 0) findings.push(warn(`${rest} more domains lack something`, 'Publish the records of these first.'));
   return findings;
 }
 
@@ -104,7 +109,7 @@ const WANTED: WantedSetting[] = [
 ];
 
 async function settingFindings(em: Em): Promise<Finding[]> {
-  const area = 'database settings';
+  const { fail, ok, warn } = findingsAbout('database settings');
   const rows = await query(
     em,
     sql`select name, current_setting(name) as value from pg_settings where name in (${sqlList(WANTED.map(({ name }) => name))})`,
@@ -115,13 +120,13 @@ async function settingFindings(em: Em): Promise<Finding[]> {
     const value = values.get(name);
     if (value === undefined || wanted.includes(value)) return [];
     const make = level === 'fail' ? fail : warn;
-    return [make(area, `${name} is ${value}: ${consequence}`, `Set ${name} to ${wanted[0] ?? ''} in PostgreSQL.`)];
+    return [make(`${name} is ${value}: ${consequence}`, `Set ${name} to ${wanted[0] ?? ''} in PostgreSQL.`)];
   });
-  return faults.length > 0 ? faults : [ok(area, WANTED.map(({ name }) => name).join(', '))];
+  return faults.length > 0 ? faults : [ok(WANTED.map(({ name }) => name).join(', '))];
 }
 
 async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> {
-  const area = 'connections';
+  const { ok, warn, fail } = findingsAbout('connections');
   const row = await queryOne(
     em,
     sql`
@@ -140,29 +145,28 @@ async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> 
   const processes = `${api} API and ${workers} worker ${workers === 1 ? 'process' : 'processes'}`;
   const action = 'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.';
   if (needed > available) {
-    return [fail(area, `${processes} may open ${needed}, and PostgreSQL has ${available}`, action)];
+    return [fail(`${processes} may open ${needed}, and PostgreSQL has ${available}`, action)];
   }
-  const findings = [ok(area, `${processes} may open ${needed} of ${available}`)];
+  const findings = [ok(`${processes} may open ${needed} of ${available}`)];
   if (used > available * CONNECTIONS_SHARE_MAX) {
-    findings.push(warn(area, `${used} of ${available} are in use just now`, action));
+    findings.push(warn(`${used} of ${available} are in use just now`, action));
   }
   return findings;
 }
 
 async function migrationFindings(em: Em): Promise<Finding[]> {
-  const area = 'migrations';
+  const { ok, fail } = findingsAbout('migrations');
   const pending = await pendingMigrations(em);
-  if (pending.length === 0) return [ok(area, 'the schema is up to date')];
-  return [fail(area, `${pending.length} are pending`, 'Run `everpost migrate`.')];
+  if (pending.length === 0) return [ok('the schema is up to date')];
+  return [fail(`${pending.length} are pending`, 'Run `everpost migrate`.')];
 }
 
 async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<Finding[]> {
-  const area = 'secrets';
+  const { ok, fail } = findingsAbout('secrets');
   if (!secrets) return [];
-  if (await isUsableSecret(em, secrets)) return [ok(area, 'the database knows APP_SECRET')];
+  if (await isUsableSecret(em, secrets)) return [ok('the database knows APP_SECRET')];
   return [
     fail(
-      area,
       'the database does not know APP_SECRET: API and workers do not start with it',
       'Set the previous secret, or name it in APP_SECRETS_PREVIOUS. See "Rotating secrets" in docs/operations.md.',
     ),
@@ -187,26 +191,28 @@ export async function sessionFindings(em: Em, other: Em): Promise<Finding[]> {
     await other.rollback();
   }
   const message = 'a pooler shares sessions between connections: limits of statements and transactions do not hold';
-  return [warn('database sessions', message, 'Use pool_mode = session. See "PgBouncer" in docs/operations.md.')];
+  return [
+    findingsAbout('database sessions').warn(message, 'Use pool_mode = session. See "PgBouncer" in docs/operations.md.'),
+  ];
 }
 
 /** Compares the clocks of this machine and the database, which is taken to answer in the middle of the round trip. */
 async function clockFindings(em: Em): Promise<Finding[]> {
-  const area = 'clock';
   const startedAt = Date.now();
   const row = await queryOne(em, sql`select clock_timestamp() as at`, { at: date });
   const endedAt = Date.now();
   if (!row) return [];
   const offMs = Math.round(Math.abs(row.at.getTime() - (startedAt + endedAt) / 2) - (endedAt - startedAt) / 2);
-  return [judgeClock(area, Math.max(0, offMs))];
+  return [judgeClock(Math.max(0, offMs))];
 }
 
 /** @param offMs the least possible difference of the two clocks */
-export function judgeClock(area: string, offMs: number): Finding {
-  if (offMs < CLOCK_WARN_MS) return ok(area, 'this machine and the database agree');
+export function judgeClock(offMs: number): Finding {
+  const { ok, warn, fail } = findingsAbout('clock');
+  if (offMs < CLOCK_WARN_MS) return ok('this machine and the database agree');
   const make = offMs < CLOCK_FAIL_MS ? warn : fail;
   const seconds = (offMs / 1_000).toFixed(1);
-  return make(area, `this machine and the database are ${seconds} seconds apart`, 'Let NTP set the clocks of both.');
+  return make(`this machine and the database are ${seconds} seconds apart`, 'Let NTP set the clocks of both.');
 }
 
 function sqlList(values: string[]) {
@@ -226,7 +232,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
     area: 'database',
     async run() {
       const fault = await findDatabaseFault(databaseUrl);
-      if (fault !== undefined) return [fail('database', fault, 'Nothing works until this is corrected.')];
+      if (fault !== undefined) return [findingsAbout('database').fail(fault, 'Nothing works until this is corrected.')];
       const connect = () => createOrm({ databaseUrl, poolSize: 1, applicationName: 'everpost-doctor', limits: LIMITS });
       const [orm, other] = [await connect(), await connect()];
       try {
@@ -235,7 +241,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
         const migrations = await migrationFindings(em);
         const isMigrated = migrations.every(({ level }) => level === 'ok');
         return [
-          ok('database', `PostgreSQL ${row?.version ?? ''}`),
+          findingsAbout('database').ok(`PostgreSQL ${row?.version ?? ''}`),
           ...(await settingFindings(em)),
           ...(await connectionFindings(em, poolSize)),
           ...migrations,

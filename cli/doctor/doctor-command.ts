@@ -9,7 +9,7 @@ import { isMxUrl } from '../../shared/sending/transport/mx-url.ts';
 import { addCommand, type CliContext } from '../context.ts';
 import { configProbe, readWhatIsUsable, type ReadConfig } from './config-probe.ts';
 import { databaseProbe } from './database-probe.ts';
-import { fail, type Finding, type Level, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Level, type Probe } from './finding.ts';
 import { inboundProbe } from './inbound-probe.ts';
 import { mxProbe, sourceAddresses } from './mx-probe.ts';
 import { publicUrlProbe } from './public-url-probe.ts';
@@ -39,7 +39,7 @@ function temporalProbeOf(context: CliContext): Probe {
     return temporalProbe(context.temporalOptions(), () => context.withDatabase(findKnownNamespace));
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    const finding = fail('Temporal', words, 'Correct the variables that begin with TEMPORAL_.');
+    const finding = findingsAbout('Temporal').fail(words, 'Correct the variables that begin with TEMPORAL_.');
     return { area: 'Temporal', run: () => Promise.resolve([finding]) };
   }
 }
@@ -55,8 +55,7 @@ function probesOf(context: CliContext, read: ReadConfig, portHost: string | unde
     area: 'relay',
     run: () =>
       Promise.resolve([
-        fail(
-          'relay',
+        findingsAbout('relay').fail(
           'SMTP_URL names no relay, so workers do not start',
           'Set it, for example smtp://relay.example:587.',
         ),

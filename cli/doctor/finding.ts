@@ -16,17 +16,9 @@ export interface Probe {
   run: (signal: AbortSignal) => Promise<Finding[]>;
 }
 
-/** A part that works. */
-export function ok(area: string, message: string): Finding {
-  return { area, level: 'ok', message };
-}
-
-/** A part that works, but worse than it should. */
-export function warn(area: string, message: string, action: string): Finding {
-  return { area, level: 'warn', message, action };
-}
-
-/** A part that does not work. */
-export function fail(area: string, message: string, action: string): Finding {
-  return { area, level: 'fail', message, action };
-}
+/** Findings about one part of the installation: it works, works worse than it should, or does not work. */
+export const findingsAbout = (area: string) => ({
+  ok: (message: string): Finding => ({ area, level: 'ok', message }),
+  warn: (message: string, action: string): Finding => ({ area, level: 'warn', message, action }),
+  fail: (message: string, action: string): Finding => ({ area, level: 'fail', message, action }),
+});

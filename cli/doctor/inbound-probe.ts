@@ -1,36 +1,29 @@
 import ipaddr from 'ipaddr.js';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const UNANSWERED = 'Check the name servers of the domain and DNS_SERVERS, then run this again.';
 
 function unanswered(area: string, reason: string): Finding {
-  return warn(area, `DNS does not answer (${reason})`, UNANSWERED);
+  return findingsAbout(area).warn(`DNS does not answer (${reason})`, UNANSWERED);
 }
 
 async function mxFindings(resolver: DnsResolver, domain: string): Promise<Finding[]> {
   const area = 'inbound MX';
+  const { ok, fail } = findingsAbout(area);
   const answer = await resolver.mx(domain);
   if (answer.kind === 'failed') return [unanswered(area, answer.reason)];
   if (answer.kind === 'absent') {
     return [
-      fail(
-        area,
-        `${domain} has no MX record: bounces and complaints do not come in`,
-        `Set one that leads to this host.`,
-      ),
+      fail(`${domain} has no MX record: bounces and complaints do not come in`, `Set one that leads to this host.`),
     ];
   }
   return Promise.all(
     answer.records.map(async ({ exchange }) => {
       const addresses = await resolver.addresses(exchange);
       if (addresses.kind === 'failed') return unanswered(area, addresses.reason);
-      if (addresses.kind === 'found') return ok(area, `${domain} leads to ${exchange}`);
-      return fail(
-        area,
-        `${domain} leads to ${exchange || '.'}, which has no address`,
-        'Set an A or AAAA record for it.',
-      );
+      if (addresses.kind === 'found') return ok(`${domain} leads to ${exchange}`);
+      return fail(`${domain} leads to ${exchange || '.'}, which has no address`, 'Set an A or AAAA record for it.');
     }),
   );
 }
@@ -54,25 +47,20 @@ function covers(term: string, address: string): boolean {
  * @param addresses public addresses of relays
  */
 export function judgeSpf(domain: string, texts: readonly string[], addresses: readonly string[]): Finding {
-  const area = 'SPF';
+  const { ok, warn, fail } = findingsAbout('SPF');
   const policies = texts.filter((text) => SPF.test(text));
   const [policy] = policies;
   if (policy === undefined) {
-    return fail(area, `${domain} has no SPF record`, 'Publish "v=spf1 ip4:<address of your relay> ~all" as TXT.');
+    return fail(`${domain} has no SPF record`, 'Publish "v=spf1 ip4:<address of your relay> ~all" as TXT.');
   }
   if (policies.length > 1)
-    return fail(
-      area,
-      `${domain} has ${policies.length} SPF records`,
-      'Keep only one: receivers treat several as an error.',
-    );
+    return fail(`${domain} has ${policies.length} SPF records`, 'Keep only one: receivers treat several as an error.');
   const terms = policy.toLowerCase().split(/\s+/).slice(1);
   if (terms.some((term) => /^\+?all$/.test(term))) {
-    return fail(area, `the SPF record of ${domain} lets everybody send`, 'End it with "~all" or "-all".');
+    return fail(`the SPF record of ${domain} lets everybody send`, 'End it with "~all" or "-all".');
   }
   if (terms.length === 0 || (terms.length === 1 && /^[?~-]all$/.test(terms[0] ?? ''))) {
     return fail(
-      area,
       `the SPF record of ${domain} names no host that sends`,
       'Name your relays in it, such as ip4:<address>.',
     );
@@ -82,15 +70,14 @@ export function judgeSpf(domain: string, texts: readonly string[], addresses: re
     : addresses.find((address) => !terms.some((term) => covers(term, address)));
   if (missing !== undefined) {
     return warn(
-      area,
       `the SPF record of ${domain} does not name the relay ${missing}`,
       'Add the address that your relay sends from.',
     );
   }
   if (!terms.some((term) => /^[~-]all$|^redirect=/.test(term))) {
-    return warn(area, `the SPF record of ${domain} says nothing of other hosts`, 'End it with "~all" or "-all".');
+    return warn(`the SPF record of ${domain} says nothing of other hosts`, 'End it with "~all" or "-all".');
   }
-  return ok(area, `${domain}: ${policy}`);
+  return ok(`${domain}: ${policy}`);
 }
 
 /** Whether bounces can come in, and whether SPF names the servers that send for this instance. */
@@ -104,8 +91,7 @@ export function inboundProbe(
     async run() {
       if (domain === undefined) {
         return [
-          warn(
-            'inbound MX',
+          findingsAbout('inbound MX').warn(
             'INBOUND_DOMAIN is not set: bounces, complaints and replies are not seen',
             'Set INBOUND_DOMAIN and INBOUND_SMTP_PORT.',
           ),

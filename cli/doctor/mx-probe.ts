@@ -5,10 +5,11 @@ import { reversedAddress, type DnsResolver } from '../../shared/platform/dns/res
 import { openSmtpConnection } from '../../shared/sending/transport/connect.ts';
 import { SmtpUnavailableError } from '../../shared/sending/transport/errors.ts';
 import { parseMxUrl, type MxSource } from '../../shared/sending/transport/mx-url.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 import { isPublicAddress, isSame, nameFinding } from './relay-probe.ts';
 
 const AREA = 'source';
+const { fail } = findingsAbout(AREA);
 const CONNECT_MS = 4_000;
 
 /** Whether this machine has an address: a server can listen on it. */
@@ -27,36 +28,36 @@ async function isOwn(address: string): Promise<boolean> {
 
 async function addressFinding({ name, localAddress }: MxSource): Promise<Finding[]> {
   if (localAddress === undefined || (await isOwn(localAddress))) return [];
-  return [fail(AREA, `${name} is no address of this machine`, 'Give the machine the address, or correct source.')];
+  return [fail(`${name} is no address of this machine`, 'Give the machine the address, or correct source.')];
 }
 
 /** Checks that the name in EHLO leads to the address of the source (RFC 5321 section 4.1.4). */
 async function heloFinding(resolver: DnsResolver, { helo, name, localAddress }: MxSource): Promise<Finding> {
-  const area = 'HELO';
+  const { ok, warn, fail } = findingsAbout('HELO');
   const found = await resolver.addresses(helo);
-  if (found.kind === 'failed') return warn(area, `DNS does not answer about ${helo}`, 'Run it again later.');
+  if (found.kind === 'failed') return warn(`DNS does not answer about ${helo}`, 'Run it again later.');
   const addresses = found.kind === 'found' ? found.records : [];
   if (addresses.some((each) => localAddress === undefined || isSame(each, localAddress))) {
-    return ok(area, `${name}: ${helo} leads to it`);
+    return ok(`${name}: ${helo} leads to it`);
   }
-  return fail(area, `${name}: ${helo} does not lead to it`, `Set an A or AAAA record of ${helo} with the address.`);
+  return fail(`${name}: ${helo} does not lead to it`, `Set an A or AAAA record of ${helo} with the address.`);
 }
 
 /** Lists answer with 127.0.0.0/8 (RFC 5782); 127.255.255.0/24 says that they do not serve this resolver. */
 async function blocklistFinding(resolver: DnsResolver, address: string, list: string): Promise<Finding> {
-  const area = 'blocklist';
+  const { ok, warn, fail } = findingsAbout('blocklist');
   const answer = await resolver.addresses(`${reversedAddress(address)}.${list}`);
-  if (answer.kind === 'absent') return ok(area, `${address} is not in ${list}`);
+  if (answer.kind === 'absent') return ok(`${address} is not in ${list}`);
   const codes = answer.kind === 'found' ? answer.records.filter((code) => code.startsWith('127.')) : [];
   if (codes.length === 0 || codes.some((code) => code.startsWith('127.255.255.'))) {
-    return warn(area, `${list} does not tell about ${address}`, 'Ask with a resolver of your own (DNS_SERVERS).');
+    return warn(`${list} does not tell about ${address}`, 'Ask with a resolver of your own (DNS_SERVERS).');
   }
-  return fail(area, `${address} is in ${list} (${codes.join(', ')})`, `Find out why, and ask ${list} to remove it.`);
+  return fail(`${address} is in ${list} (${codes.join(', ')})`, `Find out why, and ask ${list} to remove it.`);
 }
 
 /** Connects to port 25 of a host from each source. */
 async function portFinding(source: MxSource, host: string, signal: AbortSignal): Promise<Finding> {
-  const area = 'port 25';
+  const { ok, fail } = findingsAbout('port 25');
   const { name, helo, localAddress } = source;
   try {
     const { socket } = await openSmtpConnection(
@@ -68,10 +69,10 @@ async function portFinding(source: MxSource, host: string, signal: AbortSignal):
       signal,
     );
     socket.on('error', () => undefined).end('QUIT\r\n');
-    return ok(area, `${name}: ${host} answers`);
+    return ok(`${name}: ${host} answers`);
   } catch (error) {
     if (!(error instanceof SmtpUnavailableError)) throw error;
-    return fail(area, `${name}: ${error.message}`, 'Ask the provider of the address to open port 25 outwards.');
+    return fail(`${name}: ${error.message}`, 'Ask the provider of the address to open port 25 outwards.');
   }
 }
 
@@ -105,7 +106,7 @@ export function mxProbe(
       try {
         sources = parseMxUrl(url);
       } catch (error) {
-        return [fail(AREA, (error as Error).message, 'Correct SMTP_URL.')];
+        return [fail((error as Error).message, 'Correct SMTP_URL.')];
       }
       return (await Promise.all(sources.map((source) => examine(source, signal)))).flat();
     },

@@ -4,7 +4,7 @@ import { createDnsResolver, type DnsResolver } from '../../shared/platform/dns/r
 import { createTestDatabase } from '../../tests/support/database.ts';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
 import { judgeClock, sessionFindings } from './database-probe.ts';
-import { ok } from './finding.ts';
+import { findingsAbout } from './finding.ts';
 import { judgeSpf } from './inbound-probe.ts';
 import { nameFinding } from './relay-probe.ts';
 import { runProbes } from './run-probes.ts';
@@ -50,7 +50,7 @@ it.each<[string[], string]>([
 });
 
 it('clocks that differ by one second are a warning, and by thirty seconds a failure', () => {
-  expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock('clock', offMs).level)).toEqual([
+  expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock(offMs).level)).toEqual([
     ...['ok', 'warn', 'warn', 'fail'],
   ]);
 });
@@ -64,7 +64,7 @@ it('a probe that throws or does not end is reported as failed, and the findings 
         run: (signal) => new Promise(() => signal.addEventListener('abort', () => (isAborted = true), { once: true })),
       },
       { area: 'broken', run: () => Promise.reject(new Error('of ada@example.com')) },
-      { area: 'well', run: async () => [ok('well', 'all is well')] },
+      { area: 'well', run: async () => [findingsAbout('well').ok('all is well')] },
     ],
     50,
   );

@@ -3,9 +3,10 @@ import { get as getHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { DAY_MS } from '../../shared/pure/days.ts';
 import { publicUrlWarning, type Config } from '../../shared/platform/config.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'PUBLIC_URL';
+const { ok, warn, fail } = findingsAbout(AREA);
 const ANSWER_BYTES_MAX = 4_096;
 const CERTIFICATE_DAYS_MIN = 14;
 const TLS_FAULT = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|EPROTO|ERR_SSL/;
@@ -48,27 +49,24 @@ function isHealthy({ status, text }: Answer): boolean {
 function answerFinding(publicUrl: string, answer: Answer): Finding {
   if (!isHealthy(answer)) {
     return fail(
-      AREA,
       `${publicUrl}/health answers ${answer.status}, and not as Everpost does`,
       'Let your proxy pass everything to the API, and let PUBLIC_URL name that address.',
     );
   }
   const days = answer.validUntil && Math.floor((answer.validUntil.getTime() - Date.now()) / DAY_MS);
-  if (days === undefined || days >= CERTIFICATE_DAYS_MIN) return ok(AREA, `${publicUrl} leads to the API`);
-  return warn(AREA, `the certificate of ${publicUrl} expires in ${days} days`, 'Renew it.');
+  if (days === undefined || days >= CERTIFICATE_DAYS_MIN) return ok(`${publicUrl} leads to the API`);
+  return warn(`the certificate of ${publicUrl} expires in ${days} days`, 'Renew it.');
 }
 
 function faultFinding(publicUrl: string, error: unknown): Finding {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (TLS_FAULT.test(code)) {
     return fail(
-      AREA,
       `the certificate of ${publicUrl} is not accepted (${code})`,
       'Install one that browsers accept, with its whole chain.',
     );
   }
   return warn(
-    AREA,
     `${publicUrl} cannot be reached from here (${code || 'no answer'})`,
     'Try it from outside: links in emails lead there. Some networks cannot reach their own public address.',
   );
@@ -83,12 +81,11 @@ export function publicUrlProbe(config: Pick<Config, 'publicUrl' | 'PUBLIC_URL'>)
       const findings: Finding[] = [];
       if (config.PUBLIC_URL === undefined) {
         findings.push(
-          warn(AREA, 'is not set: links in mail lead to localhost', 'Set it to the address that recipients can reach.'),
+          warn('is not set: links in mail lead to localhost', 'Set it to the address that recipients can reach.'),
         );
       } else if (publicUrlWarning(config) !== undefined) {
         findings.push(
           warn(
-            AREA,
             `${publicUrl} is not https: mail programs offer no one-click unsubscribing`,
             'Put a proxy with a certificate in front.',
           ),

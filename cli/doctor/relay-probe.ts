@@ -6,9 +6,10 @@ import { openSmtpConnection, type SmtpConnection } from '../../shared/sending/tr
 import { SmtpUnavailableError } from '../../shared/sending/transport/errors.ts';
 import { isLoopback, parseSmtpUrl, type SmtpServerOptions } from '../../shared/sending/transport/smtp-url.ts';
 import { redactText } from '../../shared/pure/redact.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'relay';
+const { ok, warn, fail } = findingsAbout(AREA);
 const CONNECT_MS = 4_000;
 const REPLY_MS = 4_000;
 
@@ -28,16 +29,12 @@ export function isPublicAddress(address: string): boolean {
 function securityFinding(server: SmtpServerOptions, { socket, isLoggedIn }: SmtpConnection): Finding {
   const { label, host, auth } = server;
   if (auth && !isLoggedIn) {
-    return warn(
-      AREA,
-      `${label}: SMTP_URL has a login, and the relay offers none`,
-      'Check the port: 587 is for logins.',
-    );
+    return warn(`${label}: SMTP_URL has a login, and the relay offers none`, 'Check the port: 587 is for logins.');
   }
   const login = isLoggedIn ? ', login accepted' : '';
-  if (socket instanceof TLSSocket) return ok(AREA, `${label}: ${socket.getProtocol() ?? 'TLS'}${login}`);
-  if (isLoopback(host)) return ok(AREA, `${label}: on this machine${login}`);
-  return warn(AREA, `${label}: messages go out in clear`, 'Let the relay offer STARTTLS, or use smtps://.');
+  if (socket instanceof TLSSocket) return ok(`${label}: ${socket.getProtocol() ?? 'TLS'}${login}`);
+  if (isLoopback(host)) return ok(`${label}: on this machine${login}`);
+  return warn(`${label}: messages go out in clear`, 'Let the relay offer STARTTLS, or use smtps://.');
 }
 
 function sizeFindings(
@@ -48,7 +45,6 @@ function sizeFindings(
   if (sizeMax === 0 || sizeMax >= bytesMax) return [];
   return [
     warn(
-      AREA,
       `${label}: takes messages of ${sizeMax} octets at most, and MESSAGE_MAX_BYTES is ${bytesMax}`,
       `Set MESSAGE_MAX_BYTES to ${sizeMax}, so that callers learn at once what is too large.`,
     ),
@@ -60,20 +56,19 @@ function sizeFindings(
  * large providers refuse other mail. A relay with a private address sends from another one, which cannot be seen here.
  */
 export async function nameFinding(resolver: DnsResolver, label: string, address: string): Promise<Finding> {
-  const area = 'PTR';
-  if (!isPublicAddress(address)) return ok(area, `${label}: not a public address, so nothing to look up`);
+  const { ok, warn, fail } = findingsAbout('PTR');
+  if (!isPublicAddress(address)) return ok(`${label}: not a public address, so nothing to look up`);
   const action = 'Set the PTR record at the provider of the address, to a name that leads back to it.';
   const answer = await resolver.names(address);
-  if (answer.kind === 'failed')
-    return warn(area, `${label}: DNS does not answer (${answer.reason})`, 'Run it again later.');
-  if (answer.kind === 'absent') return fail(area, `${label}: ${address} has no PTR record`, action);
+  if (answer.kind === 'failed') return warn(`${label}: DNS does not answer (${answer.reason})`, 'Run it again later.');
+  if (answer.kind === 'absent') return fail(`${label}: ${address} has no PTR record`, action);
   for (const name of answer.records) {
     const forward = await resolver.addresses(name);
     if (forward.kind === 'found' && forward.records.some((other) => isSame(other, address))) {
-      return ok(area, `${label}: ${address} is ${name}`);
+      return ok(`${label}: ${address} is ${name}`);
     }
   }
-  return fail(area, `${label}: ${address} is ${answer.records[0] ?? ''}, which does not lead back to it`, action);
+  return fail(`${label}: ${address} is ${answer.records[0] ?? ''}, which does not lead back to it`, action);
 }
 
 /** Whether two texts are the same address. */
@@ -86,7 +81,7 @@ function unreachable({ label }: SmtpServerOptions, error: unknown): Finding {
   const reply = error.response === undefined ? '' : ` (${redactText(error.response)})`;
   const action = ACTIONS[error.code ?? ''] ?? 'Check host and port in SMTP_URL, and the firewall between.';
   const words = error.message.replace(`SMTP server ${label}: `, '');
-  return fail(AREA, `${label}: ${redactText(words)}${reply}`, action);
+  return fail(`${label}: ${redactText(words)}${reply}`, action);
 }
 
 /** Connects like a worker, up to the first message: greeting, EHLO, STARTTLS, login. */
@@ -102,7 +97,7 @@ export function relayProbe(
       try {
         server = { ...parseSmtpUrl(url), connectionTimeoutMs: CONNECT_MS, replyTimeoutMs: REPLY_MS };
       } catch (error) {
-        return [fail(AREA, (error as Error).message, 'Correct SMTP_URL.')];
+        return [fail((error as Error).message, 'Correct SMTP_URL.')];
       }
       try {
         const connection = await openSmtpConnection(server, signal);

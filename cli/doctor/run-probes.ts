@@ -1,6 +1,6 @@
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import { redactText } from '../../shared/pure/redact.ts';
-import { fail, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 export const PROBE_TIMEOUT_MS = 10_000;
 
@@ -10,8 +10,7 @@ async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Findin
     return await withTimeLimit(run(ending.signal), timeoutMs, () => {
       ending.abort();
       return [
-        fail(
-          area,
+        findingsAbout(area).fail(
           `no answer within ${timeoutMs / 1_000} seconds`,
           'Check that it runs and that this machine can reach it.',
         ),
@@ -19,7 +18,12 @@ async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Findin
     });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    return [fail(area, redactText(words), 'This error is unexpected. Read the logs of the API and of the workers.')];
+    return [
+      findingsAbout(area).fail(
+        redactText(words),
+        'This error is unexpected. Read the logs of the API and of the workers.',
+      ),
+    ];
   }
 }
 

@@ -3,9 +3,10 @@ import { SCHEDULES } from '../temporal/schedules.ts';
 import { addressOf, type TemporalConnectOptions } from '../../shared/durable/temporal/client.ts';
 import { redactText } from '../../shared/pure/redact.ts';
 import type { KnownNamespace } from '../../shared/domain/lifecycle/known-namespace.ts';
-import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const AREA = 'Temporal';
+const { ok, warn, fail } = findingsAbout(AREA);
 const ANSWER_MS = 5_000;
 const SCHEDULE_IDS = SCHEDULES.map(({ scheduleId }) => scheduleId);
 const SET_UP = 'Run `everpost temporal setup`.';
@@ -17,9 +18,8 @@ function versionFinding(version: string): Finding {
   // Temporal Cloud reports no version that could be compared.
   const isOld =
     /^\d+\.\d+/.test(version) && (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]));
-  if (!isOld) return ok(AREA, `server ${version === '' ? 'without a version' : version}`);
+  if (!isOld) return ok(`server ${version === '' ? 'without a version' : version}`);
   return warn(
-    AREA,
     `server ${version} is older than those that Everpost is tried with`,
     `Update the server to ${VERSION_MIN.join('.')} or newer.`,
   );
@@ -28,34 +28,32 @@ function versionFinding(version: string): Finding {
 /** @param known the namespace that works on the database, if that is known */
 function findingsOf(state: TemporalState, namespace: string, known: KnownNamespace | undefined): Finding[] {
   const findings = [versionFinding(state.serverVersion)];
-  if (state.namespaceId === undefined) return [...findings, fail(AREA, `there is no namespace ${namespace}`, SET_UP)];
+  if (state.namespaceId === undefined) return [...findings, fail(`there is no namespace ${namespace}`, SET_UP)];
   findings.push(
     known && known.id !== state.namespaceId
       ? fail(
-          AREA,
           `namespace ${namespace} (id ${state.namespaceId}) is not the one that the database works with: ` +
             `${known.name} at ${known.address} (id ${known.id})`,
           'Name that one, or see "Another Temporal namespace" in docs/operations.md.',
         )
-      : ok(AREA, `namespace ${namespace}`),
+      : ok(`namespace ${namespace}`),
   );
   const { missingSearchAttributes, missingSchedules, pausedSchedules, unservedQueues } = state;
   findings.push(
     missingSearchAttributes.length === 0
-      ? ok(AREA, 'all search attributes are there')
-      : fail(AREA, `search attributes are missing: ${missingSearchAttributes.join(', ')}`, SET_UP),
+      ? ok('all search attributes are there')
+      : fail(`search attributes are missing: ${missingSearchAttributes.join(', ')}`, SET_UP),
     missingSchedules.length === 0
-      ? ok(AREA, 'all schedules are there')
-      : warn(AREA, `schedules are missing: ${missingSchedules.join(', ')}`, SET_UP),
+      ? ok('all schedules are there')
+      : warn(`schedules are missing: ${missingSchedules.join(', ')}`, SET_UP),
   );
   if (pausedSchedules.length > 0) {
-    findings.push(warn(AREA, `schedules are paused: ${pausedSchedules.join(', ')}`, 'Resume them in the Temporal UI.'));
+    findings.push(warn(`schedules are paused: ${pausedSchedules.join(', ')}`, 'Resume them in the Temporal UI.'));
   }
   findings.push(
     unservedQueues.length === 0
-      ? ok('workers', 'every task queue is polled')
-      : warn(
-          'workers',
+      ? findingsAbout('workers').ok('every task queue is polled')
+      : findingsAbout('workers').warn(
           `no worker polls ${unservedQueues.join(', ')}`,
           'Start a worker; WORKER_TASK_QUEUES says which queues it serves.',
         ),
@@ -80,7 +78,6 @@ export function temporalProbe(
         const words = error instanceof Error ? redactText(error.message) : '';
         return [
           fail(
-            AREA,
             `${address} does not answer as it should: ${words}`,
             'Check that it runs, and check TEMPORAL_ADDRESS and TEMPORAL_API_KEY.',
           ),
