@@ -1,7 +1,6 @@
-import type { LanguageTexts } from './language-texts.ts';
 import { ar } from './texts/ar.ts';
 import { de } from './texts/de.ts';
-import { en } from './texts/en.ts';
+import { en, type LanguageTexts } from './texts/en.ts';
 import { es } from './texts/es.ts';
 import { fr } from './texts/fr.ts';
 import { he } from './texts/he.ts';

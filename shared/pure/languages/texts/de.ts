@@ -1,4 +1,4 @@
-import type { LanguageTexts } from '../language-texts.ts';
+import type { LanguageTexts } from './en.ts';
 
 export const de: LanguageTexts = {
   name: 'Deutsch',

@@ -1,4 +1,4 @@
-import type { LanguageTexts } from '../language-texts.ts';
+import type { LanguageTexts } from './en.ts';
 
 export const ja: LanguageTexts = {
   name: '日本語',
