@@ -5,14 +5,14 @@ import { mountCodec } from './codec/codec.routes.ts';
 import { mountDocs } from './docs/docs.routes.ts';
 import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
-import { createAuthenticator, type Authenticator } from './http/authenticator.ts';
+import { createAuthenticator } from './http/authenticator.ts';
 import { mountSubscribeForms } from './subscribe/form.routes.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { createDoors } from './http/doors.ts';
 import { errorHandler } from './http/error-envelope.ts';
 import { createHandlerTools } from './http/handler-tools.ts';
-import { createLoad, type Load } from './http/load.ts';
+import { createLoad } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { createNearestPaths } from './http/nearest-path.ts';
 import { requestId, requestLine } from './http/request-head.ts';
@@ -57,20 +57,17 @@ export function createWaitingApp(config: Config, logger: Logger, observe?: Reque
   return app;
 }
 
-/** What requests and submitted messages share. */
-export interface SharedParts {
-  load: Load;
-  authenticator: Authenticator;
-}
-
 /** Creates what requests and submitted messages share. */
-export function createSharedParts({ config, authenticatorOrm, logger }: ApiDeps): SharedParts {
+export function createSharedParts({ config, authenticatorOrm, logger }: ApiDeps) {
   const limitPerMinute = config.API_RATE_LIMIT_PER_MINUTE;
   return {
     load: createLoad(config.DATABASE_POOL_SIZE),
     authenticator: createAuthenticator({ orm: authenticatorOrm, logger, limitPerMinute }),
   };
 }
+
+/** What requests and submitted messages share. */
+export type SharedParts = ReturnType<typeof createSharedParts>;
 
 /**
  * The Express application, not yet listening. `observe` sees every request. A process that serves others calls `prepare`

@@ -18,39 +18,11 @@ export interface CliStreams {
   writeError: (text: string) => void;
 }
 
-/** The context of all commands: access to the data, and the output. */
-export interface CliContext {
-  /** @throws ConfigError when no database is named and no local stack is there */
-  databaseUrl: () => string;
-  temporalOptions: () => TemporalConnectOptions;
-  /** The variables of the processes; in a clone without DATABASE_URL those of the running local stack. */
-  environment: () => NodeJS.ProcessEnv;
-  /** APP_SECRET and its earlier values, for sealed data; undefined when the environment does not name it. */
-  appSecrets: () => AppSecrets | undefined;
-  /** KEY_MARK; undefined when the environment does not name it. @throws ConfigError */
-  keyMark: () => string | undefined;
-  /** INBOUND_DOMAIN; undefined when the environment does not name it. */
-  inboundDomain: () => string | undefined;
-  /** DNS_SERVERS; an empty list means those of the system. */
-  dnsServers: () => string[];
-  /** Runs `work` with an entity manager of its own; its connections are closed afterwards. */
-  withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
-  /** Runs `work` with a client of Temporal, whose connection is closed afterwards. */
-  withTemporal: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
-  /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
-  explainFaults: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Says how far a command is, which is no part of its result. */
-  note: (text: string) => void;
-  /** What `answer` printed; undefined before. */
-  result: () => object | undefined;
-  /** Prints the result: as one JSON value with `--json`, else the text for people. */
-  answer: (command: Command, result: object, text: string) => void;
-}
-
 /** Commands read `DATABASE_URL` and `TEMPORAL_*`; without these they use the stack of `npm start`. */
-export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessEnv }): CliContext {
+export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessEnv }) {
   const { environment } = io;
 
+  /** @throws ConfigError when no database is named and no local stack is there */
   function databaseUrl(): string {
     if (environment['DATABASE_URL']) return readVariable('DATABASE_URL', environment);
     const local = readLocalStack(environment);
@@ -74,6 +46,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     };
   }
 
+  /** The variables of the processes; in a clone without DATABASE_URL those of the running local stack. */
   function processEnvironment(): NodeJS.ProcessEnv {
     const local = environment['DATABASE_URL'] ? undefined : readLocalStack(environment);
     if (!local) return environment;
@@ -81,6 +54,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     return { APP_SECRET: readLocalSecret(environment), ...environment, DATABASE_URL, SMTP_URL, PUBLIC_URL };
   }
 
+  /** APP_SECRET and its earlier values, for sealed data; undefined when the environment does not name it. */
   function appSecrets(): AppSecrets | undefined {
     const named = readAppSecrets(environment);
     if (named) return appSecretsOf(named);
@@ -88,9 +62,12 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     return appSecret === undefined ? undefined : { appSecret };
   }
 
+  /** INBOUND_DOMAIN; undefined when the environment does not name it. */
   const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
+  /** DNS_SERVERS; an empty list means those of the system. */
   const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
 
+  /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
   async function explainFaults<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -99,6 +76,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     }
   }
 
+  /** Runs `work` with an entity manager of its own; its connections are closed afterwards. */
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
     const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
     try {
@@ -108,6 +86,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     }
   }
 
+  /** Runs `work` with a client of Temporal, whose connection is closed afterwards. */
   async function withTemporal<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = createTemporalClient(temporalOptions());
     try {
@@ -118,6 +97,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   }
 
   let answered: object | undefined;
+  /** Prints the result: as one JSON value with `--json`, else the text for people. */
   function answer(command: Command, result: object, text: string): void {
     answered = result;
     io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
@@ -128,17 +108,23 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     temporalOptions,
     environment: processEnvironment,
     appSecrets,
-    keyMark: () => readVariable('KEY_MARK', environment),
+    /** KEY_MARK; undefined when the environment does not name it. @throws ConfigError */
+    keyMark: (): string | undefined => readVariable('KEY_MARK', environment),
     inboundDomain,
     dnsServers,
     withDatabase,
     withTemporal,
     explainFaults,
-    note: (text) => io.writeError(`${text}\n`),
-    result: () => answered,
+    /** Says how far a command is, which is no part of its result. */
+    note: (text: string) => io.writeError(`${text}\n`),
+    /** What `answer` printed; undefined before. */
+    result: (): object | undefined => answered,
     answer,
   };
 }
+
+/** The context of all commands: access to the data, and the output. */
+export type CliContext = ReturnType<typeof createCliContext>;
 
 /** Whether a command writes, by its options: then it is recorded, like a writing request. */
 const WRITES = new WeakMap<Command, (options: Record<string, unknown>) => boolean>();

@@ -16,24 +16,19 @@ const REMEMBERED_MS = 5 * 60_000;
 /** Beyond this number, the visit that began first is forgotten. */
 const VISITS_MAX = 10_000;
 
-export interface Visits {
-  /** The visit of a client. @param client its address and user agent, which are kept nowhere else */
-  of: (client: string, emailId: string) => Visit;
-  /** Notes that a visitor follows a link, which may show that it is a machine. */
-  follow: (visit: Visit, url: string) => void;
-}
-
 /** Remembers visits, so that what a client does later can tell what it was before. */
-export function createVisits(now: () => number = () => performance.now()): Visits {
+export function createVisits(now: () => number = () => performance.now()) {
   const visits = new LRUCache<string, Visit>({ max: VISITS_MAX, ttl: REMEMBERED_MS, perf: { now } });
   return {
-    of(client, emailId) {
+    /** The visit of a client. @param client its address and user agent, which are kept nowhere else */
+    of(client: string, emailId: string): Visit {
       const key = `${emailId} ${client}`;
       let visit = visits.get(key);
       if (!visit) visits.set(key, (visit = { emailId, machine: undefined, isSeveral: false, recorded: new Set() }));
       return visit;
     },
-    follow(visit, url) {
+    /** Notes that a visitor follows a link, which may show that it is a machine. */
+    follow(visit: Visit, url: string) {
       const link = hash('sha1', url, 'base64');
       const atMs = now();
       if (visit.last && visit.last.link !== link) {
@@ -44,3 +39,5 @@ export function createVisits(now: () => number = () => performance.now()): Visit
     },
   };
 }
+
+export type Visits = ReturnType<typeof createVisits>;

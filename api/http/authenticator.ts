@@ -33,11 +33,6 @@ export interface KeyedRequest {
   client: string | undefined;
 }
 
-export interface Authenticator {
-  /** @throws AppError INVALID_API_KEY; RATE_LIMIT_EXCEEDED for a client that has had its share of the public key */
-  authenticate: (request: KeyedRequest, keyKind: KeyKind, path: string) => Promise<Caller>;
-}
-
 export interface AuthenticatorDeps {
   /** An ORM with connections of its own, so that authentication never waits for other requests. */
   orm: Orm;
@@ -130,7 +125,7 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
  * that was ended, replaced or has expired. A slow statement, for instance one that waits for the
  * locked row of a project, delays only the requests whose keys are in it.
  */
-export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps): Authenticator {
+export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps) {
   const shares = createPublicShares(limitPerMinute);
   /** By key, the requests that no statement counts yet. */
   const waiting = new Map<string, { requests: KeyRequests; found: Promise<FindCaller> }>();
@@ -170,7 +165,8 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
   }
 
   return {
-    async authenticate({ authorization, client }, keyKind, path) {
+    /** @throws AppError INVALID_API_KEY; RATE_LIMIT_EXCEEDED for a client that has had its share of the public key */
+    async authenticate({ authorization, client }: KeyedRequest, keyKind: KeyKind, path: string): Promise<Caller> {
       const key = readKey(authorization, keyKind);
       const lookup = hashKey(key);
       if (isPublicKey(key)) assertShare(shares, lookup, client, limitPerMinute);
@@ -181,3 +177,5 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
     },
   };
 }
+
+export type Authenticator = ReturnType<typeof createAuthenticator>;

@@ -11,15 +11,6 @@ export interface Patience {
   bytesPerSecond: number;
 }
 
-export interface BodyReader {
-  /**
-   * Reads until the body is complete or has more than `bytesMax` octets. The octets after those wait in the socket.
-   * @returns whether the body is complete
-   * @throws AppError REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE for a body that inflates too much, BAD_REQUEST for a broken one
-   */
-  read: (bytesMax: number, patience: Patience) => Promise<boolean>;
-}
-
 /** A decompressor. `bytesWritten` counts the compressed octets that it has read. */
 type Decoder = Transform & { readonly bytesWritten: number };
 
@@ -71,7 +62,7 @@ function watchSpeed(req: Request, patience: Patience, onTooSlow: () => void): No
  * @param consume takes the next octets; `read` throws what it throws
  * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown content coding
  */
-export function createBodyReader(req: Request, res: Response, consume: (chunk: Buffer) => void): BodyReader {
+export function createBodyReader(req: Request, res: Response, consume: (chunk: Buffer) => void) {
   const decoder = createDecoder(req);
   const source: Readable = decoder ?? req;
   // A connection keeps its last request, with these functions, so they must let go of what they have read.
@@ -139,7 +130,12 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
   }
 
   return {
-    async read(max, patience) {
+    /**
+     * Reads until the body is complete or has more than `bytesMax` octets. The octets after those wait in the socket.
+     * @returns whether the body is complete
+     * @throws AppError REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE for a body that inflates too much, BAD_REQUEST for a broken one
+     */
+    async read(max: number, patience: Patience): Promise<boolean> {
       bytesMax = max;
       if (failure === undefined && !isComplete && bytes <= bytesMax) {
         const tooSlow = () => fail(new AppError('REQUEST_TIMEOUT'));
@@ -156,3 +152,5 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
     },
   };
 }
+
+export type BodyReader = ReturnType<typeof createBodyReader>;

@@ -13,20 +13,6 @@ const EARLY_PATIENCE: Patience = { graceMs: 5_000, bytesPerSecond: Infinity };
 /** How slow a caller with a valid key may be. */
 export const PATIENCE: Patience = { graceMs: 15_000, bytesPerSecond: 8 * 1024 };
 
-export interface JsonBody {
-  /**
-   * Reads a small uncompressed body, so that one that is not JSON is refused even without a key. Does not read others.
-   * @throws AppError BAD_REQUEST
-   */
-  readEarly: () => Promise<void>;
-  /**
-   * The parsed body; `{}` when there is none.
-   * @throws AppError BAD_REQUEST, REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, VALIDATION_ERROR for one
-   *   with too many values
-   */
-  read: () => Promise<unknown>;
-}
-
 /** What an endpoint declares about its body. */
 export interface JsonBodyLimits {
   /** Largest body in bytes, after decompression. */
@@ -65,7 +51,7 @@ function assertJsonType(req: Request): void {
  * decompressed. After that, the limits of the endpoint apply.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE
  */
-export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimits): JsonBody {
+export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimits) {
   const isPresent = hasBody(req);
   if (isPresent) assertJsonType(req);
   const octets = createOctets();
@@ -89,6 +75,10 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
   }
 
   return {
+    /**
+     * Reads a small uncompressed body, so that one that is not JSON is refused even without a key. Does not read others.
+     * @throws AppError BAD_REQUEST
+     */
     async readEarly() {
       const length = contentLengthOf(req) ?? 0;
       if (!isPresent || length > EARLY_BYTES_MAX || contentCodingOf(req) !== undefined) return;
@@ -100,7 +90,12 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
         refusal = error;
       }
     },
-    async read() {
+    /**
+     * The parsed body; `{}` when there is none.
+     * @throws AppError BAD_REQUEST, REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, VALIDATION_ERROR for one
+     *   with too many values
+     */
+    async read(): Promise<unknown> {
       if (!isPresent) return {};
       const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: limits.bytesMax } });
       if ((contentLengthOf(req) ?? 0) > limits.bytesMax) throw tooLarge();
@@ -113,3 +108,5 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
     },
   };
 }
+
+export type JsonBody = ReturnType<typeof createJsonBody>;

@@ -1,13 +1,5 @@
 import { publicLimitOf } from './rate-limit.ts';
 
-/** How the clients of public keys share what those keys may use of their projects' rate limits. */
-export interface PublicShares {
-  /** Counts a request of a client with the key that has this hash. @returns false, and the seconds until the minute ends, when it has had its share */
-  take: (lookup: string, client: string) => true | { resetSeconds: number };
-  /** Notes what the key has used in the current minute, at all processes. */
-  learn: (lookup: string, state: { publicUsed: number; resetSeconds: number }) => void;
-}
-
 interface Minute {
   endsAtMs: number;
   publicUsed: number;
@@ -33,7 +25,7 @@ function setLast<Value>(map: Map<string, Value>, max: number, key: string, value
  * less when others use it as well. So one visitor, or ten, cannot use up what all have together. A client that has had
  * its share is refused before its request is counted.
  */
-export function createPublicShares(limitPerMinute: number, now: () => number = Date.now): PublicShares {
+export function createPublicShares(limitPerMinute: number, now: () => number = Date.now) {
   const publicLimit = publicLimitOf(limitPerMinute);
   const minutes = new Map<string, Minute>();
   /** Those of keys that may not exist. They make none of the others forgotten. */
@@ -49,7 +41,8 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
   }
 
   return {
-    take(lookup, client) {
+    /** Counts a request of a client with the key that has this hash. @returns false, and the seconds until the minute ends, when it has had its share */
+    take(lookup: string, client: string): true | { resetSeconds: number } {
       const minute = minuteOf(lookup);
       const leftMs = minute.endsAtMs - now();
       const used = minute.byClient.get(client) ?? 0;
@@ -58,7 +51,8 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
       minute.publicUsed += 1;
       return true;
     },
-    learn(lookup, { publicUsed, resetSeconds }) {
+    /** Notes what the key has used in the current minute, at all processes. */
+    learn(lookup: string, { publicUsed, resetSeconds }: { publicUsed: number; resetSeconds: number }) {
       const endsAtMs = now() + resetSeconds * 1_000;
       let minute = minuteOf(lookup);
       if (endsAtMs > minute.endsAtMs + ROUNDING_MS) minute = { endsAtMs, publicUsed, byClient: new Map() };
@@ -69,3 +63,6 @@ export function createPublicShares(limitPerMinute: number, now: () => number = D
     },
   };
 }
+
+/** How the clients of public keys share what those keys may use of their projects' rate limits. */
+export type PublicShares = ReturnType<typeof createPublicShares>;

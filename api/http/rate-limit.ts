@@ -10,12 +10,6 @@ export interface RateState {
   isExceeded: boolean;
 }
 
-/** Counts the requests of a batch one after the other. */
-export interface RateCounter {
-  /** The state after the next request. */
-  next: (isPublic: boolean) => RateState;
-}
-
 /** The requests that the public key may make in a minute. */
 export function publicLimitOf(limitPerMinute: number): number {
   return Math.max(1, Math.floor(limitPerMinute * PUBLIC_SHARE));
@@ -28,11 +22,12 @@ export function publicLimitOf(limitPerMinute: number): number {
 export function createRateCounter(
   limitPerMinute: number,
   before: { secretUsed: number; publicUsed: number; resetSeconds: number },
-): RateCounter {
+) {
   const publicLimit = publicLimitOf(limitPerMinute);
   let { secretUsed, publicUsed } = before;
   return {
-    next(isPublic) {
+    /** The state after the next request. */
+    next(isPublic: boolean): RateState {
       if (isPublic) publicUsed += 1;
       else secretUsed += 1;
       const used = secretUsed + Math.min(publicUsed, publicLimit);
@@ -46,3 +41,6 @@ export function createRateCounter(
     },
   };
 }
+
+/** Counts the requests of a batch one after the other. */
+export type RateCounter = ReturnType<typeof createRateCounter>;

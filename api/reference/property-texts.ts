@@ -16,7 +16,6 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   'DeliverabilitySign.percent': 'How many percent of the emails since its first day',
   'DeliverabilitySign.since': 'The first day of the present streak',
   'DeliverabilitySign.sign': 'The number that is too high',
-  'TrafficRule.provider': 'The domain of a provider, such as gmail.com; * is every provider, each by itself',
   _count: 'How many it has of each',
   _meta: 'Whether the contact is new',
   added: 'How many were added',

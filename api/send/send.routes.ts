@@ -19,24 +19,20 @@ function bodyBytesMax(messageBytesMax: number): number {
 type SendBody = z.infer<ReturnType<typeof sendBodySchema>>;
 
 function requestOf(body: SendBody, key: TransactionalRequest['key']): TransactionalRequest {
+  const {
+    body: html,
+    template: templateId,
+    reply: replyTo,
+    name,
+    from,
+    headers = {},
+    attachments = [],
+    ...rest
+  } = body;
   return {
-    key,
-    to: body.to,
-    cc: body.cc,
-    bcc: body.bcc,
-    tags: body.tags,
-    scheduledAt: body.scheduledAt,
-    subject: body.subject,
-    html: body.body,
-    text: body.text,
-    preheader: body.preheader,
-    templateId: body.template,
-    from: body.from && { ...body.from, name: body.from.name ?? body.name },
-    replyTo: body.reply,
-    subscribed: body.subscribed,
-    data: body.data,
-    headers: Object.entries(body.headers ?? {}),
-    attachments: body.attachments ?? [],
+    ...{ ...rest, key, html, templateId, replyTo, attachments },
+    from: from && { ...from, name: from.name ?? name },
+    headers: Object.entries(headers),
   };
 }
 

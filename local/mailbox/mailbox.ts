@@ -17,14 +17,8 @@ export interface MailboxOptions {
   onSpawn?: (child: ManagedChild) => void;
 }
 
-export interface Mailbox {
-  readonly child: ManagedChild;
-  readonly smtpUrl: string;
-  readonly webUrl: string;
-}
-
 /** Starts the local mailbox as a process of its own and waits until it accepts mail and shows it. */
-export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
+export async function startMailbox(options: MailboxOptions) {
   const child = await startChild({
     name: 'mailbox',
     command: process.execPath,
@@ -48,3 +42,5 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
   }
   return { child, smtpUrl: `smtp://127.0.0.1:${options.smtpPort}`, webUrl };
 }
+
+export type Mailbox = Awaited<ReturnType<typeof startMailbox>>;

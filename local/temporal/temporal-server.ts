@@ -40,17 +40,12 @@ export interface TemporalServerOptions {
   onSpawn?: (child: ManagedChild) => void;
 }
 
-export interface TemporalServer {
-  readonly child: ManagedChild;
-  /** host:port */
-  readonly address: string;
-}
-
 /**
  * Starts the CLI's development server with the namespace `default` and our search attributes, and waits until it
  * answers. Rejects with the last lines of its log when it does not come up.
  */
-export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
+export async function startTemporalServer(options: TemporalServerOptions) {
+  /** host:port */
   const address = `127.0.0.1:${options.port}`;
   const ui = options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)];
   const child = await startChild({
@@ -83,6 +78,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   }
   return { child, address };
 }
+
+export type TemporalServer = Awaited<ReturnType<typeof startTemporalServer>>;
 
 async function prepareNamespace(address: string, retentionDays: number, signal: AbortSignal): Promise<void> {
   for (;;) {

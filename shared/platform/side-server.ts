@@ -1,21 +1,15 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A small HTTP server beside the main work of a process, such as the one for metrics. */
-export interface SideServer {
-  port: number;
-  /** Also ends open connections. */
-  close: () => Promise<void>;
-}
-
 /**
  * Makes a server listen.
  * @throws the error of the server, such as EADDRINUSE
  */
-export async function listenBeside(server: Server, port: number, host: string): Promise<SideServer> {
+export async function listenBeside(server: Server, port: number, host: string) {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    /** Also ends open connections. */
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -23,3 +17,6 @@ export async function listenBeside(server: Server, port: number, host: string): 
     },
   };
 }
+
+/** A small HTTP server beside the main work of a process, such as the one for metrics. */
+export type SideServer = Awaited<ReturnType<typeof listenBeside>>;

@@ -32,15 +32,6 @@ export interface InboundEnvelope {
   client: InboundClient;
 }
 
-/** Forwards email to the operator of this installation. */
-export interface OperatorMail {
-  /**
-   * Forwards a message unchanged, with a few header fields added in front.
-   * @returns undefined once a mail server has accepted it; else the reply to give, so that the sender keeps the message
-   */
-  forward: (raw: Buffer, envelope: InboundEnvelope) => Promise<SmtpRefusal | undefined>;
-}
-
 export interface OperatorMailOptions {
   /** OPERATOR_EMAIL. */
   operator: string;
@@ -108,7 +99,7 @@ function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
  * Messages with a sender at this listener, and automatic replies in the name of the operator, are refused. Each
  * client has units of its own, so that none keeps the mail of others waiting, and a loop ends.
  */
-export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
+export function createOperatorMail(options: OperatorMailOptions) {
   const { operator, smtp, logger, now = Date.now, forwardMs = FORWARD_MS } = options;
   const host = domainToASCII(options.domain) || options.domain.toLowerCase();
   const guests = createGuests({ ...FORWARDED, now });
@@ -156,7 +147,11 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
   }
 
   return {
-    async forward(raw, { from, client }) {
+    /**
+     * Forwards a message unchanged, with a few header fields added in front.
+     * @returns undefined once a mail server has accepted it; else the reply to give, so that the sender keeps the message
+     */
+    async forward(raw: Buffer, { from, client }: InboundEnvelope): Promise<SmtpRefusal | undefined> {
       if (raw.length > MESSAGE_BYTES_MAX) return TOO_LARGE;
       const message = readEntity(raw.toString('latin1'));
       if (isLoop(message, from)) return LOOP;
@@ -167,3 +162,6 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
     },
   };
 }
+
+/** Forwards email to the operator of this installation. */
+export type OperatorMail = ReturnType<typeof createOperatorMail>;

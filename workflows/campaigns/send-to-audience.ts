@@ -35,15 +35,6 @@ interface Plan {
   isGrowing: boolean;
 }
 
-/** The source of the pages to send. */
-interface Pages {
-  /** Whether the next page is stored, or there is none. */
-  isReady: () => boolean;
-  take: () => PageRange | undefined;
-  /** The recipient from which the next run continues when this run ends before `page`. */
-  resumeAt: (page: PageRange) => number;
-}
-
 /** Freezes the audience, sends to all of it, and repeats deferred emails until every recipient has an outcome. */
 export async function sendToAudience(run: CampaignRun, input: CampaignInput, state: CampaignStateView): Promise<void> {
   const pageSize = input.pageSize ?? state.pageSize;
@@ -251,17 +242,22 @@ function shouldContinueAsNew(): boolean {
   return info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX;
 }
 
-function pagesFrom(firstSeq: number, plan: Plan): Pages {
+function pagesFrom(firstSeq: number, plan: Plan) {
   const { pageSize } = plan;
   let next = firstSeq;
   return {
+    /** Whether the next page is stored, or there is none. */
     isReady: () => !plan.isGrowing || next + pageSize - 1 <= plan.total,
-    take() {
+    take(): PageRange | undefined {
       if (next > plan.total) return undefined;
       const page = { firstSeq: next, lastSeq: Math.min(next + pageSize - 1, plan.total) };
       next += pageSize;
       return page;
     },
-    resumeAt: (page) => page.firstSeq,
+    /** The recipient from which the next run continues when this run ends before `page`. */
+    resumeAt: (page: PageRange): number => page.firstSeq,
   };
 }
+
+/** The source of the pages to send. */
+type Pages = ReturnType<typeof pagesFrom>;

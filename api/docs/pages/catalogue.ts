@@ -31,15 +31,6 @@ export interface Page {
   operation?: Operation;
 }
 
-export interface Catalogue {
-  /** All pages by their addresses. */
-  pages: ReadonlyMap<string, Page>;
-  /** The pages that the navigation of each part shows, in their order. */
-  navigation: { guides: NavigationGroup[]; reference: NavigationGroup[]; errors: NavigationGroup };
-  /** What a page knows of the others. */
-  linksFor: (page: Page) => SiteLinks;
-}
-
 /** The Markdown files of `docs/`, relative to it. */
 export function listFiles(): string[] {
   return readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
@@ -116,7 +107,7 @@ function createLookup(find: ReturnType<typeof createFinder>): (call: string) => 
 }
 
 /** Reads the Markdown files of `docs/`, and makes a page for each operation of the OpenAPI document. */
-export async function readCatalogue(document: Node, examples: ApiExamples): Promise<Catalogue> {
+export async function readCatalogue(document: Node, examples: ApiExamples) {
   const yieldIfDue = createYields();
   const operations = readOperations(document);
   const find = createFinder(operations.filter(({ isWebhook }) => !isWebhook));
@@ -146,7 +137,9 @@ export async function readCatalogue(document: Node, examples: ApiExamples): Prom
   }));
   const home: Page = { file: REFERENCE, title: 'API reference', markdown: referenceHome(operations, groups) };
   return {
+    /** All pages by their addresses. */
     pages: new Map([...guides, home, ...reference].map((page) => [addressOf(page.file), page])),
+    /** The pages that the navigation of each part shows, in their order. */
     navigation: {
       guides: navigation,
       reference: groups.map(({ name }) => ({
@@ -155,7 +148,8 @@ export async function readCatalogue(document: Node, examples: ApiExamples): Prom
       })),
       errors: { title: 'Errors', links: guides.filter(({ file }) => /^errors\/[A-Z]/.test(file)).map(linkTo) },
     },
-    linksFor: ({ markdown }) => ({
+    /** What a page knows of the others. */
+    linksFor: ({ markdown }: Page): SiteLinks => ({
       errorCodes: new Set(Object.keys(ERROR_CATALOGUE)),
       operationAddress(call) {
         const id = operationOf(call)?.id;

@@ -7,19 +7,6 @@ import { renderMarkdown, servedTarget } from './markdown.ts';
 import { createIndex, sectionsOf, type Section } from './search-index.ts';
 import { renderTryIt } from './try-it.ts';
 
-export interface Site {
-  /** The HTML of the page at an address; undefined when there is none. */
-  page: (address: string) => string | undefined;
-  /** The page as Markdown, whose links lead to pages as Markdown. */
-  markdown: (address: string) => string | undefined;
-  /** The HTML for an address without a page. */
-  missingPage: () => string;
-  /** The index of the search as JSON; see `assets/docs.js`. */
-  searchIndex: () => Promise<string>;
-  /** The list of all pages for programs that read docs (llmstxt.org). @param url of this server */
-  llmsText: (url: string) => string;
-}
-
 /** The Markdown of a page, whose links lead to pages as Markdown. */
 function markdownOf({ file, markdown }: Page): string {
   return markdown.replaceAll(/\]\(([^)\s]+)\)/g, (_, href: string) => {
@@ -40,7 +27,7 @@ function llmsList({ title, links }: NavigationGroup, url: string): string {
  * Creates the site from the Markdown files of `docs/` and from the OpenAPI document. Each page is rendered when it is
  * first asked for, and kept.
  */
-export async function createSite(document: Node, examples: ApiExamples, assets: Assets): Promise<Site> {
+export async function createSite(document: Node, examples: ApiExamples, assets: Assets) {
   const { pages, navigation, linksFor } = await readCatalogue(document, examples);
   const rendered = new Map<string, string>();
   let index: Promise<string> | undefined;
@@ -63,7 +50,8 @@ export async function createSite(document: Node, examples: ApiExamples, assets: 
   }
 
   return {
-    page(address) {
+    /** The HTML of the page at an address; undefined when there is none. */
+    page(address: string): string | undefined {
       const page = pages.get(address);
       const kept = rendered.get(address);
       if (page === undefined || kept !== undefined) return kept;
@@ -71,16 +59,20 @@ export async function createSite(document: Node, examples: ApiExamples, assets: 
       rendered.set(address, html);
       return html;
     },
-    markdown(address) {
+    /** The page as Markdown, whose links lead to pages as Markdown. */
+    markdown(address: string): string | undefined {
       const page = pages.get(address);
       return page && markdownOf(page);
     },
-    missingPage() {
+    /** The HTML for an address without a page. */
+    missingPage(): string {
       const markdown = '# Page not found\n\nThe menu has all pages, and the search finds them by their words.\n';
       return render({ file: 'missing.md', title: 'Page not found', markdown }, '');
     },
-    searchIndex: () => (index ??= makeIndex()),
-    llmsText(url) {
+    /** The index of the search as JSON; see `assets/docs.js`. */
+    searchIndex: (): Promise<string> => (index ??= makeIndex()),
+    /** The list of all pages for programs that read docs (llmstxt.org). @param url of this server */
+    llmsText(url: string): string {
       const reference = navigation.reference.map(({ title, links }) => ({ links, title: `API: ${title}` }));
       return `# Everpost
 
@@ -91,3 +83,5 @@ ${[...navigation.guides, navigation.errors, ...reference].map((group) => llmsLis
     },
   };
 }
+
+export type Site = Awaited<ReturnType<typeof createSite>>;

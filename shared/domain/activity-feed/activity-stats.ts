@@ -22,29 +22,8 @@ const FIRST_OF_HUMAN = sql`(data->>'isFirstHumanOpen' is not null or data->>'isF
  * Opened, clicked and bounced count each email once, whatever the number of its events. Those of people leave machines
  * out.
  */
-export interface ActivityCounts {
+const NONE = {
   /** Tracked events, and segment entries and exits. */
-  events: number;
-  sent: number;
-  delivered: number;
-  opened: number;
-  clicked: number;
-  humanOpened: number;
-  humanClicked: number;
-  /** Hard bounces. */
-  bounced: number;
-  complaints: number;
-  workflowsStarted: number;
-}
-
-export interface DayCounts extends ActivityCounts {
-  /** A UTC day, YYYY-MM-DD. */
-  date: string;
-}
-
-type Counted = keyof ActivityCounts;
-
-const NONE: ActivityCounts = {
   events: 0,
   sent: 0,
   delivered: 0,
@@ -52,10 +31,19 @@ const NONE: ActivityCounts = {
   clicked: 0,
   humanOpened: 0,
   humanClicked: 0,
+  /** Hard bounces. */
   bounced: 0,
   complaints: 0,
   workflowsStarted: 0,
 };
+export type ActivityCounts = typeof NONE;
+
+export interface DayCounts extends ActivityCounts {
+  /** A UTC day, YYYY-MM-DD. */
+  date: string;
+}
+
+type Counted = keyof ActivityCounts;
 
 function dayIn(column: SqlFragment): SqlFragment {
   return sql`(${column} at time zone 'UTC')::date`;

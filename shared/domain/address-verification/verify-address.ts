@@ -7,25 +7,8 @@ import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
 import { createMailboxServices } from './mailbox-services.ts';
 import { suggestDomain } from './typos.ts';
 
-export interface AddressVerification {
-  email: string;
-  /** Whether mail can be delivered to the address, as far as its domain tells. */
-  valid: boolean;
-  isDisposable: boolean;
-  isAlias: boolean;
-  isTypo: boolean;
-  isPlusAddressed: boolean;
-  isPersonalEmail: boolean;
-  domainExists: boolean;
-  hasWebsite: boolean;
-  hasMxRecords: boolean;
-  suggestedEmail?: string;
-  /** Sentences for people. */
-  reasons: string[];
-}
-
 /** Verifies an address in the form of `emailAddressSchema`. Takes no longer than the queries of the resolver. */
-export type AddressVerifier = (email: string) => Promise<AddressVerification>;
+export type AddressVerifier = (email: string) => Promise<ReturnType<typeof unverified> & { suggestedEmail?: string }>;
 
 const CACHE_SIZE = 5_000;
 const CACHE_MS = 60_000;
@@ -62,9 +45,10 @@ function deliveryReason(domain: MailDomain): string | undefined {
 }
 
 /** The result for an address before its domain is looked up. */
-function unverified(email: string): AddressVerification {
+function unverified(email: string) {
   return {
     email,
+    /** Whether mail can be delivered to the address, as far as its domain tells. */
     valid: false,
     isDisposable: false,
     isAlias: false,
@@ -74,7 +58,8 @@ function unverified(email: string): AddressVerification {
     domainExists: false,
     hasWebsite: false,
     hasMxRecords: false,
-    reasons: [],
+    /** Sentences for people. */
+    reasons: [] as string[],
   };
 }
 

@@ -3,12 +3,9 @@ import {
   ACTIVE_CAMPAIGN_STATUSES,
   EDITABLE_CAMPAIGN_STATUSES,
   campaignStatusesBefore,
-  type AudienceType,
   type CampaignStatus,
 } from '../../pure/campaigns/campaign-status.ts';
 import { copyName } from '../../pure/copy-name.ts';
-import type { EmailType } from '../../pure/emails/email-types.ts';
-import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { campaignStatus } from '../../database/constants.ts';
@@ -16,7 +13,7 @@ import { likePattern, query, queryOne, sql, inTransaction, type Em } from '../..
 import { tables } from '../../database/tables.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
-import { contentOf } from '../templates/template.entity.ts';
+import { contentOf, type Content } from '../templates/template.entity.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
@@ -24,23 +21,9 @@ import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
 import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
 
+type Audience = Pick<Campaign, 'audienceType' | 'audienceCondition' | 'segmentId'>;
 /** The fields of a campaign that a caller sets; a PUT replaces all of them. */
-export interface CampaignInput {
-  name: string;
-  description: string | null;
-  subject: string;
-  body: string;
-  text: string | null;
-  preheader: string | null;
-  from: string;
-  fromName: string | null;
-  replyTo: string | null;
-  type: EmailType;
-  topicId: string | null;
-  audienceType: AudienceType;
-  audienceCondition: FilterCondition | null;
-  segmentId: string | null;
-}
+export type CampaignInput = Required<Content & Audience>;
 
 export interface CampaignListQuery {
   page: number;

@@ -6,22 +6,6 @@ import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { audiencePredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 
-export interface AudienceCounts {
-  /** Contacts that match the audience, with or without consent. */
-  matching: number;
-  /** Recipients of a campaign that is sent now: its `totalRecipients`. */
-  queued: number;
-  /** The recipients whose addresses are not suppressed. */
-  receiving: number;
-  /** Each of the others is counted once, with the most important reason. */
-  unsubscribed: number;
-  pending: number;
-  paused: number;
-  /** They left the topic, or never chose one that asks for a choice. */
-  topic: number;
-  suppressed: number;
-}
-
 /** The time of the database, for conditions on time. */
 export async function readClock(em: Em): Promise<Date> {
   const row = await queryOne(em, sql`select now() as now`, { now: date });
@@ -33,7 +17,7 @@ export async function readClock(em: Em): Promise<Date> {
  * predicate.
  * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
-export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date): Promise<AudienceCounts> {
+export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date) {
   const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
   const rows = await query(
     em,
@@ -49,27 +33,18 @@ export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date
   const queued = of(null);
   const suppressed = rows.find(({ refusal }) => refusal === null)?.suppressed ?? 0;
   return {
+    /** Contacts that match the audience, with or without consent. */
     matching: rows.reduce((sum, { matching }) => sum + matching, 0),
+    /** Recipients of a campaign that is sent now: its `totalRecipients`. */
     queued,
     receiving: queued - suppressed,
+    /** Each of the others is counted once, with the most important reason. */
     unsubscribed: of('unsubscribed'),
     pending: of('pending'),
     paused: of('paused'),
     topic: of('left topic', 'not in topic'),
     suppressed,
   };
-}
-
-export interface EmptyPlaceholder {
-  placeholder: string;
-  /** Recipients for whom the placeholder prints nothing. */
-  recipients: number;
-}
-
-export interface PlaceholderCounts {
-  /** Recipients whose data was read: the first ones, by id. */
-  checked: number;
-  empty: EmptyPlaceholder[];
 }
 
 /** Recipients whose data is read. */
@@ -109,7 +84,7 @@ export async function countEmptyPlaceholders(
   campaign: StatedAudience,
   placeholders: Placeholder[],
   asOf: Date,
-): Promise<PlaceholderCounts> {
+) {
   if (placeholders.length === 0) return { checked: 0, empty: [] };
   const counts = placeholders.map((placeholder) => sql`count(*) filter (where ${isEmpty(placeholder)})`);
   const row = await queryOne(

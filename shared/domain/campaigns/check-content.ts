@@ -10,23 +10,9 @@ import { placeholderSteps, type Placeholder } from '../../pure/templates/placeho
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import type { Campaign } from './campaign.entity.ts';
 
-export interface BadLink {
+interface BadLink {
   href: string;
   reason: string;
-}
-
-export interface ContentCheck {
-  /** Why the email cannot be rendered; the other fields are empty then. */
-  fault: string | null;
-  /** The bytes of the HTML that is sent. */
-  htmlBytes: number;
-  textBytes: number;
-  /** Whether the author's HTML has text for mail programs that show no HTML. */
-  hasPlainText: boolean;
-  badLinks: BadLink[];
-  placeholders: Placeholder[];
-  /** Texts such as `${name}` that are sent as they are, although they look like placeholders. */
-  lookAlikes: string[];
 }
 
 const PLACEHOLDERS_MAX = 50;
@@ -73,7 +59,7 @@ export async function checkContent(
   topic: EmailTopic | null,
   { tracking, brand }: { tracking: TrackingMode; brand: Brand },
   scope: EmailRenderInput,
-): Promise<ContentCheck> {
+) {
   const { subject, body: html, text, preheader, type } = campaign;
   const content = { subject, html, text, brand, topic };
   try {
@@ -88,9 +74,11 @@ export async function checkContent(
       fault: null,
       htmlBytes: Buffer.byteLength(sent.html),
       textBytes: Buffer.byteLength(sent.text),
+      /** Whether the author's HTML has text for mail programs that show no HTML. */
       hasPlainText: own.text.trim() !== '',
       badLinks: await findBadLinks(own.html, scope.urls.isOwnLink),
       placeholders: await findAllPlaceholders([subject, html, text, preheader]),
+      /** Texts such as `${name}` that are sent as they are, although they look like placeholders. */
       lookAlikes: findLookAlikes([own.subject, preheader ?? '', shown].join('\n'), LOOK_ALIKES_MAX),
     };
   } catch (error) {

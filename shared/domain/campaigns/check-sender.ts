@@ -5,20 +5,8 @@ import { nullable, number } from '../../database/tables.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import { readPolicy } from '../emails/permit-store.ts';
 
-export interface SenderCheck {
-  domain: string;
-  isRegistered: boolean;
-  isVerified: boolean;
-  checkedAt: Date | null;
-  /** Whether messages are signed with the domain of the header From, as DMARC requires (RFC 9989). */
-  isDkimAligned: boolean;
-  /** Whether the envelope sender is at that domain and SPF allows it, which DMARC accepts as well. */
-  isSpfAligned: boolean;
-  hasDmarc: boolean;
-}
-
 /** What receivers will see of the sender's domain, by its last check. */
-export async function checkSender(em: Em, projectId: string, from: string): Promise<SenderCheck> {
+export async function checkSender(em: Em, projectId: string, from: string) {
   const asWritten = domainOf(from);
   const domain = domainToASCII(asWritten) || asWritten;
   const found = await em.findOne(SenderDomainEntity, { projectId, domain });
@@ -29,7 +17,9 @@ export async function checkSender(em: Em, projectId: string, from: string): Prom
     isRegistered: found !== null,
     isVerified: found?.verified ?? false,
     checkedAt: found?.lastCheckedAt ?? null,
+    /** Whether messages are signed with the domain of the header From, as DMARC requires (RFC 9989). */
     isDkimAligned: isSigned && has('DKIM'),
+    /** Whether the envelope sender is at that domain and SPF allows it, which DMARC accepts as well. */
     isSpfAligned: isSigned && has('RETURN_PATH', 'SPF'),
     hasDmarc: has('DMARC'),
   };

@@ -9,28 +9,10 @@ import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
-import {
-  countAudience,
-  countEmptyPlaceholders,
-  readClock,
-  type AudienceCounts,
-  type PlaceholderCounts,
-} from './check-audience.ts';
-import { checkContent, type ContentCheck } from './check-content.ts';
-import { forecastWarmUp, type WarmUpForecast } from './check-warm-up.ts';
-import { checkSender, readSendingSpeed, type SenderCheck, type SendingSpeed } from './check-sender.ts';
-
-export interface CampaignCheck {
-  audience: AudienceCounts;
-  sender: SenderCheck;
-  content: ContentCheck;
-  placeholders: PlaceholderCounts;
-  /** Whether the email must offer one-click unsubscribing, and whether its links are https, as RFC 8058 requires. */
-  oneClick: { isRequired: boolean; isHttps: boolean };
-  speed: SendingSpeed | undefined;
-  /** Set when it takes more than a day, because sources warm up. */
-  warmUp: WarmUpForecast | undefined;
-}
+import { countAudience, countEmptyPlaceholders, readClock } from './check-audience.ts';
+import { checkContent } from './check-content.ts';
+import { forecastWarmUp } from './check-warm-up.ts';
+import { checkSender, readSendingSpeed } from './check-sender.ts';
 
 export interface CheckDeps {
   links: LinkSigner;
@@ -50,7 +32,7 @@ export async function checkCampaign(
   project: { id: string; tracking: TrackingMode; brand: Brand },
   campaignId: string,
   { links, publicUrl, ratePerSecond }: CheckDeps,
-): Promise<CampaignCheck> {
+) {
   const { id: projectId } = project;
   return inTransaction(em, async (tx) => {
     await query(tx, sql`set transaction isolation level repeatable read, read only`);
@@ -70,9 +52,13 @@ export async function checkCampaign(
       content,
       sender: await checkSender(tx, projectId, from),
       placeholders: await countEmptyPlaceholders(tx, campaign, content.placeholders, asOf),
+      /** Whether the email must offer one-click unsubscribing, and whether its links are https, as RFC 8058 requires. */
       oneClick: { isRequired: needsSubscription(type), isHttps: publicUrl.startsWith('https:') },
       speed: await readSendingSpeed(tx, projectId, ratePerSecond),
+      /** Set when it takes more than a day, because sources warm up. */
       warmUp: await forecastWarmUp(tx, campaign, asOf),
     };
   });
 }
+
+export type CampaignCheck = Awaited<ReturnType<typeof checkCampaign>>;

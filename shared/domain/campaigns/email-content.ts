@@ -13,25 +13,12 @@ import {
 } from '../emails/transactional-delivery.ts';
 import { renderSent, withImages, type ViewDeps } from './archive.ts';
 
-/** What an email says, as it was sent. */
-export interface EmailContent {
-  html: string;
-  text: string;
-  /** All header fields of the message, unfolded, in their order. */
-  headers: { name: string; value: string }[];
-  /** The message (RFC 5322) without its signature and without the content of its attachments. */
-  source: string;
-  /** Whether it is what was stored, not rendered again. */
-  isExact: boolean;
-  attachments: { filename: string; contentType: string; bytes: number }[];
-}
-
 const REF = pick(tables.email, 'id', 'contactId', 'createdAt', 'sentAt');
 /** A source that is longer is cut. */
 const SOURCE_LENGTH_MAX = 500_000;
 
 /** The header fields of a message. Folded lines belong to one field (RFC 5322 section 2.2.3). */
-function headersOf(source: string): EmailContent['headers'] {
+function headersOf(source: string) {
   const [head = ''] = source.split('\r\n\r\n', 1);
   return head
     .replace(/\r\n[ \t]+/g, ' ')
@@ -39,11 +26,7 @@ function headersOf(source: string): EmailContent['headers'] {
     .map((line) => ({ name: line.split(':', 1)[0] ?? '', value: line.slice(line.indexOf(':') + 1).trim() }));
 }
 
-async function contentOf(
-  message: OutgoingMessage,
-  isExact: boolean,
-  files: readonly StoredAttachment[] = [],
-): Promise<EmailContent> {
+async function contentOf(message: OutgoingMessage, isExact: boolean, files: readonly StoredAttachment[] = []) {
   const [first] = files;
   // A submitted message is stored as it came, as its only file.
   const composed = first?.submission
@@ -66,7 +49,7 @@ async function contentOf(
 }
 
 /** The content that was stored when an email was queued. */
-async function storedContent(em: Em, stored: StoredEmail): Promise<EmailContent> {
+async function storedContent(em: Em, stored: StoredEmail) {
   const { emailId, toAddress, fromAddress, addressed, attachmentSetId: setId, headers } = stored;
   const files = setId === null ? [] : ((await loadAttachments(em, [setId])).get(setId) ?? []);
   const content = await contentOf(
@@ -90,13 +73,7 @@ async function storedContent(em: Em, stored: StoredEmail): Promise<EmailContent>
  * @param keyId only if this key has sent it
  * @throws AppError RESOURCE_NOT_FOUND for an unknown email, or one whose content is gone
  */
-export async function readEmailContent(
-  deps: ViewDeps,
-  em: Em,
-  projectId: string,
-  emailId: string,
-  keyId?: string,
-): Promise<EmailContent> {
+export async function readEmailContent(deps: ViewDeps, em: Em, projectId: string, emailId: string, keyId?: string) {
   const ofKey = keyId === undefined ? sql`true` : sql`key_id = ${keyId}`;
   const email = await queryOne(
     em,

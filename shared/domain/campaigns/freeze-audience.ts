@@ -3,9 +3,9 @@ import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { audienceType, campaignStatus, emailStatus, segmentType } from '../../database/constants.ts';
 import { joinSql, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
-import { boolean, date, nullable, number, pick, tables, text } from '../../database/tables.ts';
+import { boolean, date, nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { warmsUp } from '../emails/sources.ts';
-import { audiencePredicate, type StatedAudience } from './audience.ts';
+import { audiencePredicate } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 
 export interface FreezeProgress {
@@ -13,20 +13,22 @@ export interface FreezeProgress {
   totalRecipients: number;
 }
 
-interface AudienceRow extends StatedAudience {
+const AUDIENCE = {
+  ...pick(tables.campaign, 'type', 'topicId', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
   /** Whether the audience is a STATIC segment. */
-  isMemberList: boolean;
-  asOf: Date;
-  cursor: string | null;
+  isMemberList: boolean,
+  asOf: date,
+  cursor: tables.campaign.audienceCursor,
   /** Null for the order of ids, unless `warmsUp`. */
-  order: string | null;
+  order: tables.campaign.audienceOrder,
   /** The moment of the cursor in such an order. */
-  before: Date | null;
+  before: tables.campaign.audienceBefore,
   /** Whether mail of the project goes over a source that warms up. */
-  warmsUp: boolean;
-  isFrozen: boolean;
-  total: number;
-}
+  warmsUp: boolean,
+  isFrozen: tables.campaign.audienceFrozen,
+  total: tables.campaign.totalRecipients,
+};
+type AudienceRow = RowOf<typeof AUDIENCE>;
 
 /**
  * Loads the audience of a campaign for the one attempt at a time that may work on it. The lock is an advisory one: the
@@ -45,17 +47,7 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
           select from segment s where s.id = segment_id and s.type = ${segmentType.STATIC}
         ) as "isMemberList"
       from campaign where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
-    {
-      isMemberList: boolean,
-      asOf: date,
-      cursor: tables.campaign.audienceCursor,
-      order: tables.campaign.audienceOrder,
-      before: tables.campaign.audienceBefore,
-      warmsUp: boolean,
-      isFrozen: tables.campaign.audienceFrozen,
-      total: tables.campaign.totalRecipients,
-      ...pick(tables.campaign, 'type', 'topicId', 'projectId', 'audienceType', 'audienceCondition', 'segmentId'),
-    },
+    AUDIENCE,
   );
 }
 

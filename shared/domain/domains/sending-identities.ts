@@ -17,14 +17,6 @@ export interface SendingIdentity {
   returnPathHost: string | undefined;
 }
 
-export interface SendingIdentities {
-  /**
-   * The identity for email that a project sends from a domain.
-   * @throws DkimKeyError when the stored key cannot be read: the email waits, because it must not be sent unsigned
-   */
-  identityOf: (projectId: string, domain: string) => Promise<SendingIdentity>;
-}
-
 const ENTRIES_MAX = 1_000;
 const CACHE_MS = 60_000;
 /** Identities without a signer are cached shortly, so that email is signed soon after the domain is verified. */
@@ -53,7 +45,7 @@ async function loadIdentity(em: Em, projectId: string, domain: string): Promise<
 }
 
 /** Creates the lookup of identities. It caches them, so that most emails need no query. */
-export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now): SendingIdentities {
+export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now) {
   const cache = new LRUCache<string, Promise<SendingIdentity>>({
     max: ENTRIES_MAX,
     ttl: CACHE_MS,
@@ -73,7 +65,11 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
   }
 
   return {
-    identityOf(projectId, asWritten) {
+    /**
+     * The identity for email that a project sends from a domain.
+     * @throws DkimKeyError when the stored key cannot be read: the email waits, because it must not be sent unsigned
+     */
+    identityOf(projectId: string, asWritten: string): Promise<SendingIdentity> {
       const domain = domainToASCII(asWritten) || asWritten;
       const name = `${projectId} ${domain}`;
       const known = cache.get(name);
@@ -92,3 +88,5 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
     },
   };
 }
+
+export type SendingIdentities = ReturnType<typeof createSendingIdentities>;

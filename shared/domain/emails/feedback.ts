@@ -213,14 +213,7 @@ async function hasComplainedBefore(tx: Em, emailId: string, email: ChangedEmail)
 /** An event id derived from the report, so that the same report twice is one event (RFC 9562 version 8). */
 function derivedId(...parts: string[]): string {
   const digest = createHash('sha256').update(parts.join('\0')).digest('hex');
-  const [a, b, c, d, e] = [
-    digest.slice(0, 8),
-    digest.slice(8, 12),
-    digest.slice(13, 16),
-    digest.slice(17, 20),
-    digest.slice(20, 32),
-  ];
-  return `${a}-${b}-8${c}-a${d}-${e}`;
+  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
 }
 
 /** A report or a reply that arrives twice is one event, because both have the same derived id. */

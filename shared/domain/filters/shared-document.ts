@@ -11,13 +11,6 @@ export function isLongPath(path: string): boolean {
   return path.split('.').length > EXPRESSED_KEYS_MAX;
 }
 
-/** The custom data of a contact for many filters. It is fetched and decompressed once, and its values are read once. */
-export interface SharedDocument {
-  valueAt: (path: string) => JsonValue;
-  /** The statement that evaluates a predicate over the values that `valueAt` returned. */
-  around: (predicate: SqlFragment) => SqlFragment;
-}
-
 /**
  * Creates the shared document. A long path, and a path that several filters read, gets columns: one for its value, and
  * if a filter needs them, others for its text and its text in lower case. So each of 1,000 filters that search the text
@@ -25,7 +18,7 @@ export interface SharedDocument {
  * @param alias the alias of the contact table
  * @param reads the number of filters that read each path
  */
-export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<string, number>): SharedDocument {
+export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<string, number>) {
   const document = trusted('filter_data.data');
   const values: SqlFragment[] = [];
   const texts = new Map<string, SqlFragment>();
@@ -60,7 +53,7 @@ export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<stri
   }
 
   return {
-    valueAt(path) {
+    valueAt(path: string): JsonValue {
       const known = paths.get(path);
       if (known) return known;
       const isColumn = values.length < PATHS_MAX && (isLongPath(path) || (reads.get(path) ?? 0) > 1);
@@ -68,7 +61,8 @@ export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<stri
       paths.set(path, value);
       return value;
     },
-    around(predicate) {
+    /** The statement that evaluates a predicate over the values that `valueAt` returned. */
+    around(predicate: SqlFragment): SqlFragment {
       // The concatenation with an empty document fetches and decompresses the data once. `offset 0` keeps the planner
       // from merging the levels.
       let from = sql`select ${alias}.data || '{}'::jsonb as data offset 0`;
@@ -79,3 +73,6 @@ export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<stri
     },
   };
 }
+
+/** The custom data of a contact for many filters. It is fetched and decompressed once, and its values are read once. */
+export type SharedDocument = ReturnType<typeof createSharedDocument>;

@@ -17,25 +17,6 @@ import { OUTBOX_KINDS } from '../../pure/outbox-kinds.ts';
 const BACKLOG = { rows: number, oldestSeconds: number };
 export type Backlog = RowOf<typeof BACKLOG>;
 
-/** The figures that an operator watches, over all projects. */
-export interface Figures {
-  outbox: (Backlog & { kind: string })[];
-  /** Due emails that are transactional or of automations. */
-  emailsDue: Backlog;
-  executions: { running: number; waiting: number };
-  /** How long the most overdue execution has been due. */
-  executionLagSeconds: number;
-  /** Jobs that have not ended: their least progress, 0 to 1, and the longest time without progress. */
-  jobs: { kind: string; state: string; rows: number; progress: number; idleSeconds: number }[];
-  campaigns: { sending: number; recipientsLeft: number };
-  /** Providers to which sending is paused. */
-  pausedProviders: { relay: string; provider: string }[];
-  /** The share of the emails of today and yesterday that a provider deferred or refused for reputation, by source. */
-  reputation: { source: string; provider: string; ratio: number }[];
-  /** For how many seconds the oldest webhook event has waited for an open transaction. */
-  webhookEventsHeldSeconds: number;
-}
-
 /** No more rows than this are counted, so that reading stays cheap when there are many. */
 export const ROWS_COUNTED_MAX = 10_000;
 /** Rows that are read to find the oldest. Ids grow with time, so the first ones are the oldest. */
@@ -48,7 +29,7 @@ const secondsSince = (moment: SqlFragment): SqlFragment =>
 /** The moment in an id of version 7 (RFC 9562 section 5.7). */
 const MOMENT_OF_ID = sql`to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
 
-async function outboxBacklog(em: Em): Promise<Figures['outbox']> {
+async function outboxBacklog(em: Em) {
   return query(
     em,
     sql`
@@ -83,7 +64,7 @@ async function emailBacklog(em: Em): Promise<Backlog> {
 }
 
 /** Millions of executions may wait. Above `ROWS_COUNTED_MAX` the planner's estimate for their index is used. */
-async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'executionLagSeconds'>> {
+async function executionFigures(em: Em) {
   const row = await queryOne(
     em,
     sql`
@@ -103,7 +84,7 @@ async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'e
   return { executions, executionLagSeconds: lag };
 }
 
-async function jobFigures(em: Em): Promise<Figures['jobs']> {
+async function jobFigures(em: Em) {
   return query(
     em,
     sql`
@@ -117,7 +98,7 @@ async function jobFigures(em: Em): Promise<Figures['jobs']> {
   );
 }
 
-async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
+async function campaignFigures(em: Em) {
   const row = await queryOne(
     em,
     sql`
@@ -132,7 +113,7 @@ async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
 /**
  * The providers that are paused now. A pause that ended an hour ago and was not renewed has no emails that wait for it.
  */
-async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
+async function pausedProviders(em: Em) {
   return query(
     em,
     sql`
@@ -144,7 +125,7 @@ async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
 }
 
 /** Only of sources and providers with as many emails as say something. */
-async function reputationRatios(em: Em): Promise<Figures['reputation']> {
+async function reputationRatios(em: Em) {
   return query(
     em,
     sql`
@@ -171,13 +152,15 @@ async function webhookEventsHeldSeconds(em: Em): Promise<number> {
  * Reads the figures. Every statement reads a bounded number of rows by an index, and ends after two seconds.
  * @throws the driver's error when the database cannot be reached or is too slow
  */
-export async function readFigures(em: Em): Promise<Figures> {
+export async function readFigures(em: Em) {
   return inTransaction(em, async (tx) => {
     await limitStatements(tx, STATEMENT_MS);
     return {
       outbox: await outboxBacklog(tx),
+      /** Due emails that are transactional or of automations. */
       emailsDue: await emailBacklog(tx),
       ...(await executionFigures(tx)),
+      /** Jobs that have not ended: their least progress, 0 to 1, and the longest time without progress. */
       jobs: await jobFigures(tx),
       campaigns: await campaignFigures(tx),
       pausedProviders: await pausedProviders(tx),
@@ -186,3 +169,6 @@ export async function readFigures(em: Em): Promise<Figures> {
     };
   });
 }
+
+/** The figures that an operator watches, over all projects. */
+export type Figures = Awaited<ReturnType<typeof readFigures>>;

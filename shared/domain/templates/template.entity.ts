@@ -27,7 +27,7 @@ export const TemplateEntity = defineEntity({
 });
 export type Template = InferEntity<typeof TemplateEntity>;
 
-type Content = Pick<Template, keyof typeof contentProperties>;
+export type Content = Pick<Template, keyof typeof contentProperties>;
 
 /** What a copy of a template or a campaign has in common with it, beside the name. */
 export function contentOf(original: Content): Content {

@@ -8,22 +8,9 @@ import { assertRoom } from '../../database/row-limit.ts';
 import { likePattern, query, queryCount, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
-import { contentOf, TemplateEntity, type Template } from './template.entity.ts';
+import { contentOf, TemplateEntity, type Content, type Template } from './template.entity.ts';
 
-export interface NewTemplate {
-  name: string;
-  description?: string | null;
-  subject: string;
-  body: string;
-  text?: string | null;
-  preheader?: string | null;
-  from: string;
-  fromName?: string | null;
-  replyTo?: string | null;
-  type: EmailType;
-  /** What it is about; TRANSACTIONAL content has no topic. */
-  topicId?: string | null;
-}
+export type NewTemplate = Pick<Content, 'name' | 'subject' | 'body' | 'from' | 'type'> & Partial<Content>;
 
 export interface TemplateListQuery {
   page: number;

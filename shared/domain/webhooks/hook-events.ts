@@ -56,29 +56,23 @@ export interface HookPage {
   seen: number;
 }
 
-/** How the events of a source are read, for the entries `f` of the feed. */
-interface SourceTable {
-  from: SqlFragment;
-  project: SqlFragment;
-  id: SqlFragment;
-  condition: SqlFragment;
-  /** The columns name, happened_at, contact_id, email_id and data. */
-  columns: SqlFragment;
-}
-
 const CAMPAIGN_DATA = sql`
   jsonb_build_object('campaignId', c.id, 'name', c.name, 'subject', c.subject, 'status', c.status,
     'scheduledFor', c.scheduled_for, 'totalRecipients', c.total_recipients, 'sentCount', c.sent_count)`;
 
-function campaignTable(at: SqlFragment, name: string): SourceTable {
+function campaignTable(at: SqlFragment, name: string) {
   return {
     from: sql`campaign c`,
     project: sql`c.project_id`,
     id: sql`c.id`,
     condition: sql`${at} is not null`,
+    /** The columns name, happened_at, contact_id, email_id and data. */
     columns: sql`${name}::text, ${at}, null::uuid, null::uuid, ${CAMPAIGN_DATA}`,
   };
 }
+
+/** How the events of a source are read, for the entries `f` of the feed. */
+type SourceTable = ReturnType<typeof campaignTable>;
 
 const EXECUTION_DATA = sql`
   jsonb_build_object('executionId', x.id, 'workflowId', x.automation_id,

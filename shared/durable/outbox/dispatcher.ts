@@ -11,11 +11,6 @@ export interface DispatcherDeps extends HandOverDeps {
   kinds: Readonly<Record<string, OutboxWork>>;
 }
 
-export interface Dispatcher {
-  /** Stops looking, and waits for hand-overs under way. */
-  stop: () => Promise<void>;
-}
-
 /** How often a worker looks for due rows. */
 const LOOK_MS = 25;
 /** The pause after PostgreSQL could not be asked. */
@@ -25,7 +20,7 @@ const FAILED_PAUSE_MS = 1_000;
  * Starts or signals workflows for the rows of the outbox, with ids that make every repetition harmless, and deletes the
  * rows. Nothing else passes a commit on to Temporal. Runs in every worker process.
  */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+export function createDispatcher(deps: DispatcherDeps) {
   const { em, logger, kinds } = deps;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -74,6 +69,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     ...Object.values(kinds).flatMap(({ find }) => (find ? [repeat(() => find.add(em()), find.everyMs)] : [])),
   ];
   return {
+    /** Stops looking, and waits for hand-overs under way. */
     async stop() {
       stopping.abort();
       await Promise.all(loops);
@@ -81,3 +77,5 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
   };
 }
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;

@@ -4,14 +4,6 @@ import type { HandedOver } from './hand-over.ts';
 import type { OutboxBatch } from './outbox-claims.ts';
 import type { OutboxWork } from './work.ts';
 
-/** Claims rows of one kind and hands them over, one claim after the other, until a claim finds none. */
-export interface Queue {
-  /** Tells that rows are due. Never throws, never waits. */
-  notify: (due: { hasLapsed: boolean }) => void;
-  /** Waits for the claim and the hand-overs under way, after `signal` was aborted. */
-  ended: () => Promise<void>;
-}
-
 export interface QueueDeps {
   /** Claims rows; first those that have lapsed, if there may be some. */
   claim: (hasLapsed: boolean) => Promise<OutboxBatch[]>;
@@ -31,7 +23,7 @@ const BACKOFF_MS = { first: 250, longest: 5_000 } as const;
 export function createQueue(
   { parallel, handOverMs, pauseMs }: Pick<OutboxWork, 'parallel' | 'handOverMs' | 'pauseMs'>,
   { claim, handOver, signal, report }: QueueDeps,
-): Queue {
+) {
   const underWay = new Set<Promise<number>>();
   let draining: Promise<void> | undefined;
   let hasLapsed = false;
@@ -85,13 +77,18 @@ export function createQueue(
   }
 
   return {
-    notify(due) {
+    /** Tells that rows are due. Never throws, never waits. */
+    notify(due: { hasLapsed: boolean }) {
       hasLapsed ||= due.hasLapsed;
       draining ??= drain().finally(() => (draining = undefined));
     },
+    /** Waits for the claim and the hand-overs under way, after `signal` was aborted. */
     async ended() {
       await draining;
       await Promise.all(underWay);
     },
   };
 }
+
+/** Claims rows of one kind and hands them over, one claim after the other, until a claim finds none. */
+export type Queue = ReturnType<typeof createQueue>;

@@ -1,35 +1,27 @@
 import type { Socket } from 'node:net';
 
 /** Times in milliseconds, sizes in octets. */
-export interface ConnectionBounds {
+export const CONNECTION_BOUNDS = {
   /** From the greeting, or the end of a message, to the next accepted recipient. */
-  recipientWaitMs: number;
-  /** From the first accepted recipient to the end of the message. */
-  messageMs: number;
-  /** The whole connection; less for a client that has proved nothing. */
-  connectionMs: number;
-  guestConnectionMs: number;
-  /** What a client may send before a recipient is accepted. */
-  commandOctets: number;
-  /** What a client may send from the first accepted recipient to the end of the message. */
-  messageOctets: number;
-  /** Replies from the greeting, or the end of a message, to the end of the next one. */
-  replies: number;
-  /** How often the bounds are checked. */
-  checkMs: number;
-}
-
-export const CONNECTION_BOUNDS: ConnectionBounds = {
   recipientWaitMs: 60_000,
+  /** From the first accepted recipient to the end of the message. */
   messageMs: 120_000,
+  /** The whole connection; less for a client that has proved nothing. */
   connectionMs: 10 * 60_000,
   guestConnectionMs: 4 * 60_000,
+  /** What a client may send before a recipient is accepted. */
   commandOctets: 64 * 1024,
+  /** What a client may send from the first accepted recipient to the end of the message. */
   messageOctets: 4 * 1024 * 1024,
-  // A message may name 100 recipients (RFC 5321 section 4.5.3.1.8), each with a reply.
+  /**
+   * Replies from the greeting, or the end of a message, to the end of the next one. A message may name 100 recipients
+   * (RFC 5321 section 4.5.3.1.8), each with a reply.
+   */
   replies: 150,
+  /** How often the bounds are checked. */
   checkMs: 1_000,
 };
+export type ConnectionBounds = typeof CONNECTION_BOUNDS;
 
 interface WatchedConnection {
   socket: Socket;

@@ -13,16 +13,6 @@ export const RESERVED_DATA_KEYS: ReadonlySet<string> = new Set([
   'manageUrl',
 ]);
 
-/** The meaning of a caller's `data` for one contact. */
-export interface DataPatch {
-  /** Keys to store, with their values. */
-  stored: Record<string, unknown>;
-  /** Keys to delete from the contact. */
-  removed: string[];
-  /** All values of this request, including those used for this send or event only. */
-  values: Record<string, unknown>;
-}
-
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{3})?Z)?$/;
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -41,9 +31,12 @@ function unwrap(value: unknown): { value: unknown; isStored: boolean } {
  * `{ value, persistent: false }` is not stored, reserved keys are dropped. The records have no prototype, so a key
  * named `__proto__` is a key like any other.
  */
-export function readDataPatch(data: Record<string, unknown> | undefined): DataPatch {
+export function readDataPatch(data: Record<string, unknown> | undefined) {
+  /** Keys to store, with their values. */
   const stored = Object.create(null) as Record<string, unknown>;
+  /** All values of this request, including those used for this send or event only. */
   const values = Object.create(null) as Record<string, unknown>;
+  /** Keys to delete from the contact. */
   const removed: string[] = [];
   for (const [key, raw] of Object.entries(data ?? {})) {
     if (RESERVED_DATA_KEYS.has(key)) continue;
@@ -58,6 +51,9 @@ export function readDataPatch(data: Record<string, unknown> | undefined): DataPa
   }
   return { stored, removed, values };
 }
+
+/** The meaning of a caller's `data` for one contact. */
+export type DataPatch = ReturnType<typeof readDataPatch>;
 
 /** The type of a value for the field catalogue. Arrays, objects and all other values count as strings. */
 export function inferFieldType(value: unknown): FieldType {

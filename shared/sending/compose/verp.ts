@@ -5,25 +5,6 @@ import { deriveMacs, type Mac } from '../../platform/mac.ts';
 import type { AppSecrets } from '../../platform/sealed-values.ts';
 import { bytesToUuid, UUID_BYTES, uuidsToBytes } from '../../platform/uuid-bytes.ts';
 
-/**
- * Envelope senders that name their email (variable envelope return paths). So the address that a bounce comes back to
- * identifies the email, whatever the text of the bounce says.
- */
-export interface Verp {
-  /** The envelope sender of an email, at `host` or else at the inbound domain. */
-  returnPath: (emailId: string, host?: string) => string;
-  /**
-   * The email that an address was made for; undefined when it was not made here, was altered, or is neither at the
-   * inbound domain nor at the return path of a sender domain. It need not be the sender domain of the email, because
-   * the signature proves that the address is ours.
-   */
-  readAddress: (address: string) => string | undefined;
-  /** The address for unsubscribing by email (RFC 2369), one for each email. */
-  unsubscribeAddress: (emailId: string) => string;
-  /** The email that an unsubscribe address was made for; undefined as above. */
-  readUnsubscribeAddress: (address: string) => string | undefined;
-}
-
 const PREFIX = 'bounce+';
 const UNSUBSCRIBE_PREFIX = 'unsubscribe+';
 /**
@@ -69,7 +50,7 @@ function fromBase32(text: string): Buffer {
 }
 
 /** Creates and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
-export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
+export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }) {
   const returnMacs = deriveMacs(secrets, 'everpost return paths');
   const unsubscribeMacs = deriveMacs(secrets, 'everpost unsubscribe addresses');
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
@@ -91,17 +72,33 @@ export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string
   }
 
   return {
-    returnPath: (emailId, host = inboundHost) => `${makeLocalPart(PREFIX, emailId, returnMacs[0])}@${host}`,
-    readAddress(address) {
+    /** The envelope sender of an email, at `host` or else at the inbound domain. */
+    returnPath: (emailId: string, host = inboundHost): string =>
+      `${makeLocalPart(PREFIX, emailId, returnMacs[0])}@${host}`,
+    /**
+     * The email that an address was made for; undefined when it was not made here, was altered, or is neither at the
+     * inbound domain nor at the return path of a sender domain. It need not be the sender domain of the email, because
+     * the signature proves that the address is ours.
+     */
+    readAddress(address: string): string | undefined {
       const at = address.lastIndexOf('@');
       if (!takesBounces(domainToASCII(address.slice(at + 1)))) return undefined;
       return readLocalPart(PREFIX, address.slice(0, at).toLowerCase(), returnMacs);
     },
-    unsubscribeAddress: (emailId) => `${makeLocalPart(UNSUBSCRIBE_PREFIX, emailId, unsubscribeMacs[0])}@${inboundHost}`,
-    readUnsubscribeAddress(address) {
+    /** The address for unsubscribing by email (RFC 2369), one for each email. */
+    unsubscribeAddress: (emailId: string): string =>
+      `${makeLocalPart(UNSUBSCRIBE_PREFIX, emailId, unsubscribeMacs[0])}@${inboundHost}`,
+    /** The email that an unsubscribe address was made for; undefined as above. */
+    readUnsubscribeAddress(address: string): string | undefined {
       const at = address.lastIndexOf('@');
       if (domainToASCII(address.slice(at + 1)) !== inboundHost) return undefined;
       return readLocalPart(UNSUBSCRIBE_PREFIX, address.slice(0, at).toLowerCase(), unsubscribeMacs);
     },
   };
 }
+
+/**
+ * Envelope senders that name their email (variable envelope return paths). So the address that a bounce comes back to
+ * identifies the email, whatever the text of the bounce says.
+ */
+export type Verp = ReturnType<typeof createVerp>;

@@ -1,20 +1,3 @@
-// Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as delivery reports need: header fields, and the tree of
-// its parts down to a depth. It accepts any octets, never throws, and its time is proportional to their number.
-
-/** A message or a part of one. */
-export interface MimeEntity {
-  /** The values of a field, unfolded, in order. Names are case-insensitive. */
-  fields: (name: string) => string[];
-  /** The first value of a field; empty when there is none. */
-  field: (name: string) => string;
-  /** Type and subtype in lower case, such as `message/delivery-status`. */
-  contentType: string;
-  /** A parameter of the content type; empty when there is none. */
-  parameter: (name: string) => string;
-  /** The octets of the body as they were sent, one per character (latin1). */
-  body: string;
-}
-
 const HEADER_LENGTH_MAX = 128 * 1024;
 /** The length of a body that is decoded. Reports have the important part at the beginning. */
 const BODY_LENGTH_MAX = 256 * 1024;
@@ -63,23 +46,31 @@ function findBody(octets: string): { headerEnd: number; bodyStart: number } {
 }
 
 /** Reads a message or a part, given as one character per octet (latin1). */
-export function readEntity(octets: string): MimeEntity {
+export function readEntity(octets: string) {
   const { headerEnd, bodyStart } = findBody(octets);
   const fields = readFields(octets.slice(0, Math.min(headerEnd, HEADER_LENGTH_MAX)));
   const contentType = fields.get('content-type')?.[0] ?? '';
   return {
-    fields: (name) => fields.get(name.toLowerCase()) ?? [],
-    field: (name) => fields.get(name.toLowerCase())?.[0] ?? '',
+    /** The values of a field, unfolded, in order. Names are case-insensitive. */
+    fields: (name: string): string[] => fields.get(name.toLowerCase()) ?? [],
+    /** The first value of a field; empty when there is none. */
+    field: (name: string): string => fields.get(name.toLowerCase())?.[0] ?? '',
+    /** Type and subtype in lower case, such as `message/delivery-status`. */
     contentType: (/^[^\s;]*/.exec(contentType)?.[0] ?? '').toLowerCase(),
-    parameter(name) {
+    /** A parameter of the content type; empty when there is none. */
+    parameter(name: string): string {
       for (const match of contentType.matchAll(/;\s*([\w-]{1,40})\s*=\s*(?:"([^"]{0,500})"|([^\s;"]{1,500}))/g)) {
         if (match[1]?.toLowerCase() === name) return match[2] ?? match[3] ?? '';
       }
       return '';
     },
+    /** The octets of the body as they were sent, one per character (latin1). */
     body: octets.slice(bodyStart),
   };
 }
+
+/** A message or a part of one. */
+export type MimeEntity = ReturnType<typeof readEntity>;
 
 /** A line that looks like a boundary, for messages whose boundary is missing or wrong. */
 const UNDECLARED_BOUNDARY = /\n--([^\s]{5,70})[ \t]*\r?\n(?=[\w-]{1,40}:|\r?\n)/g;

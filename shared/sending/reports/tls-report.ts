@@ -24,13 +24,6 @@ export interface TlsReportInput {
   sessions: readonly ReportedSessions[];
 }
 
-/** A report in JSON, compressed (RFC 8460 section 4). */
-export interface TlsReport {
-  id: string;
-  filename: string;
-  content: Buffer;
-}
-
 const DAY_SECONDS = 86_400;
 /** Destinations of one domain that are used. */
 const DESTINATIONS_MAX = 5;
@@ -80,7 +73,7 @@ function policyPart(domain: string, sessions: readonly ReportedSessions[]): obje
 }
 
 /** Makes the report of a day. The same sessions have the same id, so that a repetition is recognized. */
-export function createTlsReport({ day, domain, submitter, contact, sessions }: TlsReportInput): TlsReport {
+export function createTlsReport({ day, domain, submitter, contact, sessions }: TlsReportInput) {
   const digest = createHash('sha256')
     .update(JSON.stringify([domain, sessions]))
     .digest('hex');
@@ -97,6 +90,9 @@ export function createTlsReport({ day, domain, submitter, contact, sessions }: T
   const filename = `${submitter}!${domain}!${begins}!${begins + DAY_SECONDS - 1}!001.json.gz`;
   return { id, filename, content: gzipSync(JSON.stringify(report)) };
 }
+
+/** A report in JSON, compressed (RFC 8460 section 4). */
+export type TlsReport = ReturnType<typeof createTlsReport>;
 
 /** The message that brings a report by email (RFC 8460 section 5.3), with CRLF line ends. */
 export function tlsReportMessage(report: TlsReport, input: TlsReportInput, to: string): Buffer {
