@@ -39,5 +39,3 @@ export function createVisits(now: () => number = () => performance.now()) {
     },
   };
 }
-
-export type Visits = ReturnType<typeof createVisits>;

@@ -77,5 +77,3 @@ export function createDispatcher(deps: DispatcherDeps) {
     },
   };
 }
-
-export type Dispatcher = ReturnType<typeof createDispatcher>;

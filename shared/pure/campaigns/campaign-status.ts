@@ -2,7 +2,6 @@ export const CAMPAIGN_STATUSES = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANC
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
 export const AUDIENCE_TYPES = ['ALL', 'SEGMENT', 'FILTERED'] as const;
-export type AudienceType = (typeof AUDIENCE_TYPES)[number];
 
 const TRANSITIONS: Record<CampaignStatus, readonly CampaignStatus[]> = {
   DRAFT: ['SCHEDULED', 'SENDING'],

@@ -1,5 +1,5 @@
 import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
-import { stripTags } from './strip-tags.ts';
+import { stripTags } from '../../pure/strip-tags.ts';
 
 /**
  * The HTML parser searches its stack of open elements at every tag, so its time grows with the square of the tags. In a

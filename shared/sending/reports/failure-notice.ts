@@ -1,4 +1,4 @@
-import { stripTags } from '../compose/strip-tags.ts';
+import { stripTags } from '../../pure/strip-tags.ts';
 import { DIAGNOSTIC_LENGTH_MAX, readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 import { isMailServer } from './automatic-message.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { stripTags } from './strip-tags.ts';
 
 const MEGABYTE = 1024 * 1024;
