@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { createOrm, type Orm } from '../domain/schema/orm.ts';
+import { renewPlans } from './fresh-plans.ts';
 import { query, queryPrepared, sql } from './sql.ts';
 import { text } from './tables.ts';
 
@@ -46,5 +48,26 @@ describe('the plan of a prepared statement', () => {
     await query(em(), sql`insert into filling select n, 'x' from generate_series(1, 2000) n`);
     for (let uses = 0; uses < 64; uses++) await find();
     expect(await readPlan()).not.toContain('Seq Scan');
+  });
+
+  it('is discarded before a connection is lent, because the driver takes one statement at a time', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    let [open, statements] = [0, 0];
+    pool.on('connect', (client) => {
+      const run = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+      const counted = (...given: unknown[]) => {
+        [open, statements] = [open + 1, statements + 1];
+        return run(...given).finally(() => (open -= 1));
+      };
+      client.query = counted as typeof client.query;
+    });
+    renewPlans(pool);
+    for (let uses = 0; uses < 64; uses++) {
+      const client = await pool.connect();
+      expect(open).toBe(0);
+      client.release();
+    }
+    expect(statements).toBe(2);
+    await pool.end();
   });
 });

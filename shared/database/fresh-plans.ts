@@ -7,9 +7,13 @@ import type { Pool, PoolClient } from 'pg';
  */
 export function renewPlans(pool: Pool): void {
   const uses = new WeakMap<PoolClient, number>();
-  pool.on('acquire', (client) => {
+  const connect = pool.connect.bind(pool);
+  // A client is lent when it has its plans discarded, because the driver takes one statement at a time.
+  pool.connect = async () => {
+    const client = await connect();
     const count = (uses.get(client) ?? 0) + 1;
     uses.set(client, count);
-    if (count >= 16 && Math.log2(count) % 2 === 0) client.query('discard plans').catch(() => undefined);
-  });
+    if (count >= 16 && Math.log2(count) % 2 === 0) await client.query('discard plans').catch(() => undefined);
+    return client;
+  };
 }
