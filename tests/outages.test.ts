@@ -158,7 +158,7 @@ describe('a worker that is told to stop while PostgreSQL is out of reach', () =>
   /** Stops the worker in the middle of an outage, and starts the next one. */
   async function stopDuring(outage: TcpProxy[], machine: string): Promise<void> {
     await Promise.all(outage.map((proxy) => proxy.cut()));
-    await worker.terminate();
+    expect(await worker.terminate()).toBe(0);
     startWorker(machine);
     await Promise.all(outage.map((proxy) => proxy.restore()));
   }

@@ -1,4 +1,4 @@
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { createEmailSpool } from '../shared/domain/campaigns/result-sink.ts';
 import { spoolFault } from '../shared/sending/results/spool-folder.ts';
@@ -9,7 +9,7 @@ import { createMailPool } from '../shared/sending/route/mail-pool.ts';
 import { createMxPorts } from '../shared/domain/emails/mx-ports.ts';
 import { wakeAfterNewRules } from '../shared/domain/campaigns/wake.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
-import { runProcess } from '../shared/platform/process.ts';
+import { runProcess, type ProcessHooks } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import {
@@ -93,6 +93,22 @@ function installRuntime(logger: Logger, metricsAddress: string | undefined): voi
   });
 }
 
+/**
+ * Runs the workers. @returns what ends them, and waits for all of them. One that cannot hand over its results in time ends
+ * by force, which is no fault of the process: Temporal gives out their work again.
+ */
+function runWorkers(workers: readonly Worker[], logger: Logger, fail: ProcessHooks['fail']): () => Promise<void> {
+  let isEnding = false;
+  const runs = workers.map((worker) => worker.run());
+  Promise.all(runs).catch((error: unknown) => isEnding || fail(error, 'the worker failed'));
+  return async () => {
+    isEnding = true;
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    const fault = (await Promise.allSettled(runs)).find((end) => end.status === 'rejected');
+    if (fault) logger.warn({ err: fault.reason }, 'Temporal gives out again what it has no result of');
+  };
+}
+
 await runProcess('worker', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
@@ -157,14 +173,14 @@ await runProcess('worker', async ({ onStop, fail }) => {
   });
 
   findHindrance = () => hindranceOf(workers, client);
-  const running = Promise.all(workers.map((worker) => worker.run()));
+  const endWork = runWorkers(workers, logger, fail);
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {
     openDeliveries.closeAll();
-    for (const worker of workers) worker.shutdown();
+    const ended = endWork();
     await health?.close();
     await metricsServer?.close();
-    await Promise.all([running, inbound?.close()]);
+    await Promise.all([ended, inbound?.close()]);
     stopWatching();
     await dispatcher.stop();
     await smtp.close();
@@ -174,5 +190,4 @@ await runProcess('worker', async ({ onStop, fail }) => {
     await tracing.stop();
     logger.info('stopped');
   });
-  running.catch((error: unknown) => fail(error, 'the worker failed'));
 });
