@@ -12,8 +12,11 @@ beforeAll(async () => {
     config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000, SMTP_CONNECTIONS: 10 },
     sink: { keepMessages: false },
   });
-  // At a limited speed the audience is stored slowly.
+  // At a limited speed the audience is stored slowly, by statements that get smaller when they are slow.
   await query(stack.em(), sql`update project set emails_per_second = 5 where id = ${stack.project.id}`);
+  const slow = sql`create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.3); return null; end'`;
+  await query(stack.em(), slow);
+  await query(stack.em(), sql`create trigger slow after insert on email for each statement execute function slow()`);
   await addReaders(stack.em(), stack.project.id, CONTACTS);
 });
 afterAll(() => stack.stop());
@@ -59,6 +62,7 @@ it('a campaign reaches each contact once, though contacts change and it is pause
   await stack.stopWorkers();
   await stack.startWorkers();
   await read(id);
+  await query(stack.em(), sql`drop trigger slow on email`);
   await stack.api('POST', `/campaigns/${id}/resume`);
   await query(stack.em(), sql`update project set emails_per_second = null where id = ${stack.project.id}`);
   await eventually(async () => (await read(id)).status === 'SENT', 180_000);

@@ -148,7 +148,7 @@ describe('the console', () => {
     await operator.enter(app.url, app.keys.secretKey);
     await browser.page.setOfflineMode(true);
     // The call returns before the network process of the browser is offline.
-    await eventually(async () => (await browser.page.evaluate('navigator.onLine')) === false);
+    await eventually(() => browser.page.evaluate("fetch('/health').then(() => false, () => true)") as Promise<boolean>);
     try {
       await operator.go('#/domains');
       await operator.says('The API cannot be reached');

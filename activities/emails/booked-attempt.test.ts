@@ -67,8 +67,9 @@ const take = (count: number, { isUrgent = false, memory = {} } = {}) =>
 
 describe('the sending speed of a project', () => {
   it('sends the first emails at once, and the next in bursts of half a second', async () => {
-    const { result: turn } = await take(11);
+    // The bursts are counted from the reservation, which a busy machine is slow to hand over.
     const beganAt = Date.now();
+    const { result: turn } = await take(11);
     const realTimer = globalThis.setTimeout;
     const waited: number[] = [];
     let index = 0;

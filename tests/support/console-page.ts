@@ -19,7 +19,6 @@ export interface ConsolePage {
   go: (hash: string) => Promise<void>;
 }
 
-const SAYS_MS = 10_000;
 /** How long nothing is asked before a page counts as complete. */
 const STILL_MS = 150;
 
@@ -52,7 +51,7 @@ export function consolePage(page: Page): ConsolePage {
       const shown = await text();
       if (!holds(shown)) throw new Error(`The page does not say ${String(wanted)}, but: ${shown}`);
       return shown;
-    }, SAYS_MS);
+    });
   };
   return {
     ...{ page, text, says },
@@ -70,7 +69,7 @@ export function consolePage(page: Page): ConsolePage {
       await eventually(async () => {
         await (await page.waitForSelector(wanted, { visible: true }))?.click();
         return true;
-      }, SAYS_MS);
+      });
       clicks += 1;
     },
     clicks: () => clicks,

@@ -1,4 +1,5 @@
 import MiniSearch from 'minisearch';
+import { yieldNow } from '../../../shared/platform/yielding.ts';
 import { INDEX_OPTIONS } from '../assets/search-terms.js';
 import type { Operation } from '../reference/operations.ts';
 import { headingsOf, lex } from './markdown.ts';
@@ -77,5 +78,8 @@ export async function createIndex(
     index.add(section);
     await yieldIfDue();
   }
-  return JSON.stringify(index);
+  // Each of these takes as long as a turn may.
+  const plain = index.toJSON();
+  await yieldNow();
+  return JSON.stringify(plain);
 }
