@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/database/sql.ts';
 import { openEndpoint, wakeEndpoints, type OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
-import { number } from '../../shared/database/tables.ts';
+import { boolean, number, text } from '../../shared/database/tables.ts';
+import { WebhookUnreachableError } from '../../shared/platform/webhook/webhook-client.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -82,4 +83,42 @@ it('an endpoint that refuses many events, and accepts others behind them, gets t
     count: number,
   });
   expect(row?.count).toBe(emails.length);
+});
+
+it('a server that refuses all events for as long as one is tried gets those behind them, and none is given up', async () => {
+  const id = await createEndpoint();
+  const refused = ['bad-1@example.com', 'bad-2@example.com', 'bad-1@example.com'];
+  for (const email of refused) await trackStep(email);
+  const pauses = app.config.WEBHOOK_RETRY_SECONDS.length;
+  const states = () =>
+    query(
+      app.em(),
+      sql`select status, coalesce(retry_at > now(), false) as waits from webhook_delivery where endpoint_id = ${id}`,
+      {
+        status: text,
+        waits: boolean,
+      },
+    );
+  await query(app.em(), sql`update webhook_endpoint set failures = ${pauses - 1} where id = ${id}`);
+  const refuseAll = { send: async () => REFUSAL, isOver: () => false };
+  const before = await open(id);
+  await deliver()(before, PAGE, refuseAll);
+  expect((await open(id)).position).toBe(before.position);
+  const unreachable = { send: () => Promise.reject(new WebhookUnreachableError('no answer')), isOver: () => false };
+  await deliver()(await open(id), PAGE, unreachable);
+  expect((await open(id)).position).toBe(before.position);
+
+  expect(await deliver()(await open(id), PAGE, refuseAll)).toMatchObject({ hasFailed: true });
+  expect(await states()).toEqual(refused.map(() => ({ status: 'RETRYING', waits: true })));
+  for (const email of ['bad-1@example.com', 'good@example.com']) await trackStep(email);
+  const sent: (string | null | undefined)[] = [];
+  const send = async ({ events: [event] }: { events: { contactEmail: string | null }[] }) => {
+    sent.push(event?.contactEmail);
+    return ANSWER;
+  };
+  await deliver()(await open(id), { ...PAGE, parked: 5_000 }, { send, isOver: () => false });
+  // A later event of a contact waits behind the earlier ones.
+  expect(sent).toEqual(['good@example.com']);
+  expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
+  expect((await states()).filter(({ status }) => status === 'FAILED')).toEqual([]);
 });

@@ -26,7 +26,7 @@ type SendOptions = Pick<LaneOptions, 'send' | 'isOver'>;
 
 /** Concurrent requests to one endpoint. */
 const PARALLEL = 10;
-/** With this many parked events, an endpoint gets these before new ones. */
+/** With this many parked events, an endpoint that accepts events gets these before new ones. */
 const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
@@ -97,24 +97,38 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
 
   /**
    * Records that no event was accepted: all events wait in their order. When none was sent, because the turn is over,
-   * there is nothing to record.
+   * there is nothing to record. A server that has answered and refused for as long as one event is tried may accept
+   * others. So single events `aside` are parked then; none is given up before the server accepts something.
    */
-  async function recordFailure(endpoint: OpenEndpoint, answers: HookAnswer[], seen: number): Promise<PageResult> {
+  async function recordFailure(
+    endpoint: OpenEndpoint,
+    answers: HookAnswer[],
+    { seen, aside }: { seen: number; aside?: { events: readonly HookEvent[]; lastNo: string } },
+  ): Promise<PageResult> {
     const result = { seen, sent: answers.length, hasFailed: answers.length > 0 };
     if (!result.hasFailed) return { ...result, isGone: false };
     const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
-    const records = answers.flatMap((answer) => recordOfAnswer(answer));
-    await recordDeliveries(em(), endpoint, { records, verdict: 'failed', pauseMs });
+    const isRefused = endpoint.failures >= pauses.length && answers.every(({ statusCode }) => statusCode !== null);
+    const records =
+      aside && isRefused
+        ? parkOthers(aside.events, answers, pauseMs)
+        : answers.flatMap((answer) => recordOfAnswer(answer));
+    const reached = isRefused ? aside?.lastNo : undefined;
+    await recordDeliveries(em(), endpoint, { records, verdict: 'failed', pauseMs, reached });
     return { ...result, isGone: answers.some((answer) => answer.isGone) };
   }
 
-  /** Records that some events were accepted: the others are parked, so that delivery continues without them. */
-  function parkOthers(events: readonly HookEvent[], answers: readonly HookAnswer[]): DeliveryRecord[] {
+  /** Events that were not accepted are parked, so that delivery continues without them. @param pauseMs of each of them */
+  function parkOthers(
+    events: readonly HookEvent[],
+    answers: readonly HookAnswer[],
+    pauseMs?: number,
+  ): DeliveryRecord[] {
     const answered = new Map(answers.map((answer) => [answer.message.events[0], answer]));
     return events.flatMap((event) => {
       const answer = answered.get(event);
-      if (!answer) return [recordOf(event, { retryInMs: 0 })];
-      return recordOfAnswer(answer, answer.isAccepted ? {} : { retryInMs: pauseAfter(pauses, 1, [answer]) });
+      if (!answer) return [recordOf(event, { retryInMs: pauseMs ?? 0 })];
+      return recordOfAnswer(answer, answer.isAccepted ? {} : { retryInMs: pauseMs ?? pauseAfter(pauses, 1, [answer]) });
     });
   }
 
@@ -127,7 +141,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     const messages = batchMessages(endpoint.id, events, endpoint.batchSize);
     const answers = await sendLanes([messages], { send, isOver, parallel: 1 });
     const accepted = answers.filter((answer) => answer.isAccepted);
-    if (accepted.length === 0) return recordFailure(endpoint, answers, events.length);
+    if (accepted.length === 0) return recordFailure(endpoint, answers, { seen: events.length });
     const reached = accepted.length === messages.length ? lastNo : accepted.at(-1)?.message.events.at(-1)?.no;
     const records = accepted.flatMap((answer) => recordOfAnswer(answer));
     await recordDeliveries(em(), endpoint, { records, verdict: 'accepted', reached });
@@ -148,7 +162,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     const ordered = endpoint.failures > 0 ? shuffle(lanes) : lanes;
     const answers = await sendLanes(ordered, { send, isOver, parallel: PARALLEL });
     if (open.length > 0 && !answers.some((answer) => answer.isAccepted)) {
-      return recordFailure(endpoint, answers, events.length);
+      return recordFailure(endpoint, answers, { seen: events.length, aside: { events, lastNo } });
     }
     // When all events wait behind parked ones, nothing was sent, which says nothing about the endpoint.
     const verdict = open.length > 0 ? 'accepted' : 'unknown';
@@ -158,7 +172,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
 
   return async (endpoint, { rows, parked }, options) => {
     const nothing: PageResult = { seen: 0, sent: 0, hasFailed: false, isGone: false };
-    if (parked >= PARKED_MAX) return nothing;
+    if (parked >= PARKED_MAX && endpoint.failures === 0) return nothing;
     const { projectId, position, settledNo, patterns } = endpoint;
     const { events, lastNo, seen } = await pageBehind(em(), projectId, { position, settledNo, patterns, limit: rows });
     if (events.length === 0 || lastNo === undefined) {
