@@ -4,7 +4,7 @@ import { listEmails, type ListedEmail } from '../shared/domain/emails/email-list
 import { readEmailStory, type EmailStory } from '../shared/domain/emails/email-timeline.ts';
 import { pageOfSuppressions, type ListedSuppression } from '../shared/domain/suppressions/suppression-lists.ts';
 import { AppError } from '../shared/pure/app-error.ts';
-import { normalizeAddress } from '../shared/pure/emails/email-address.ts';
+import { normalizeAddress, spellingsOf } from '../shared/pure/emails/email-address.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { inProject, parseId, parseProjectId } from './project-id.ts';
 import { formatFields, formatTable } from './text-output.ts';
@@ -69,7 +69,7 @@ export function addEmailCommands(program: Command, context: CliContext): void {
     async (id: string, text: string, _options: object, command: Command) => {
       const address = normalizeAddress(text);
       const standing = await inProject(context, id, async (em, projectId): Promise<Standing> => {
-        const found = await em.findOne(ContactEntity, { projectId, email: address });
+        const found = await em.findOne(ContactEntity, { projectId, email: spellingsOf(address) });
         const { suppressions } = await pageOfSuppressions(em, projectId, { limit: 1, address });
         const { emails } = await listEmails(em, projectId, { address, limit: EMAILS_SHOWN, period: {} });
         const suppression = suppressions[0] ?? null;

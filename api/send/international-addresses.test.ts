@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
+import { sql } from '../../shared/database/sql.ts';
+import { query } from '../../tests/support/rows.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../../shared/domain/suppressions/address-hash.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let dns: DnsServer;
@@ -59,6 +62,73 @@ it('an international address is taken', async () => {
   for (const address of ['leser@bücher.example', 'jörg@bücher.example', '用户@example.com']) {
     expect((await send(address)).status).toBe(200);
   }
+});
+
+it('the spellings of an international domain are one address at every door', async () => {
+  const { body: contact } = await app.api('POST', '/contacts', { body: { email: 'one@bücher.example' } });
+  const { body: other } = await app.api('POST', '/contacts', { body: { email: 'other@example.com' } });
+  const { body: segment } = await app.api('POST', '/segments', { body: { name: 'Spelt', type: 'STATIC' } });
+  const statuses: number[] = [];
+  for (const door of doorsFor) statuses.push((await door('ONE@XN--Bcher-kva.example', other.id, segment.id)).status);
+  expect(statuses).toEqual([200, 409, 200, 201, 200]);
+  const both = ['one@xn--bcher-kva.example', 'one@bücher.example'];
+  const { body: sent } = await send(both);
+  expect(sent.data.emails.map((email: any) => email.contact)).toEqual(
+    both.map(() => ({ id: contact.id, email: 'one@bücher.example' })),
+  );
+  const { body: bulk } = await app.api('POST', '/contacts/bulk', {
+    body: { contacts: both.map((email) => ({ email })) },
+  });
+  expect(bulk.results.map(({ id }: any) => id)).toEqual([contact.id, contact.id]);
+  expect((await app.api('POST', '/contacts/lookup', { body: { emails: both } })).body.found).toEqual(both);
+  expect((await app.api('GET', '/contacts?search=one@')).body.total).toBe(1);
+  for (const address of both) {
+    const { body } = await app.api('POST', '/emails/search', { body: { address } });
+    expect(body.emails.length).toBe(2);
+  }
+  expect((await app.api('POST', '/suppressions', { body: { emails: both } })).body).toEqual({ added: 1, present: 0 });
+  const [first] = both.map(encodeURIComponent);
+  expect((await app.api('DELETE', `/suppressions/${first}`)).status).toBe(204);
+});
+
+it('what is stored under the other spelling is found and respelt, and its suppression follows', async () => {
+  const { body: old } = await app.api('POST', '/contacts', { body: { email: 'old@bücher.example' } });
+  const { body: twice } = await app.api('POST', '/contacts', { body: { email: 'twice@bücher.example' } });
+  await app.api('POST', '/suppressions', { body: { emails: ['old@bücher.example'] } });
+  await send('old@bücher.example');
+  const former = 'old@xn--bcher-kva.example';
+  const em = app.em();
+  await query(em, sql`update contact set email = ${former} where id = ${old.id}`);
+  await query(em, sql`update email set to_address = ${former} where contact_id = ${old.id}`);
+  await query(
+    em,
+    sql`
+      update suppression s set email = ${former},
+        address_hash = ${addressHash(sql`s.project_id`, sql`${former}::text`)} from ${ADDRESS_HASH_KEY} where s.email like 'old@%'`,
+  );
+  await query(
+    em,
+    sql`
+      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+      values (everpost_uuid_v7(), ${app.project.id}, 'twice@xn--bcher-kva.example', true, now(), now())`,
+  );
+
+  const lookup = { emails: ['old@bücher.example', former] };
+  expect((await app.api('POST', '/contacts/lookup', { body: lookup })).body.found).toEqual(lookup.emails);
+  for (const address of lookup.emails) {
+    expect((await app.api('POST', '/emails/search', { body: { address } })).body.emails).toHaveLength(1);
+    const { body } = await app.api('POST', '/suppressions/search', { body: { address } });
+    expect(body.suppressions).toMatchObject([{ email: former }]);
+  }
+  const emails = [former, 'twice@xn--bcher-kva.example'];
+  const answers = await Promise.all(emails.map((email) => app.api('POST', '/contacts', { body: { email } })));
+  expect(answers.map(({ status, body }) => [status, body.id, body.email])).toEqual([
+    [200, old.id, 'old@bücher.example'],
+    [200, twice.id, 'twice@bücher.example'],
+  ]);
+  const { body } = await app.api('POST', '/suppressions/search', { body: { address: former } });
+  expect(body.suppressions).toMatchObject([{ email: 'old@bücher.example', reason: 'MANUAL' }]);
+  expect((await app.api('POST', '/emails/search', { body: { address: former } })).body.emails).toHaveLength(1);
 });
 
 it('a sender with letters outside ASCII before the @ is refused by a sentence that names the rule', async () => {

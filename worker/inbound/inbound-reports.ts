@@ -7,6 +7,7 @@ import {
 } from '../../shared/domain/emails/feedback.ts';
 import { isUndoneByServer } from '../../shared/database/database-errors.ts';
 import type { Em } from '../../shared/database/sql.ts';
+import { normalizeAddress } from '../../shared/pure/emails/email-address.ts';
 import { Gather } from '../../shared/platform/gather.ts';
 import type { DsnRecipient } from '../../shared/sending/reports/dsn.ts';
 import type { LinkSigner } from '../../shared/sending/compose/links.ts';
@@ -64,7 +65,9 @@ async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
 ): Promise<F> {
   const address = await findEmailAddress(em, emailId);
   const [mildest] = failures.filter((each) => each.kind !== 'hard');
-  const own = failures.find(({ failed }) => failed.recipient === address) ?? mildest;
+  const isOwn = ({ failed }: F) =>
+    address !== undefined && normalizeAddress(failed.recipient) === normalizeAddress(address);
+  const own = failures.find(isOwn) ?? mildest;
   if (!own) throw new TypeError('no failure among several kinds');
   return own;
 }

@@ -3,7 +3,7 @@ import { uuidV7 } from '../../platform/uuid.ts';
 import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
-import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
+import { isEmailAddress, normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
 import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { EmailTopic } from '../../pure/emails/email-topic.ts';
@@ -60,7 +60,8 @@ async function findRecipient(tx: Em, projectId: string, address: string, topic: 
       select c.id, c.subscribed, c.is_pending as "isPending", c.paused_until as "pausedUntil",
         c.tracking_allowed as "trackingAllowed",
         ${topicChoice(topic?.id)} as "topicChoice"
-      from contact c where c.project_id = ${projectId} and c.email = ${address}`,
+      from contact c where c.project_id = ${projectId} and c.email = any(${spellingsOf(address)}::text[])
+      order by c.email <> ${address} limit 1`,
     RECIPIENT,
   );
   return recipient;

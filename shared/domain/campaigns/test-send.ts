@@ -1,3 +1,4 @@
+import { spellingsOf } from '../../pure/emails/email-address.ts';
 import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Brand } from '../../pure/brand.ts';
 import { validationError } from '../../pure/app-error.ts';
@@ -43,7 +44,7 @@ export async function queueTestEmail(
   const { type, from } = campaign;
   const topic = await findEmailTopic(em, projectId, campaign.topicId);
   await assertSenderDomain(em, projectId, from);
-  const contact = await em.findOne(ContactEntity, { projectId, email: address });
+  const contact = await em.findOne(ContactEntity, { projectId, email: spellingsOf(address) });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? NIL, emailId, projectId });
   const email = await compileEmail({

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { NIL, v7 as uuidV7 } from 'uuid';
+import { respell } from '../suppressions/spellings.ts';
 import { suppressAddresses } from '../suppressions/suppression-lists.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
@@ -204,6 +205,8 @@ export async function importContacts(
 ): Promise<ImportedCounts> {
   const { projectId, startedAt, isReported = false } = source;
   const { rows, choices } = batch;
+  const addresses = rows.map(({ email }) => email);
+  await respell(em, projectId, addresses);
   const merged = mergedData(batch.removed);
   const optedOutAt = sql`
     coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)`;

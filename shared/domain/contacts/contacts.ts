@@ -3,6 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
+import { respell } from '../suppressions/spellings.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import { causeData, type ExecutionCause, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { createdConsentsInsert } from '../consent/records.ts';
@@ -178,6 +179,8 @@ export async function upsertContactRows(
   rows: readonly ContactRow[],
   lockMs?: number,
 ): Promise<UpsertedContact[]> {
+  const addresses = rows.map(({ email }) => email);
+  await respell(em, projectId, addresses);
   // Sorted like `IN_LOCK_ORDER`.
   const sorted = [...rows].sort((left, right) => (left.email < right.email ? -1 : 1));
   const patches = [...new Set(sorted.map((row) => row.patch))];
@@ -331,7 +334,10 @@ export async function patchContact(
 ): Promise<Contact> {
   return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
-    if (patch.email !== undefined) await clearOldSuppressedAddress(tx, projectId, contactId, patch.email);
+    if (patch.email !== undefined) {
+      await respell(tx, projectId, [patch.email]);
+      await clearOldSuppressedAddress(tx, projectId, contactId, patch.email);
+    }
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
     if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);

@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../../pure/emails/email-address.ts';
+import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
 import { query, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { text } from '../../database/tables.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
@@ -30,21 +30,16 @@ export function hasKeyWithoutContact(projectId: string, key: SqlFragment): SqlFr
  * Ids of the contact that has an address and of those that had it before. All other emails to the address are theirs.
  */
 export async function contactIdsOfAddress(em: Em, projectId: string, address: string): Promise<string[]> {
-  const stored = storedAddress(address);
+  const spellings = sql`${spellingsOf(normalizeAddress(address))}::text[]`;
   const contacts = await query(
     em,
     sql`
-      select id from contact where project_id = ${projectId} and email = ${stored}
+      select id from contact where project_id = ${projectId} and email = any(${spellings})
       union
-      select f.contact_id from former_address f cross join ${ADDRESS_HASH_KEY}
-      where f.project_id = ${projectId} and f.address_hash = ${addressHash(sql`${projectId}::uuid`, stored)}
+      select f.contact_id from former_address f cross join ${ADDRESS_HASH_KEY} cross join unnest(${spellings}) as a (address)
+      where f.project_id = ${projectId} and f.address_hash = ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}
       order by id desc limit ${CONTACTS_MAX}`,
     { id: text },
   );
   return contacts.map(({ id }) => id);
-}
-
-/** An address as `email.to_address` has it. */
-export function storedAddress(address: string): SqlFragment {
-  return sql`${normalizeAddress(address)}::text`;
 }

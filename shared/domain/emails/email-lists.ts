@@ -3,7 +3,8 @@ import { emailStatus, emailType } from '../../database/constants.ts';
 import { columnsOf, joinSql, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
-import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
+import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
+import { contactIdsOfAddress, wentWithoutContact } from './by-address.ts';
 
 /** Stands for the statuses of emails that reached nobody. */
 export const UNREACHED = 'UNREACHED';
@@ -136,7 +137,10 @@ function accessPathOf(projectId: string, filters: EmailFilters, contactIds: stri
   if (contactId !== undefined) return byIndex(...ofContact(contactId));
   if (address !== undefined) {
     return {
-      branches: [[wentWithoutContact(projectId, storedAddress(address))], ...contactIds.map(ofContact)],
+      branches: [
+        [wentWithoutContact(projectId, sql`${normalizeAddress(address)}::text`)],
+        ...contactIds.map(ofContact),
+      ],
       isByNumber,
     };
   }
@@ -162,7 +166,8 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   const conditions = [sql`e.project_id = ${projectId}`];
   if (list.campaignId !== undefined) conditions.push(sql`e.campaign_id = ${list.campaignId}`);
   if (list.contactId !== undefined) conditions.push(sql`e.contact_id = ${list.contactId}`);
-  if (list.address !== undefined) conditions.push(sql`e.to_address = ${storedAddress(list.address)}`);
+  if (list.address !== undefined)
+    conditions.push(sql`e.to_address = any(${spellingsOf(normalizeAddress(list.address))}::text[])`);
   if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
   if (list.status !== undefined) conditions.push(hasStatus(list.status));

@@ -10,6 +10,7 @@ import { boolean, nullable, pick, tables, text, type RowOf } from '../../databas
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { evidenceOf, wordingId, type Evidence } from '../consent/records.ts';
 import { setSubscribed, upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
+import { respell } from '../suppressions/spellings.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { changeTopics } from '../topics/topic-choices.ts';
 import { expireOptIn } from './advance.ts';
@@ -125,6 +126,7 @@ export async function subscribe(em: Em, request: SubscribeRequest): Promise<void
   const settings = await readSettings(em, projectId);
   await assertPossible(em, request, settings, await findTopics(em, projectId, request.topics, email));
   await inTransaction(em, async (tx) => {
+    await respell(tx, projectId, [email]);
     if (await isSuppressed(tx, projectId, email)) return;
     const cause = { reason: 'form' } as const;
     const [contact] = await upsertContacts(tx, { projectId, emails: [email], subscribedDefault: false, cause });

@@ -1,10 +1,11 @@
 import { uuidV7 } from '../../platform/uuid.ts';
 import { badRequest } from '../../pure/app-error.ts';
-import { normalizeAddress } from '../../pure/emails/email-address.ts';
+import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
 import { segmentEventName } from '../../pure/events/segment-events.ts';
 import { successorUpdate } from '../contacts/successors.ts';
 import { createdConsentsInsert } from '../consent/records.ts';
 import { recordEvents } from '../events/events.ts';
+import { respell } from '../suppressions/spellings.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import { json, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -65,6 +66,7 @@ export async function addMembers(
   const emails = [...new Set(members.emails.map(normalizeAddress))].sort();
   return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
+    await respell(tx, projectId, emails);
     const created = members.createMissing ? await createMissing(tx, projectId, emails, members.subscribed) : 0;
     const contacts = await query(
       tx,
@@ -131,7 +133,7 @@ export async function removeMembers(em: Em, projectId: string, segmentId: string
       sql`
         delete from segment_member m using contact c
         where m.segment_id = ${segmentId} and c.id = m.contact_id and c.project_id = ${projectId}
-          and c.email = any(${emails.map(normalizeAddress)}::text[])
+          and c.email = any(${emails.map(normalizeAddress).flatMap(spellingsOf)}::text[])
         returning m.contact_id as id`,
       { id: tables.segmentMember.contactId },
     );

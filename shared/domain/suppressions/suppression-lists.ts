@@ -1,6 +1,8 @@
 import { joinSql, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { spellingsOf } from '../../pure/emails/email-address.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
+import { respell } from './spellings.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
 
 /** The position of a suppression in the list, which is ordered from new to old. */
@@ -49,8 +51,9 @@ export async function pageOfSuppressions(
     conditions.push(sql`(s.created_at, s.address_hash) < (${after.at}::timestamptz, decode(${after.hash}, 'hex'))`);
   }
   if (address !== undefined) {
-    const hash = addressHash(sql`${projectId}::uuid`, sql`${address}::text`);
-    conditions.push(sql`s.address_hash = (select ${hash} from ${ADDRESS_HASH_KEY})`);
+    const hash = addressHash(sql`${projectId}::uuid`, sql`a.address`);
+    const spellings = sql`unnest(${spellingsOf(address)}::text[]) as a (address)`;
+    conditions.push(sql`s.address_hash = any(array(select ${hash} from ${ADDRESS_HASH_KEY} cross join ${spellings}))`);
   }
   const inOrder = sql`
     from suppression s where ${joinSql(conditions, ' and ')} order by s.created_at desc, s.address_hash desc`;
@@ -99,6 +102,8 @@ export async function suppressAddresses(
   projectId: string,
   suppressed: readonly SuppressedAddress[],
 ): Promise<number> {
+  const addresses = suppressed.map(({ address }) => address);
+  await respell(em, projectId, addresses);
   const added = await query(
     em,
     sql`
@@ -106,7 +111,7 @@ export async function suppressAddresses(
       select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, a.reason, a.words, now()
       from (
         select distinct on (address) address, words, reason
-        from unnest(${suppressed.map(({ address }) => address)}::text[], ${suppressed.map(({ words }) => words)}::text[],
+        from unnest(${addresses}::text[], ${suppressed.map(({ words }) => words)}::text[],
             ${suppressed.map(({ reason = 'MANUAL' }) => reason)}::text[])
           as given (address, words, reason)
         order by address

@@ -1,3 +1,4 @@
+import { spellingsOf } from '../../pure/emails/email-address.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import { suppressionReason } from '../../database/constants.ts';
 import { query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
@@ -93,8 +94,8 @@ export async function removeSuppression(em: Em, projectId: string, email: string
   const removed = await queryOne(
     em,
     sql`
-      delete from suppression s using ${ADDRESS_HASH_KEY}
-      where s.project_id = ${projectId} and s.address_hash = ${addressHash(sql`s.project_id`, sql`${email}::text`)}
+      delete from suppression s using ${ADDRESS_HASH_KEY} cross join unnest(${spellingsOf(email)}::text[]) as a (address)
+      where s.project_id = ${projectId} and s.address_hash = ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}
       returning s.reason`,
     { reason: tables.suppression.reason },
   );

@@ -1,13 +1,34 @@
 import { z } from 'zod';
 import { utf8Bytes } from '../json-bytes.ts';
+import { asciiDomainOf, spelledDomain } from './domain-spelling.ts';
 
 /** RFC 5321 section 4.5.3.1.3, and RFC 6531 section 3.2: a forward path of 256 octets less the angle brackets. */
 const ADDRESS_BYTES_MAX = 254;
 const LOCAL_PART_BYTES_MAX = 64;
 
-/** The stored and compared form of an address: trimmed, lower-cased, with composed letters (NFC, RFC 6532 section 3.1). */
+/**
+ * The stored and compared form of an address: trimmed, lower-cased, with composed letters (NFC, RFC 6532 section 3.1), and
+ * with letters in place of the A-labels of its domain.
+ */
 export function normalizeAddress(address: string): string {
-  return address.trim().toLowerCase().normalize();
+  const text = address.trim().toLowerCase().normalize();
+  // Few addresses need more, and imports have millions.
+  if (text.length > ADDRESS_BYTES_MAX || !/xn--|[^\0-\x7f]/.test(text)) return text;
+  const at = text.lastIndexOf('@') + 1;
+  return text.slice(0, at) + spelledDomain(text.slice(at));
+}
+
+/** The spelling of a normalised address with A-labels, in which it may be stored from before; undefined for most. */
+export function formerSpelling(address: string): string | undefined {
+  const at = address.lastIndexOf('@') + 1;
+  const domain = /[^\0-\x7f]/.test(address.slice(at)) ? asciiDomainOf(address.slice(at)) : undefined;
+  return domain === undefined ? undefined : address.slice(0, at) + domain;
+}
+
+/** The spellings of a normalised address that may be stored. */
+export function spellingsOf(address: string): string[] {
+  const former = formerSpelling(address);
+  return former === undefined ? [address] : [address, former];
 }
 
 /** What follows the last `@` of an address, lower-cased. The form of the address is not checked. */
