@@ -1,27 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createDnsServer } from '../tests/support/dns-server.ts';
-import { createCampaign } from './harness/bench-mail.ts';
-import { createContacts, readCampaign } from './harness/campaign-audience.ts';
+import { createContacts } from './harness/campaign-audience.ts';
 import { round, type Bench, type BenchContext, type BenchResult } from './harness/contract.ts';
-import type { BenchStack } from './harness/stack.ts';
+import { timeCampaign, type TimedCampaign } from './harness/timed-campaign.ts';
 
 const RULES = 20;
-const POLL_MS = 50;
-const RUN_MS_MAX = 15 * 60_000;
-
-/** Sends a campaign to everybody. @returns emails a second, from the request to the end */
-async function sendCampaign(stack: BenchStack, recipients: number): Promise<number> {
-  const id = await createCampaign(stack);
-  const startedAt = performance.now();
-  await stack.call('POST', `/campaigns/${id}/send`, {});
-  while ((await readCampaign(stack, id))?.status !== 'SENT') {
-    if (performance.now() - startedAt > RUN_MS_MAX) throw new Error('The campaign takes too long');
-    await delay(POLL_MS);
-  }
-  return recipients / ((performance.now() - startedAt) / 1_000);
-}
 
 /** One rule for every domain, and others for single ones; none is so low that mail waits. */
 function writeRules(context: BenchContext): string {
@@ -40,17 +24,20 @@ async function run(context: BenchContext): Promise<BenchResult> {
   context.onEnd(() => dns.close());
   const stack = await context.startStack({ smtpUrl: sink.url, env: { DNS_SERVERS: dns.address } });
   await createContacts(stack, recipients, domains);
-  const rates: Record<'without' | 'with', number[]> = { without: [], with: [] };
+  const rates: Record<'without' | 'with', TimedCampaign[]> = { without: [], with: [] };
   const file = writeRules(context);
   for (const kind of ['without', 'with', 'with', 'without'] as const) {
     await stack.worker()?.stop();
     await stack.startWorker(kind === 'with' ? { SHAPING_FILE: file } : {});
-    const rate = await sendCampaign(stack, recipients);
-    context.progress(`${kind} rules: ${round(rate)} emails a second`);
-    rates[kind].push(rate);
+    context.progress(`${kind} rules`);
+    rates[kind].push(await timeCampaign(context, stack, sink, recipients));
   }
-  const [limit, figure] = [Math.max(...rates.without), Math.max(...rates.with)];
-  const details = { recipients, domains, rules: RULES };
+  const best = (kind: 'without' | 'with') => Math.max(...rates[kind].map(({ perSecond }) => perSecond));
+  const [limit, figure] = [best('without'), best('with')];
+  const cpuOf = (kind: 'without' | 'with') =>
+    rates[kind].map(({ workerMs, postgresMs }) => [round(workerMs, 3), round(postgresMs, 3)]);
+  const cpuMsPerMail = { without: cpuOf('without'), with: cpuOf('with') };
+  const details = { recipients, domains, rules: RULES, cpuMsPerMail };
   const ratio = round(figure / limit, 2);
   return { name: 'shaping', figure: round(figure), unit: 'emails/s', limit: round(limit), ratio, ...details };
 }
