@@ -27,7 +27,7 @@ class LostRaceError extends Error {}
 async function write<State>(
   tx: Em,
   { table, owner, also = new SqlFragment('') }: SharedStates<State>,
-  rows: readonly (StateKey & { isNew: boolean; state: string | null })[],
+  rows: readonly (StateKey & { isNew: boolean; state?: State })[],
 ): Promise<boolean> {
   const [name, column] = [new SqlFragment(table), new SqlFragment(owner)];
   const isOf = sql`s.${column} = t.owner and s.provider = t.provider`;
@@ -35,10 +35,8 @@ async function write<State>(
     tx,
     sql`
       with t as (
-        select * from unnest(
-          ${rows.map((each) => each.owner)}::text[], ${rows.map((each) => each.provider)}::text[],
-          ${rows.map((each) => each.state)}::jsonb[], ${rows.map((each) => each.isNew)}::boolean[]
-        ) as t (owner, provider, state, is_new)
+        select owner, provider, state, "isNew" as is_new
+        from jsonb_to_recordset(${json(rows)}::jsonb) as t (owner text, provider text, state jsonb, "isNew" boolean)
       ),
       gone as (delete from ${name} s using t where ${isOf} and t.state is null),
       changed as (
@@ -89,9 +87,9 @@ export async function changeStates<State, Result>(
       const changed = keys.map((key) => {
         const before = known.get(`${key.owner} ${key.provider}`) ?? undefined;
         const after = change(key, before ?? states.none, nowMs);
-        return { ...key, isNew: before === undefined, state: states.isNone(after) ? null : json(after) };
+        return { ...key, isNew: before === undefined, ...(!states.isNone(after) && { state: after }) };
       });
-      const kept = changed.filter(({ isNew, state }) => !isNew || state !== null);
+      const kept = changed.filter(({ isNew, state }) => !isNew || state !== undefined);
       if (kept.length > 0 && !(await write(tx, states, kept))) throw new LostRaceError();
       return then(tx);
     });
