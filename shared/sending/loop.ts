@@ -1,7 +1,7 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import { pause } from '../platform/wait.ts';
 import type { Hold } from '../pure/emails/hold.ts';
-import type { Grant, Permit, Postponement, Question } from './permit/permit.ts';
+import type { Permit } from './permit/permit.ts';
+import type { Grant, Postponement, Question } from './permit/question.ts';
 import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
 import { Postponed } from './postponed.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
@@ -32,7 +32,7 @@ export interface UnmadeMessages {
 export interface LoopParts {
   pool: SmtpPool;
   /** Holds emails that relays or providers refuse. */
-  permit: Pick<Permit, 'ready' | 'ask' | 'settle' | 'abandon' | 'unreachable'>;
+  permit: Pick<Permit, 'ready' | 'ask' | 'settle' | 'abandon' | 'unreachable' | 'watch'>;
   sandbox: SandboxPort;
   metrics: DeliveryMetrics;
   /** The pauses after deferrals. */
@@ -64,8 +64,6 @@ interface KeptBack {
 
 /** The most emails of a batch that wait in memory for a traffic rule. */
 const KEPT_BACK_MAX = 100;
-/** How often a batch without other emails looks whether one may go. */
-const LOOK_MS = 50;
 
 /**
  * How long sending may take without a result, in milliseconds: for a server that is slow at every command, and for
@@ -192,7 +190,7 @@ function patientTakerOf(
   postponed: Postponed<KeptBack>,
   isStopped: () => boolean,
 ) {
-  const { signal, lingerMs } = options;
+  const { lingerMs } = options;
   const settle = settlerOf(options);
   const take = takerOf(emails);
   let endsMs: number | undefined;
@@ -206,14 +204,15 @@ function patientTakerOf(
         endsMs ??= performance.now() + lingerMs;
         continue;
       }
-      if (isStopped() || postponed.size === 0) return undefined;
+      // A lane that is busy takes back what it could not send.
+      if (isStopped() || postponed.size <= postponed.waiting) return undefined;
       if (performance.now() + postponed.waitMs >= endsMs) {
         for (let left = postponed.take(); left; left = postponed.take()) {
           settle(left.email, heldResult(left.email, left.hold()));
         }
         return undefined;
       }
-      await pause(Math.min(postponed.waitMs, LOOK_MS), signal);
+      await postponed.wait();
     }
   };
 }
@@ -240,7 +239,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   const { buffer, pool, permit, sandbox, signal, retrySeconds, urgency, traceOf } = options;
   const settle = settlerOf(options);
   await permit.ready();
-  const postponed = new Postponed<KeptBack>();
+  const postponed = new Postponed<KeptBack>(signal);
   let broken: Error | undefined;
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
@@ -288,7 +287,6 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         return;
       }
       const lacking = await send(email, answer);
-      if (answer.rules) postponed.free(answer.rules.keys);
       if (lacking) await offer(email, new Utf8NotOfferedError([...missed, ...lacking.relays], lacking.server));
     }
   }
@@ -318,7 +316,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     }
   }
 
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  const unwatch = permit.watch((key) => postponed.free(key));
+  await Promise.all(Array.from({ length: concurrency }, lane)).finally(unwatch);
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;
 }

@@ -69,11 +69,15 @@ export interface ProviderStates {
   states: Map<string, ProviderHealth>;
   /** The state of each key of the reports, before and after this call. */
   changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
-  /** What traffic rules lend this worker, by the keys of its requests. */
-  leases: ReadonlyMap<string, Lease>;
   /** The names of the sources that are drained, and of those that warm up. */
   drained: ReadonlySet<string>;
   warming: ReadonlySet<string>;
+}
+
+/** What a worker may use. */
+export interface Lent {
+  /** What traffic rules and warm-ups lend, by the keys of the requests. */
+  leases: ReadonlyMap<string, Lease>;
   /** The days of warm-ups that this call has decided. */
   decided: readonly WarmUpDecision[];
 }
@@ -91,12 +95,6 @@ export interface SourceInUse extends Source {
   label: string;
   /** The warm-up that begins when the source is met for the first time. */
   firstWarmUp?: SourceWarmUp | undefined;
-}
-
-/** The sources of a worker, and what it asks of their traffic rules. */
-export interface SourceUse {
-  sources: readonly SourceInUse[];
-  requests: ReadonlyMap<string, AllowanceRequest>;
 }
 
 /** Emails of a project that were handed over. */
@@ -157,8 +155,10 @@ export interface PermitStore {
     relays: readonly string[],
     reports: ReadonlyMap<string, ProviderReport>,
     counts: EmailNumbers,
-    use: SourceUse,
+    sources: readonly SourceInUse[],
   ) => Promise<ProviderStates>;
+  /** Lends a worker what its emails need. They wait for it, so nothing else belongs here. */
+  lend: (requests: ReadonlyMap<string, AllowanceRequest>) => Promise<Lent>;
 }
 
 /** An email to be sent. It is composed at the last moment, so that memory holds only messages in flight. */

@@ -13,10 +13,24 @@ interface Line<Item> {
 /** Emails of an attempt that wait for a moment while others go, so that they keep no lane from these. */
 export class Postponed<Item> {
   readonly #lines = new Map<string, Line<Item>>();
+  /** Lanes that wait for an item, each with the function that ends its wait. */
+  readonly #waiting = new Set<() => void>();
   #size = 0;
+
+  /** @param signal ends all waits when it is aborted */
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => {
+      for (const wake of this.#waiting) wake();
+    });
+  }
 
   get size(): number {
     return this.#size;
+  }
+
+  /** How many lanes wait. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /** Milliseconds until the first line is due; Infinity without one. */
@@ -33,18 +47,40 @@ export class Postponed<Item> {
     this.#size += 1;
   }
 
-  /** Makes lines due, because there is room again. */
-  free(keys: readonly string[]): void {
-    for (const key of keys) {
-      const line = this.#lines.get(key);
-      if (line) line.dueMs = 0;
-    }
+  /** Makes a line due, because there is room again. */
+  free(key: string): void {
+    const line = this.#lines.get(key);
+    if (!line) return;
+    line.dueMs = 0;
+    this.#wakeOne();
+  }
+
+  /** Resolves when an item may be due, or the signal is aborted. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, this.waitMs);
+      this.#waiting.add(wake);
+    });
   }
 
   /** Takes the first item of a line that is due. */
   takeDue(): Item | undefined {
+    if (this.#size === 0) return undefined;
     const found = [...this.#lines].find(([, { dueMs }]) => dueMs <= performance.now());
-    return found && this.#takeFrom(...found);
+    if (!found) return undefined;
+    // There may be room for more than one.
+    this.#wakeOne();
+    return this.#takeFrom(...found);
+  }
+
+  #wakeOne(): void {
+    const [first] = this.#waiting;
+    first?.();
   }
 
   /** Takes any item. */

@@ -65,6 +65,7 @@ function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...
     ask: async ({ projectId, recipient }) => ({ projectId, recipient, provider: recipient.split('@')[1] ?? '' }),
     settle: () => ({}),
     abandon: ({ provider }) => void log.push(`abandoned ${provider}`),
+    watch: () => () => undefined,
     unreachable: () => {
       throw new Error('not expected');
     },

@@ -13,13 +13,18 @@ export const STORE_MS = 40;
 /** A store in memory that lends what rules allow. */
 export function createStore() {
   const states = new Map<string, AllowanceState>();
-  const store: PermitStore & { exchanges: number; rows: number; drained: Set<string> } = {
-    ...{ exchanges: 0, rows: 0, drained: new Set() },
+  const store: PermitStore & { exchanges: number; loans: number; rows: number; drained: Set<string> } = {
+    ...{ exchanges: 0, loans: 0, rows: 0, drained: new Set() },
     policyOf: async () => ({ ratePerSecond: 0 }),
     reserve: async () => 0,
     note: async () => undefined,
-    async exchange(_relays, _reports, _sent, { requests }) {
+    async exchange() {
       store.exchanges += 1;
+      const [nowMs, states, changes] = [performance.now(), new Map(), []];
+      return { nowMs, states, changes, drained: new Set(store.drained), warming: new Set() };
+    },
+    async lend(requests) {
+      store.loans += 1;
       await pause(STORE_MS, signal);
       const nowMs = performance.now();
       const leases = new Map<string, Lease>();
@@ -29,15 +34,7 @@ export function createStore() {
         states.set(key, state);
         leases.set(key, lease);
       }
-      return {
-        nowMs,
-        states: new Map(),
-        changes: [],
-        leases,
-        drained: new Set(store.drained),
-        warming: new Set(),
-        decided: [],
-      };
+      return { leases, decided: [] };
     },
   };
   return store;
@@ -49,8 +46,9 @@ export function createPermit(
   limits: Partial<TrafficRule>,
   store = createStore(),
   labels = ['relay.test:25'],
+  kind = 'relay',
 ) {
-  const relays = labels.map((label) => ({ label, source: { name: label, kind: 'relay', pool: 'default' } }) as never);
+  const relays = labels.map((label) => ({ label, source: { name: label, kind, pool: 'default' } }) as never);
   const permit = new Permit({
     ...{ store, smtp: { capacity: 60, isClosed: () => false, relays: () => relays } },
     metrics: { providerPaused: () => undefined, providerRecovered: () => undefined, warmUpDecided: () => undefined },

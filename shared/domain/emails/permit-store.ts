@@ -158,16 +158,18 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     policyOf: (projectId) => readPolicy(em(), projectId, ratePerSecond),
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
-    async exchange(relays, reports, counts, { sources, requests }) {
-      // Emails wait for the leases.
-      const [rules, warmUps, known] = await Promise.all([
-        lendAll(em(), new Map([...requests].filter(([key]) => !partsOfWarmUp(key)))),
-        lendWarmUps(em(), requests),
-        meetSources(em(), sources),
-      ]);
+    async exchange(relays, reports, counts, sources) {
+      const known = await meetSources(em(), sources);
       const states = await exchange(em(), relays, reports);
       await countEmails(em(), counts);
-      return { ...states, ...known, leases: new Map([...rules, ...warmUps.leases]), decided: warmUps.decided };
+      return { ...states, ...known };
+    },
+    async lend(requests) {
+      const [rules, warmUps] = await Promise.all([
+        lendAll(em(), new Map([...requests].filter(([key]) => !partsOfWarmUp(key)))),
+        lendWarmUps(em(), requests),
+      ]);
+      return { leases: new Map([...rules, ...warmUps.leases]), decided: warmUps.decided };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { SourceWarmUp } from '../../pure/warm-up.ts';
-import type { ProviderStates, SourceUse } from '../../sending/ports.ts';
+import type { ProviderStates, SourceInUse } from '../../sending/ports.ts';
 import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
 import { columnsOf, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
@@ -22,7 +22,7 @@ const SEEN_SECONDS = 30;
 /** Notes the sources of a worker. @returns the names of those that are drained, and of those that warm up */
 export async function meetSources(
   em: Em,
-  sources: SourceUse['sources'],
+  sources: readonly SourceInUse[],
 ): Promise<Pick<ProviderStates, 'drained' | 'warming'>> {
   const rows = await query(
     em,

@@ -19,35 +19,45 @@ interface Lent {
 }
 
 /** What this worker knows of one rule. */
-interface Entry {
+class Entry {
   limits: Limits;
-  lent: Lent[];
-  perSecond: number;
-  connections: number;
+  lent: Lent[] = [];
+  perSecond = 0;
+  connections = 0;
   /** When the lease of both ends. */
-  sharesUntilMs: number;
+  sharesUntilMs = -Infinity;
   /** When the latest emails went on the wire, at most one second's worth. */
-  sentMs: number[];
+  sentMs: number[] = [];
   /** When those were taken that are on their way there. */
-  takenMs: number[];
+  takenMs: number[] = [];
   /** The connections of pools, where a rule limits them. */
-  open?: ConnectionBudget;
-  inFlight: number;
+  open: ConnectionBudget | undefined;
+  /** Messages that may be in flight for each connection. */
+  readonly perConnection: number;
+  inFlight = 0;
   /** Emails that were announced and have not gone, and until when they are expected. */
-  expected: number;
-  expectedUntilMs: number;
+  expected = 0;
+  expectedUntilMs = -Infinity;
   /** Other emails that asked since the last request, and when that was. */
-  asked: number;
-  denied: number;
+  asked = 0;
+  denied = 0;
   /** Messages that ended since then, and how many did in a second before. */
-  ended: number;
-  endedPerSecond: number;
+  ended = 0;
+  endedPerSecond = 0;
   requestedMs: number;
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
-  isAnswered: boolean;
+  isAnswered = false;
   /** The next exchange must ask for it. */
-  isWanted: boolean;
+  isWanted = false;
+  /** When an exchange looks at it again that does not have to. */
+  lookMs = 0;
+
+  constructor(limits: Limits, perConnection: number, nowMs: number) {
+    this.limits = limits;
+    this.perConnection = perConnection;
+    this.requestedMs = nowMs;
+  }
 }
 
 /** A second of a rate is this much longer, because messages reach the provider a little after their permit. */
@@ -56,7 +66,7 @@ const SECOND_MS = RATE_MS.perSecond + 50;
 const BURSTS = 5;
 /** How soon what is used up is asked for again before the next exchange of all. */
 const HUNGRY_MS = 200;
-/** The longest wait for a connection to be free, which it is when a message has been sent. */
+/** The longest wait for a connection to be free. Whoever waits hears when one is. */
 const BUSY_MS = 300;
 /** Units that are asked for beyond what was used lately. */
 const SPARE_UNITS = 5;
@@ -73,11 +83,21 @@ const UNITS_SECONDS = 1.5;
 export class Allowances {
   readonly #workerId: string;
   readonly #now: () => number;
+  readonly #perConnectionOf: (key: string) => number;
   readonly #entries = new Map<string, Entry>();
+  readonly #watching = new Set<(key: string) => void>();
 
-  constructor(workerId: string, now: () => number) {
+  /** @param perConnectionOf how many messages of a key may be in flight for each connection */
+  constructor(workerId: string, now: () => number, perConnectionOf: (key: string) => number = () => 1) {
     this.#workerId = workerId;
     this.#now = now;
+    this.#perConnectionOf = perConnectionOf;
+  }
+
+  /** Calls a function with each key of which more may be used than before. @returns ends that */
+  watch(onFree: (key: string) => void): () => void {
+    this.#watching.add(onFree);
+    return () => void this.#watching.delete(onFree);
   }
 
   /**
@@ -133,6 +153,7 @@ export class Allowances {
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
     entry.ended += 1;
+    if (entry.limits.connections !== undefined) this.#noteFree(key);
   }
 
   /** What pools may open for the messages of a key; undefined where no rule limits it. */
@@ -140,7 +161,7 @@ export class Allowances {
     const entry = this.#entries.get(key);
     if (entry?.limits.connections === undefined) return undefined;
     entry.open ??= new ConnectionBudget(() => {
-      return Math.max(entry.inFlight, entry.sharesUntilMs > this.#now() ? entry.connections : 0);
+      return Math.max(this.#needed(entry), entry.sharesUntilMs > this.#now() ? entry.connections : 0);
     });
     return entry.open;
   }
@@ -167,12 +188,12 @@ export class Allowances {
   takeRequests(): Map<string, AllowanceRequest> {
     const nowMs = this.#now();
     const requests = new Map<string, AllowanceRequest>();
-    this.#endIdleConnections();
     for (const [key, entry] of this.#entries) {
-      const isFresh = nowMs - entry.requestedMs < RENEWED_MS || entry.sharesUntilMs > nowMs + LEASE_MS;
-      if (entry.isAnswered && !entry.isWanted && isFresh) continue;
+      entry.open?.adjust();
+      if (entry.isAnswered && !entry.isWanted && nowMs < entry.lookMs) continue;
+      entry.lookMs = nowMs + RENEWED_MS;
       const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
-      const isIdle = entry.asked === 0 && entry.inFlight === 0 && !entry.isWanted;
+      const isIdle = entry.asked + this.#expectedOf(entry) + entry.inFlight === 0 && !entry.isWanted;
       const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
       if (isIdle && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
         if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
@@ -208,10 +229,13 @@ export class Allowances {
       const { atMs, ms, units, perSecond, connections, short } = lease;
       const untilMs = askedMs + ms;
       if (units > 0) entry.lent.push({ atMs, left: units, untilMs });
+      const renewedMs = Math.max(entry.lookMs, untilMs - LEASE_MS);
+      entry.lookMs = this.#isWorthReturning(entry, entry.lent) ? Math.min(renewedMs, askedMs + LEASE_MS) : renewedMs;
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
       Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
-      entry.open?.trim();
+      entry.open?.adjust();
       entry.short = short && { limit: short.limit, untilMs: shortMs, because: short.because };
+      this.#noteFree(key);
     }
   }
 
@@ -220,43 +244,28 @@ export class Allowances {
     for (const [key, { unused }] of requests) {
       // The store may have lent others what a long lease had.
       const entry = this.#entries.get(key);
-      if (entry) entry.sharesUntilMs = Math.min(entry.sharesUntilMs, this.#now() + LEASE_MS);
+      if (entry) {
+        entry.sharesUntilMs = Math.min(entry.sharesUntilMs, this.#now() + LEASE_MS);
+        entry.lookMs = 0;
+      }
       const ended = unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity }));
       entry?.lent.push(...ended);
     }
+  }
+
+  #noteFree(key: string): void {
+    for (const onFree of this.#watching) onFree(key);
   }
 
   #entry(key: string, limits: Limits): Entry {
     const known = this.#entries.get(key);
     if (known) {
       // What was used up may be free under another rule.
-      if (!isSameLimits(known.limits, limits)) Object.assign(known, { limits, short: undefined, isAnswered: false });
+      if (known.limits !== limits && !isSameLimits(known.limits, limits))
+        Object.assign(known, { limits, short: undefined, isAnswered: false });
       return known;
     }
-    const entry: Entry = {
-      ...{
-        limits,
-        lent: [],
-        perSecond: 0,
-        connections: 0,
-        sharesUntilMs: -Infinity,
-        sentMs: [],
-        inFlight: 0,
-        takenMs: [],
-      },
-      ...{
-        expected: 0,
-        expectedUntilMs: -Infinity,
-        asked: 0,
-        denied: 0,
-        ended: 0,
-        endedPerSecond: 0,
-        requestedMs: this.#now(),
-        short: undefined,
-        isAnswered: false,
-        isWanted: false,
-      },
-    };
+    const entry = new Entry(limits, this.#perConnectionOf(key), this.#now());
     this.#entries.set(key, entry);
     return entry;
   }
@@ -267,20 +276,20 @@ export class Allowances {
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
   #roomOf(entry: Entry): number {
-    const { limits, lent, perSecond, connections, sharesUntilMs, inFlight, short } = entry;
+    const { limits, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
     const nowMs = this.#now();
     if (short && short.untilMs > nowMs) return Infinity;
     const isLent = sharesUntilMs > nowMs;
     const hasUnits = RATES.some((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
     const units = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
-    const most = (limit: number | undefined, share: number, used: number): number => {
+    const most = (limit: number | undefined, share: number, used: number, each = 1): number => {
       if (limit === undefined || (isLent && share >= limit)) return Infinity;
-      return isLent ? share - used : 0;
+      return isLent ? share * each - used : 0;
     };
     return Math.min(
       hasUnits ? units : Infinity,
       most(limits.perSecond, perSecond, this.#sentLately(entry)),
-      most(limits.connections, connections, inFlight),
+      most(limits.connections, connections, inFlight, perConnection),
     );
   }
 
@@ -299,13 +308,14 @@ export class Allowances {
     if (at >= 0) all.splice(at, 1);
   }
 
-  #endIdleConnections(): void {
-    for (const { open } of this.#entries.values()) open?.trim();
+  /** How many connections a number of messages needs. */
+  #needed({ inFlight, perConnection }: Entry, others = 0): number {
+    return Math.ceil((inFlight + others) / perConnection);
   }
 
   /** How many connections messages use, or keep that are idle. */
-  #openOf({ inFlight, open }: Entry): number {
-    return Math.max(inFlight, open?.used ?? 0);
+  #openOf(entry: Entry): number {
+    return Math.max(this.#needed(entry), entry.open?.used ?? 0);
   }
 
   /** Whether a request is worth it only to return what was not used. Little is returned with the next one. */
@@ -323,7 +333,7 @@ export class Allowances {
   /** What to ask for: what expected emails need, and others by their latest speed. */
   #wantsOf(entry: Entry, perSecond: number) {
     const expected = this.#expectedOf(entry);
-    const { limits, lent, asked, denied, inFlight } = entry;
+    const { limits, lent, asked, denied } = entry;
     const left = lent.reduce((sum, each) => sum + each.left, 0);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     const isUsed = asked + expected > 0;
@@ -337,13 +347,13 @@ export class Allowances {
         : isUsed
           ? this.#sentLately(entry) + expected + 2 * perSecond + 1
           : 0,
-      wantsConnections: isDenied ? (limits.connections ?? 0) : inFlight + asked + expected,
+      wantsConnections: isDenied ? (limits.connections ?? 0) : this.#needed(entry, asked + expected),
     };
   }
 
   #shortage(entry: Entry): Omit<Shortage, 'key'> | undefined {
     const nowMs = this.#now();
-    const { limits, lent, perSecond, connections, sharesUntilMs, sentMs, inFlight, short } = entry;
+    const { limits, lent, perSecond, connections, perConnection, sharesUntilMs, sentMs, inFlight, short } = entry;
     const untilNext = (limit: LimitName): number =>
       short?.limit === limit && short.untilMs > nowMs ? short.untilMs - nowMs : HUNGRY_MS;
     const isShared = sharesUntilMs > nowMs;
@@ -361,7 +371,7 @@ export class Allowances {
       const waitMs = Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
       if (waitMs > 0) return { limit: 'perSecond', waitMs };
     }
-    if (limits.connections !== undefined && (!isShared || inFlight >= connections)) {
+    if (limits.connections !== undefined && (!isShared || inFlight >= connections * perConnection)) {
       return { limit: 'connections', waitMs: isShared && connections > 0 ? BUSY_MS : untilNext('connections') };
     }
     return undefined;

@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.ts';
 import type { Shaping } from './shaping.ts';
 
 export interface ExchangeOptions {
-  store: Pick<PermitStore, 'exchange'>;
+  store: Pick<PermitStore, 'exchange' | 'lend'>;
   /** The pool with the relays of this worker. The exchange ends once it is closed. */
   smtp: Pick<SmtpPool, 'isClosed' | 'relays'> & Partial<Pick<SmtpPool, 'beforeClose'>>;
   logger: Logger;
@@ -42,7 +42,8 @@ export class Exchange {
   #exchangedAt = -Infinity;
   #usedAt = 0;
   #isScheduled = false;
-  #running: Promise<void> | undefined;
+  #running: Promise<unknown> | undefined;
+  #lending: Promise<void> | undefined;
   /** The keys whose probes the next exchange requests, when they were asked for, and the probes that it was granted. */
   readonly #wanted = new Set<string>();
   readonly #askedAt = new Map<string, number>();
@@ -55,8 +56,8 @@ export class Exchange {
     this.relays = [...new Set(options.smtp.relays().map(({ label }) => label))];
     ledger.onSurge = () => void this.run();
     options.smtp.beforeClose?.push(async () => {
-      await this.#running;
-      await this.#exchange(true);
+      await Promise.all([this.#running, this.#lending]);
+      await Promise.all([this.#lend(), this.#exchange(true)]);
     });
     const presence = setInterval(() => {
       if (options.smtp.isClosed()) clearInterval(presence);
@@ -92,15 +93,21 @@ export class Exchange {
   }
 
   /** Reports now instead of at the next second. There is one exchange at a time; a further call shares it. */
-  run(): Promise<void> {
-    this.#running ??= this.#exchange().finally(() => (this.#running = undefined));
-    return this.#running;
+  async run(): Promise<void> {
+    this.#running ??= Promise.all([this.lend(), this.#exchange()]).finally(() => (this.#running = undefined));
+    await this.#running;
   }
 
-  /** Resolves after an exchange that began after the call. */
-  async next(): Promise<void> {
-    await this.#running;
-    await this.run();
+  /** Asks for what emails need now. There is one request at a time; a further call shares it. */
+  lend(): Promise<void> {
+    this.#lending ??= this.#lend().finally(() => (this.#lending = undefined));
+    return this.#lending;
+  }
+
+  /** Resolves after a request that began after the call. */
+  async lendNext(): Promise<void> {
+    await this.#lending;
+    await this.lend();
   }
 
   /**
@@ -137,16 +144,11 @@ export class Exchange {
     this.#wanted.clear();
     if (this.#options.smtp.isClosed()) return;
     const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted, isLast);
-    const { sources, allowances } = this.#shaping;
-    const requests = allowances.takeRequests();
-    const askedMs = performance.now();
+    const { sources } = this.#shaping;
     try {
       const counts = { sent: taken.counts.sent(), answers: taken.counts.answers() };
-      const use = { sources, requests };
-      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, use);
-      allowances.lent(answer.leases, askedMs);
+      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, sources);
       this.#shaping.note(answer);
-      for (const decision of answer.decided) this.#reportWarmUp(decision);
       this.#exchangedAt = performance.now();
       this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
       this.#states = answer.states;
@@ -156,8 +158,22 @@ export class Exchange {
       }
     } catch (error) {
       this.#ledger.putBack(taken);
-      allowances.unsent(requests);
       this.#options.logger.debug({ err: error }, 'the states of providers could not be exchanged');
+    }
+  }
+
+  async #lend(): Promise<void> {
+    const { allowances } = this.#shaping;
+    const requests = this.#options.smtp.isClosed() ? undefined : allowances.takeRequests();
+    if (!requests?.size) return;
+    const askedMs = performance.now();
+    try {
+      const { leases, decided } = await this.#options.store.lend(requests);
+      allowances.lent(leases, askedMs);
+      for (const decision of decided) this.#reportWarmUp(decision);
+    } catch (error) {
+      allowances.unsent(requests);
+      this.#options.logger.debug({ err: error }, 'nothing could be asked of traffic rules');
     }
   }
 

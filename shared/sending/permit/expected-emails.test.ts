@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { createPermit as createPermitOn, createStore, STORE_MS } from '../../../tests/support/permits.ts';
 import type { TrafficRule } from '../../pure/traffic-rules.ts';
+import type { Grant } from './question.ts';
 
 const clock = useFakeClock();
 const LONG = { perMinute: 100_000, perDay: 10_000_000 };
@@ -16,7 +17,7 @@ describe('emails that a campaign announces', () => {
     const labels = Array.from({ length: count }, (_, n) => `relay${n}.test:25`);
     const { permit, store, ask, timed } = createPermit({ perSecond: 50, connections: 10, ...LONG }, undefined, labels);
     await timed(permit.ready());
-    const before = store.exchanges;
+    const before = store.loans;
     const recipients = addresses(250, 200);
     const announced = await timed(permit.expect('p', 'marketing', recipients));
     expect(announced.ms).toBeLessThanOrEqual(2 * STORE_MS);
@@ -26,7 +27,7 @@ describe('emails that a campaign announces', () => {
       if ('until' in result || 'hold' in result) throw new Error(`${recipient} is held`);
       permit.settle(result, { kind: 'accepted', reply: '250 OK' });
     }
-    expect(store.exchanges - before).toBe(1);
+    expect(store.loans - before).toBe(1);
   });
 
   it('cost one row of the store for each provider, and none afterwards', async () => {
@@ -57,6 +58,19 @@ describe('emails that a campaign announces', () => {
     }
   });
 
+  it('keep what was lent for them while they wait for their turn', async () => {
+    const { permit, store, ask, timed } = createPermit({ connections: 10 });
+    const recipients = addresses(8, 2);
+    await timed(permit.expect('p', 'marketing', recipients));
+    for (let at = 0; at < 3; at++) {
+      await clock.pass(700);
+      await timed(permit.ready());
+    }
+    const before = store.loans;
+    for (const recipient of recipients) expect((await timed(ask(recipient))).result).toHaveProperty('rules');
+    expect(store.loans).toBe(before);
+  });
+
   it('that do not go give back what was lent for them', async () => {
     const first = createPermit({ perDay: 10 });
     const second = createPermit({ perDay: 10 }, first.store);
@@ -72,7 +86,32 @@ describe('emails that a campaign announces', () => {
   it('are not asked for when no rule is about them', async () => {
     const { permit, store, timed } = createPermit({ messagesPerConnection: 5 });
     await timed(permit.expect('p', 'marketing', addresses(10, 10)));
-    expect(store.exchanges).toBe(0);
+    expect(store.loans).toBe(0);
+  });
+});
+
+describe('emails that wait for a connection', () => {
+  const granted = (result: object): result is Grant => 'provider' in result && !('until' in result);
+
+  it.each([
+    ['relay', 2],
+    ['mx', 6],
+  ])('of a source of kind %s are more than %d at a time, and hear when one is free', async (kind, most) => {
+    const { permit, store, ask, timed } = createPermitOn(clock, { connections: 2 }, createStore(), ['source'], kind);
+    const freed: string[] = [];
+    const unwatch = permit.watch((key) => freed.push(key));
+    const recipients = addresses(most, 1);
+    await timed(permit.expect('p', 'marketing', recipients));
+    const grants: object[] = [];
+    for (const recipient of recipients) grants.push((await timed(ask(recipient))).result);
+    expect(grants.every(granted)).toBe(true);
+    expect([store.rows, granted((await timed(ask('late@d0.test'))).result)]).toEqual([1, false]);
+    freed.length = 0;
+    const [first] = grants.filter(granted);
+    if (first) permit.settle(first, { kind: 'accepted', reply: '250 OK' });
+    expect(freed).toEqual(['source d0.test']);
+    expect(granted((await timed(ask('late@d0.test'))).result)).toBe(true);
+    unwatch();
   });
 });
 

@@ -125,6 +125,15 @@ describe('mail that waits for a rule', () => {
     expect(Math.max(...seconds.values())).toBeLessThanOrEqual(1.5 * leastSeconds(limits, count, messageMs) + 1);
   });
 
+  it('goes as soon as a connection is free, whatever page had it', async () => {
+    // A few emails in each of five pages.
+    const fast = readers(1_200, 'fast.test');
+    const emails = fast.flatMap((to, n) => (n % 30 === 0 ? [to, `slow${n}@slow.test`] : [to]));
+    const seconds = await secondsOf({ provider: 'slow.test', connections: 1 }, emails, 50);
+    const last = Math.max(...[...seconds].flatMap(([to, at]) => (to.endsWith('@slow.test') ? [at] : [])));
+    expect(last).toBeLessThanOrEqual(1.1 * leastSeconds({ connections: 1 }, 40, 50) + 1);
+  });
+
   it('uses what any rule leaves, and keeps no other mail back', async () => {
     const run = async (limits: Limits, count: number): Promise<void> => {
       const [slow, fast] = [readers(count, 'slow.test'), readers(1_000, 'fast.test')];

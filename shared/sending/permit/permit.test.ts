@@ -46,16 +46,9 @@ function createStore() {
         else states.set(key, after);
       }
       sent.push(...counts.sent);
-      return {
-        nowMs,
-        states: new Map(states),
-        changes,
-        leases: new Map(),
-        drained: new Set(),
-        warming: new Set(),
-        decided: [],
-      };
+      return { nowMs, states: new Map(states), changes, drained: new Set(), warming: new Set() };
     },
+    lend: async () => ({ leases: new Map(), decided: [] }),
   };
   return store;
 }

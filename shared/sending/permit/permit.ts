@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
-import type { AttemptLedger, OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
+import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
 import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
-import type { Later } from '../postponed.ts';
 import { answersOf, refusedAs } from './answers.ts';
 import type { Shortage } from './allowances.ts';
 import type { Booking } from './booking.ts';
@@ -16,43 +15,9 @@ import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
 import { Ledger, type DecidedEmail } from './ledger.ts';
 import type { ShapingFile } from '../../pure/traffic-rules.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import { allowanceKey, Shaping, type Candidate, type MailStream, type UsedRules } from './shaping.ts';
+import type { Grant, Postponement, Question } from './question.ts';
+import { allowanceKey, Shaping, type Candidate, type MailStream } from './shaping.ts';
 import { ProviderTurns } from './turns.ts';
-
-/** The permission to send one email. End it with `settle` or `abandon`. */
-export interface Grant {
-  projectId: string;
-  recipient: string;
-  provider: string;
-  /** The relays that must not get the email; missing when all may. */
-  avoid?: ReadonlySet<string>;
-  /** The pauses that the email probes, by key. */
-  probes?: readonly string[];
-  /** The traffic rules that the email uses. */
-  rules?: UsedRules;
-  /** What was known of the email when it asked; what becomes of it is counted then. */
-  email?: CountedEmail;
-}
-
-/** An email whose answers are counted. */
-export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
-  /** When it was due, in milliseconds since 1970. */
-  dueMs: number;
-}
-
-/** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
-export interface Postponement extends Later {
-  hold: () => Hold;
-}
-
-export interface Question {
-  projectId: string;
-  /** The address of the recipient. */
-  recipient: string;
-  stream: MailStream;
-  signal: AbortSignal;
-  email?: CountedEmail;
-}
 
 export interface PermitOptions extends ExchangeOptions {
   store: PermitStore;
@@ -115,6 +80,11 @@ export class Permit {
     this.#turns = new ProviderTurns(options.smtp.capacity);
   }
 
+  /** Calls a function with each key of a rule that leaves more room than before. @returns ends that */
+  watch(onFree: (key: string) => void): () => void {
+    return this.#shaping.allowances.watch(onFree);
+  }
+
   /** Reads the results of other workers, if the last ones are too old. */
   ready(): Promise<void> {
     return this.#exchange.ready();
@@ -122,7 +92,7 @@ export class Permit {
 
   /** Gets what traffic rules lend for emails that are about to ask, so that they do not wait for it one by one. */
   async expect(projectId: string, stream: MailStream, recipients: readonly string[]): Promise<void> {
-    if (await this.#shaping.expect(projectId, stream, recipients)) await this.#exchange.next();
+    if (await this.#shaping.expect(projectId, stream, recipients)) await this.#exchange.lendNext();
   }
 
   /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
@@ -171,7 +141,7 @@ export class Permit {
     if ('until' in all) await this.#exchange.refresh();
     if ('until' in all) all = this.#shaping.relaysOf(projectId, stream, missed);
     if ('until' in all) return all;
-    const relays = all.filter((relay) => !missed.includes(relay));
+    const relays = missed.length === 0 ? all : all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;
     if (isPlain) return this.#askRelays(grant, relays, signal);
     const provider = await this.#shaping.providerOf(recipient);
@@ -196,7 +166,9 @@ export class Permit {
   /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
   #choose(grant: Grant, free: readonly Candidate[], provider: string): Grant | undefined {
     const chosen = this.#shaping.choose(free, provider);
-    return chosen && { ...grant, avoid: this.#allBut(...chosen.relays), rules: chosen };
+    if (!chosen) return undefined;
+    const isAny = chosen.relays.length === this.#relays.length;
+    return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen };
   }
 
   /** The relays whose traffic rules let an email go now. */
@@ -204,7 +176,7 @@ export class Permit {
     const { free, shortage } = look();
     if (!shortage || free.length > 0) return free;
     if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, stream);
-    await this.#exchange.run();
+    await this.#exchange.lend();
     const now = look();
     return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, stream) : now.free;
   }

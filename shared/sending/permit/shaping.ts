@@ -16,6 +16,7 @@ import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { MessageLimits } from '../transport/message.ts';
 import type { RelayState } from '../transport/relay-state.ts';
+import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import { Allowances, type Shortage } from './allowances.ts';
@@ -30,7 +31,7 @@ export type MailStream = 'transactional' | 'marketing';
 export interface Candidate {
   label: string;
   keys: string[];
-  limits: Limits;
+  rule: SourceRule;
   isWarming: boolean;
 }
 
@@ -46,6 +47,7 @@ export interface UsedRules {
 interface SourceRule {
   key: string;
   limits: Limits;
+  isLimited: boolean;
   isShared: boolean;
 }
 
@@ -128,7 +130,9 @@ export class Shaping {
   readonly #pools: ReadonlySet<string>;
   readonly #findProvider: ProviderFinder;
   readonly #projects = new LRUCache<string, { shaping: ProjectShaping }>({ max: POLICIES_MAX });
-  readonly #rules = new LRUCache<string, SourceRule>({ max: LIMITS_MAX });
+  /** By provider, then by the label of the relay. */
+  readonly #rules = new LRUCache<string, Map<string, SourceRule>>({ max: LIMITS_MAX });
+  readonly #hasRules: boolean;
   readonly #names: ReadonlyMap<string, string>;
   readonly #returns = new Map<string, number>();
   readonly #now: () => number;
@@ -140,9 +144,14 @@ export class Shaping {
   constructor({ file, relays, resolver, workerId, now }: ShapingOptions) {
     this.#file = file;
     this.#now = now;
-    this.allowances = new Allowances(workerId, now);
     this.sources = relays.map(({ label, source }) => ({ ...source, label, firstWarmUp: firstWarmUpOf(file, source) }));
     this.#names = new Map(this.sources.map(({ label, name }) => [label, name]));
+    // Pools keep to the connections of mail hosts themselves. Those of a relay are not the provider's.
+    const direct = new Set(this.sources.filter(({ kind }) => kind === 'mx').map(({ name }) => name));
+    const perConnectionOf = (key: string): number =>
+      direct.has(partsOfAllowance(key).subject) ? MESSAGES_PER_CONNECTION_AT_ONCE : 1;
+    this.allowances = new Allowances(workerId, now, perConnectionOf);
+    this.#hasRules = this.sources.some(({ kind }) => rulesOf(file, kind).length > 0);
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
     const named = new Set([...file.rules, ...(file.plans ?? [])].map(({ provider }) => provider));
     this.#findProvider = createProviderFinder(resolver, (domain) => named.has(domain));
@@ -162,9 +171,8 @@ export class Shaping {
 
   /** Whether every source may carry every email of a project. */
   isPlain(projectId: string): boolean {
-    if (this.#drained.size > 0 || this.#warming.size > 0 || this.#projects.has(projectId) || this.#pools.size > 1)
-      return false;
-    return this.#file.rules.length === 0 && this.sources.every((each) => rulesOf(this.#file, each.kind).length === 0);
+    if (this.#hasRules || this.#pools.size > 1 || this.#drained.size > 0 || this.#warming.size > 0) return false;
+    return !this.#projects.has(projectId);
   }
 
   /** The relays of the pool of a stream that are not drained, or why there is none. @param missed those that do not count */
@@ -183,7 +191,7 @@ export class Shaping {
   }
 
   /** The provider of a recipient, by its domain or the domain's mail servers. */
-  providerOf(recipient: string): Promise<string> {
+  providerOf(recipient: string): string | Promise<string> {
     return this.#findProvider(recipient);
   }
 
@@ -199,15 +207,17 @@ export class Shaping {
     const note = (key: string, limits: Limits, part: number): void => {
       needs.set(key, { limits, count: (needs.get(key)?.count ?? 0) + part });
     };
-    const providers = await Promise.all(recipients.map((recipient) => this.#findProvider(recipient)));
-    for (const [index, recipient] of recipients.entries()) {
-      const provider = providers[index] ?? domainOf(recipient);
-      const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
-      if (own) note(own.key, own.limits, 1);
+    const domains = new Map<string, number>();
+    for (const domain of recipients.map(domainOf)) domains.set(domain, (domains.get(domain) ?? 0) + 1);
+    const providers = await Promise.all([...domains.keys()].map(async (domain) => this.#findProvider(domain)));
+    for (const [index, [domain, count]] of [...domains].entries()) {
+      const provider = providers[index] ?? domain;
+      const own = this.#projectLimits(projectId, [provider, domain]);
+      if (own) note(own.key, own.limits, count);
       const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
-      for (const { key, limits } of shared) note(key, limits, 1 / shared.length);
+      for (const { key, limits } of shared) note(key, limits, count / shared.length);
       const warming = labels.flatMap((label) => this.#warmUpKey(label, provider, projectId) ?? []);
-      for (const key of warming) note(key, WARM_UP_LIMITS, 1 / warming.length);
+      for (const key of warming) note(key, WARM_UP_LIMITS, count / warming.length);
     }
     const answers = [...needs].map(([key, { limits, count }]) => this.allowances.expect(key, limits, Math.ceil(count)));
     return answers.includes(true);
@@ -226,10 +236,12 @@ export class Shaping {
     for (const label of labels) {
       const warming = this.#warmUpKey(label, provider, projectId);
       if (warming !== undefined && !note(this.allowances.ask(warming, WARM_UP_LIMITS))) continue;
-      const { key, limits, isShared } = this.#ruleOf(label, provider);
-      if (isShared && !note(this.allowances.ask(key, limits))) continue;
-      const keys = [...(warming === undefined ? [] : [warming]), ...(isShared ? [key] : []), ...(own ? [own.key] : [])];
-      free.push({ label, limits, keys, isWarming: warming !== undefined });
+      const rule = this.#ruleOf(label, provider);
+      if (rule.isShared && !note(this.allowances.ask(rule.key, rule.limits))) continue;
+      const keys = warming === undefined ? [] : [warming];
+      if (rule.isShared) keys.push(rule.key);
+      if (own) keys.push(own.key);
+      free.push({ label, rule, keys, isWarming: warming !== undefined });
     }
     return { free, shortage };
   }
@@ -240,20 +252,21 @@ export class Shaping {
    */
   choose(free: readonly Candidate[], provider: string): (UsedRules & { relays: string[] }) | undefined {
     const warming = free.filter(({ isWarming }) => isWarming);
-    const limited = warming.length > 0 ? warming : free.filter(({ limits }) => Object.keys(limits).length > 0);
+    const limited = warming.length > 0 ? warming : free.filter(({ rule }) => rule.isLimited);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
     if (!chosen) return undefined;
     const { allowances } = this;
-    const { keys, limits } = chosen;
+    const { keys, rule } = chosen;
+    const { messagesPerConnection } = rule.limits;
     const onItsWay: UsedRules['onItsWay'] = { takenMs: this.#now() };
     for (const key of keys) allowances.take(key, onItsWay.takenMs);
     const begun = (): void => {
       for (const key of keys) allowances.begun(key, onItsWay.takenMs);
       delete onItsWay.takenMs;
     };
-    const [budget] = keys.flatMap((key) => allowances.connectionsOf(key) ?? []);
+    const budget = rule.limits.connections === undefined ? undefined : allowances.connectionsOf(rule.key);
     const relays = limited.length > 0 ? [chosen.label] : free.map(({ label }) => label);
-    return { keys, limits: { ...limits, provider, budget, begun }, onItsWay, relays };
+    return { keys, limits: { provider, messagesPerConnection, budget, begun }, onItsWay, relays };
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
@@ -303,14 +316,16 @@ export class Shaping {
   }
 
   #ruleOf(label: string, provider: string): SourceRule {
-    const at = `${label} ${provider}`;
-    const known = this.#rules.get(at);
+    const rules = this.#rules.get(provider) ?? new Map<string, SourceRule>();
+    const known = rules.get(label);
     if (known) return known;
     const source = this.sources.find((each) => each.label === label);
     const limits = source ? sourceLimits(this.#file, source, provider) : {};
-    const isShared = Object.keys(limits).some((name) => name !== 'messagesPerConnection');
-    const rule = { key: allowanceKey(this.sourceOf(label), provider), limits, isShared };
-    this.#rules.set(at, rule);
+    const names = Object.keys(limits);
+    const isShared = names.some((name) => name !== 'messagesPerConnection');
+    const key = allowanceKey(this.sourceOf(label), provider);
+    const rule = { key, limits, isLimited: names.length > 0, isShared };
+    this.#rules.set(provider, rules.set(label, rule));
     return rule;
   }
 

@@ -5,6 +5,7 @@ import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { SmtpUnavailableError } from '../transport/errors.ts';
+import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
@@ -248,20 +249,26 @@ describe('many destinations', () => {
     for (const name of names) await world().host(name, { watch });
     const pool = poolOf();
     const budget = new ConnectionBudget(() => allowed);
-    const limits = { provider: 'one.test', connections: most, messagesPerConnection: 4, budget };
-    // The permit lets no more messages go at a time than there may be connections.
+    const limits = { provider: 'one.test', messagesPerConnection: 4, budget };
     const emails = names.flatMap((name) => Array.from({ length: 12 }, (_, email) => `${email}@${name}`));
     const mixed = emails.toSorted((a, b) => a.length - b.length || a.localeCompare(b));
     const lane = async (): Promise<void> => {
       for (let to = mixed.shift(); to; to = mixed.shift())
         expect(await send(pool, to, limits)).toMatchObject({ kind: 'accepted' });
     };
-    await Promise.all(Array.from({ length: most }, lane));
+    // The permit lets so many messages go at a time.
+    await Promise.all(Array.from({ length: most * MESSAGES_PER_CONNECTION_AT_ONCE }, lane));
     expect(opened).toBe(most);
     expect(budget.used).toBeGreaterThan(0);
     allowed = 0;
-    budget.trim();
+    budget.adjust();
     await eventually(() => Promise.resolve(open === 0 && budget.used === 0));
+    const waiting = Promise.all(names.map((name) => send(pool, `late@${name}`, limits)));
+    await eventually(() => Promise.resolve(pool.usage().queued === names.length));
+    allowed = 1;
+    budget.adjust();
+    expect((await waiting).every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(opened).toBe(most);
   });
 
   it('lets destinations that never answer hold two connections each at most', async () => {

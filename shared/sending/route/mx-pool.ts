@@ -165,7 +165,7 @@ export class MxPool {
     if (usable.length === 0) throw new SmtpUnavailableError('No source of SMTP_URL has an address of this machine');
     const route = await this.#routeOf(domainOf(wire.to));
     if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
-    const outcome = isUnroutable(route) ? route : await this.#sendTo(route, usable, envelope, raw, options);
+    const outcome = isUnroutable(route) ? route : await this.#sendTo(route, usable, wire, raw, options);
     const { relay = usable[0]?.name } = outcome;
     const state = this.#states.find(({ label }) => label === relay);
     if (state) (state.outcomes as Record<SmtpOutcome['kind'], number>)[outcome.kind] += 1;

@@ -72,9 +72,10 @@ export class ConnectionBudget {
     this.#endIdle();
   }
 
-  /** Ends idle connections of which there are more than there may be. */
-  trim(): void {
+  /** Ends idle connections of which there are more than there may be, or opens those that are waited for. */
+  adjust(): void {
     for (let over = this.#used - this.#max(); over > 0; over -= 1) this.#endIdle();
+    this.#serveSoon();
   }
 
   #endIdle(): void {

@@ -61,11 +61,9 @@ export type SmtpOutcome = (
 /** What the recipient's provider takes over one source. */
 export interface MessageLimits {
   provider: string;
-  /** Connections at a time, of all workers together. */
-  connections?: number;
   /** A connection ends after so many messages for the provider. */
-  messagesPerConnection?: number;
-  /** What this process may open of `connections`. */
+  messagesPerConnection?: number | undefined;
+  /** The connections that this process may open, where a rule limits them. */
   budget?: ConnectionBudget | undefined;
   /** Called whenever the message begins on a connection. */
   begun?: () => void;

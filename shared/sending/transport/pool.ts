@@ -13,7 +13,6 @@ import { RuledConnections } from './ruled-connections.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
 import { interruption, type MessageState } from './transaction.ts';
-import { toWireEnvelope } from './wire-envelope.ts';
 import type { PoolOptions, SendOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
 import type { Session } from './session.ts';
@@ -59,19 +58,15 @@ export class Pool {
     return this.#health.states();
   }
 
+  /** @param envelope as `toWireEnvelope` returns it */
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
     const { signal, urgency = 'transactional', isAlone = false, avoid, limits } = options;
     return new Promise((resolve, reject) => {
       if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
       signal?.throwIfAborted();
-      const wireEnvelope = toWireEnvelope(envelope);
-      if ('kind' in wireEnvelope) {
-        resolve(wireEnvelope);
-        return;
-      }
       if (limits && this.#options.budget) this.#ruled.note(limits, this.#health.labels, avoid);
       const options = { urgency, isAlone, avoid, limits, signal };
-      this.#queue.add({ envelope: wireEnvelope, raw, ...options, isRetry: false, resolve, reject });
+      this.#queue.add({ envelope, raw, ...options, isRetry: false, resolve, reject });
       this.pump();
     });
   }
@@ -226,8 +221,13 @@ export class Pool {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
     const count = session.conversation.messageCount;
     if (this.#closing !== undefined || session.carried.isFull || count >= messagesMax) return true;
-    if (this.#options.budget?.isWanted && count >= MESSAGES_PER_TURN) return true;
+    if (count >= MESSAGES_PER_TURN && this.#isWanted(session)) return true;
     return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
+  }
+
+  /** Whether another pool needs its connection. */
+  #isWanted({ server: { options } }: Session): boolean {
+    return this.#options.budget !== undefined && (this.#options.budget.isWanted || this.#ruled.isWanted(options.label));
   }
 
   /**
@@ -296,7 +296,7 @@ export class Pool {
   #release(session: Session): void {
     const { budget } = this.#options;
     const { label } = session.server.options;
-    if (this.#isSpent(session) || budget?.isWanted || this.#ruled.isWanted(label)) {
+    if (this.#isSpent(session) || this.#isWanted(session)) {
       this.#retire(session);
       this.#pumpSoon();
       return;

@@ -4,6 +4,7 @@ import { Pool } from './pool.ts';
 import { parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
 import type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
+import { toWireEnvelope } from './wire-envelope.ts';
 
 export { NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 export type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
@@ -63,7 +64,10 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
     usage: () => pool.usage(),
     relays: () => pool.relays(),
-    send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
+    async send(envelope, raw, sendOptions = {}) {
+      const wire = toWireEnvelope(envelope);
+      return 'kind' in wire ? wire : pool.send(wire, raw, sendOptions);
+    },
     async close({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) {
       await Promise.all(beforeClose.splice(0).map((work) => work()));
       await pool.close(timeoutMs);

@@ -52,7 +52,7 @@ export function isNamedProvider(provider: string): boolean {
 }
 
 /** Finds the provider of an address: all domains behind one provider's MX hosts are one. */
-export type ProviderFinder = (address: string) => Promise<string>;
+export type ProviderFinder = (address: string) => string | Promise<string>;
 
 /**
  * Creates the finder. Answers are kept for an hour. Mail waits a second at most for a look-up, and not at all while DNS
@@ -63,7 +63,7 @@ export function createProviderFinder(
   { mx }: Pick<DnsResolver, 'mx'>,
   isNamed: (domain: string) => boolean,
 ): ProviderFinder {
-  const known = new LRUCache<string, string>({ max: DOMAINS_MAX, ttl: FOUND_MS });
+  const known = new LRUCache<string, { provider: string; untilMs: number }>({ max: DOMAINS_MAX });
   const running = new Map<string, Promise<string>>();
   let unanswered = 0;
 
@@ -73,16 +73,16 @@ export function createProviderFinder(
     const hosts = answer.kind === 'found' ? answer.records.toSorted((a, b) => a.priority - b.priority) : [];
     const [best] = hosts.filter(({ exchange }) => exchange !== '' && exchange !== '.');
     const provider = best ? providerOfServer(best.exchange) : domain;
-    known.set(domain, provider, { ttl: answer.kind === 'failed' ? FAILED_MS : FOUND_MS });
+    known.set(domain, { provider, untilMs: performance.now() + (answer.kind === 'failed' ? FAILED_MS : FOUND_MS) });
     return provider;
   }
 
   return async (address) => {
     const domain = domainOf(address);
+    const found = known.get(domain);
+    if (found && found.untilMs > performance.now()) return found.provider;
     const provider = recipientProviderOf(domain);
     if (isProviderGroup(provider) || isNamed(domain)) return isNamed(domain) ? domain : provider;
-    const found = known.get(domain);
-    if (found !== undefined) return found;
     const looking = running.get(domain) ?? lookUp(domain).finally(() => running.delete(domain));
     running.set(domain, looking);
     return unanswered >= UNANSWERED_MAX ? domain : withTimeLimit(looking, WAIT_MS, () => domain);

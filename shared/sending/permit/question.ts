@@ -1,0 +1,39 @@
+import type { Hold } from '../../pure/emails/hold.ts';
+import type { AttemptLedger } from '../ports.ts';
+import type { Later } from '../postponed.ts';
+import type { MailStream, UsedRules } from './shaping.ts';
+
+/** The permission to send one email. End it with `settle` or `abandon`. */
+export interface Grant {
+  projectId: string;
+  recipient: string;
+  provider: string;
+  /** The relays that must not get the email; missing when all may. */
+  avoid?: ReadonlySet<string>;
+  /** The pauses that the email probes, by key. */
+  probes?: readonly string[];
+  /** The traffic rules that the email uses. */
+  rules?: UsedRules;
+  /** What was known of the email when it asked; what becomes of it is counted then. */
+  email?: CountedEmail;
+}
+
+/** An email whose answers are counted. */
+export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
+  /** When it was due, in milliseconds since 1970. */
+  dueMs: number;
+}
+
+/** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
+export interface Postponement extends Later {
+  hold: () => Hold;
+}
+
+export interface Question {
+  projectId: string;
+  /** The address of the recipient. */
+  recipient: string;
+  stream: MailStream;
+  signal: AbortSignal;
+  email?: CountedEmail;
+}
