@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
 import type { RequestHandler } from 'express';
+import { request as send, type Dispatcher } from 'undici';
 import { createApp } from '../../api/app.ts';
 import { createAuthenticatorOrm } from '../../api/http/authenticator.ts';
 import { createHttpServer, serverLimitsOf } from '../../api/http/server.ts';
@@ -73,8 +74,8 @@ export interface TestApiOptions {
   observe?: RequestHandler;
 }
 
-async function send(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
-  const headers = new Headers();
+async function call(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
+  const headers = new Headers({ accept: '*/*', 'user-agent': 'node' });
   const { key = 'secret' } = request;
   if (key !== null) {
     const token = key === 'secret' ? keys.secretKey : key === 'public' ? keys.publicKey : key;
@@ -83,19 +84,25 @@ async function send(url: string, keys: ProjectKeys, method: string, request: Tes
   const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
   if (body !== undefined && !(body instanceof FormData)) headers.set('content-type', 'application/json');
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
-  const response = await fetch(url, { method, headers, body, redirect: 'manual' });
-  const text = await response.text();
-  const isJson = /json(?!l)/.test(response.headers.get('content-type') ?? '');
+  // `fetch` takes twice the CPU.
+  const response = await send(url, {
+    method,
+    headers: Object.fromEntries(headers),
+    body: body as Dispatcher.DispatchOptions['body'],
+  });
+  const text = await response.body.text();
+  const answered = new Headers(response.headers as Record<string, string>);
+  const isJson = /json(?!l)/.test(answered.get('content-type') ?? '');
   return {
-    status: response.status,
-    headers: response.headers,
+    status: response.statusCode,
+    headers: answered,
     body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
   };
 }
 
 /** Calls the API that listens at `url` with the keys of a project. */
 export function callsTo(url: string, keys: ProjectKeys): TestProject['api'] {
-  return (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request);
+  return (method, path, request = {}) => call(`${url}${path}`, keys, method.toUpperCase(), request);
 }
 
 /** Creates a project that may send from the test domain. Its calls go to the API at `url`. */
