@@ -170,10 +170,16 @@ export async function recordTransactionalResults(
     const recorded = await queryPrepared(
       tx,
       sql`
-        with changed as (
+        with held as materialized (
+          select id from email
+          where id = any(${results.map(({ emailId }) => emailId)}::uuid[])
+            and status = ${emailStatus.SENDING} and claim_token = ${claimToken}
+          order by id for no key update
+        ),
+        changed as (
           update email e set ${resultColumns(retrySeconds)}, delivery_due_at = ${retryAt(retrySeconds)}
           from ${resultTable(results)}
-          where e.id = r.email_id and e.status = ${emailStatus.SENDING} and e.claim_token = ${claimToken}
+          where e.id = r.email_id and e.id = any(array(select id from held))
           returning e.*, r.verdict
         ),
         ${resultEvents()}

@@ -41,9 +41,9 @@ export interface DeliveryClaim {
   claimToken: string;
 }
 
-/** Whether an email `e` may be sent by a delivery. An email that was redelivered belongs only to its new delivery. */
-function belongsTo(deliveryId: string): SqlFragment {
-  return sql`(e.delivery_id is null or e.delivery_id = ${deliveryId}::uuid)`;
+/** Whether an email may be sent by a delivery. An email that was redelivered belongs only to its new delivery. */
+function belongsTo(deliveryId: string, email = sql`e`): SqlFragment {
+  return sql`(${email}.delivery_id is null or ${email}.delivery_id = ${deliveryId}::uuid)`;
 }
 
 /**
@@ -61,23 +61,25 @@ export async function claimEmails(
   return queryPrepared(
     em,
     sql`
-      with changed as (
+      with held as materialized (
+        select w.id, s.reason,
+          case
+            when not ${belongsTo(deliveryId, sql`w`)} or w.retry_at > now() or w.status not in ${literalList(OPEN_EMAIL_STATUSES)} then null
+            when w.to_address is null
+              or w.contact_id is not null and (select c.id from contact c where c.id = w.contact_id) is null
+              or (select b.email_id from email_content b where b.email_id = w.id) is null then 'cancelled'
+            when ${mayReceive('transactional')} then 'claimed' else 'suppressed' end as verdict
+        from email w ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
+        where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w
+      ),
+      changed as (
         update email e set
           status = case w.verdict when 'claimed' then ${emailStatus.SENDING} when 'suppressed' then ${emailStatus.SUPPRESSED} else ${emailStatus.CANCELLED} end,
           claim_token = case w.verdict when 'claimed' then ${claimToken}::uuid end, error = w.reason,
           delivery_id = ${deliveryId}::uuid,
           delivery_due_at = case w.verdict when 'claimed' then e.delivery_due_at end
-        from (
-          select w.id, s.reason,
-            case when w.to_address is null or w.contact_id is not null and c.id is null
-                or not exists (select from email_content b where b.email_id = w.id) then 'cancelled'
-              when ${mayReceive('transactional')} then 'claimed' else 'suppressed' end as verdict
-          from email w left join contact c on c.id = w.contact_id
-            ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
-          where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w
-        ) w
-        where e.id = w.id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
-          and (e.retry_at is null or e.retry_at <= now()) and ${belongsTo(deliveryId)}
+        from held w
+        where e.id = w.id and e.id = any(${emailIds}::uuid[]) and w.verdict is not null
         returning e.*, w.verdict
       ),
       ${resultEvents()}
@@ -120,7 +122,8 @@ export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmai
         c.attachment_set_id as "attachmentSetId", c.addressed, e.scheduled_at as "scheduledAt", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
         e.held_at as "heldAt", e.answered, e.created_at as "createdAt",
         exists (select from template t where t.id = e.template_id and t.type = ${emailType.MARKETING}) as "isMarketing"
-      from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
+      from email e join email_content c on c.email_id = e.id
+      where e.id = any(${emailIds}::uuid[]) and c.email_id = any(${emailIds}::uuid[]) order by e.id`,
     STORED_EMAIL,
   );
 }
