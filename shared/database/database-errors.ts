@@ -50,6 +50,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** Whether an error is that of a condition of `selectIf`, which is a division by zero. */
+export function isUnmet(error: unknown): boolean {
+  return hasCode(error, /^22012$/);
+}
+
 /** PostgreSQL's own codes (SQLSTATE). */
 const SQLSTATE = /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
 /**

@@ -205,6 +205,11 @@ export function lockTimeoutSelect(lockMs: number | undefined): SqlFragment {
   return sql`select set_config('lock_timeout', coalesce(${timeout}, current_setting('lock_timeout')), true)`;
 }
 
+/** The last part of a statement that is undone as a whole, with an error of `isUnmet`, unless a condition holds. */
+export function selectIf(condition: SqlFragment): SqlFragment {
+  return sql`select 1 / (${condition})::int`;
+}
+
 /** A moment as ISO 8601 text in UTC, in the form of JavaScript's `toISOString`, which events and responses use. */
 export function isoText(moment: SqlFragment): SqlFragment {
   return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

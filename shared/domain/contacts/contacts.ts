@@ -151,6 +151,8 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
 
 /** One contact to create or update. */
 export interface ContactRow {
+  /** The id of a new contact, if it is known before. */
+  id?: string;
   /** A normalised address. */
   email: string;
   /** The subscription to set. A change of an existing contact records an event. */
@@ -179,24 +181,15 @@ export async function upsertContactRows(
   rows: readonly ContactRow[],
   lockMs?: number,
 ): Promise<UpsertedContact[]> {
-  const addresses = rows.map(({ email }) => email);
-  await respell(em, projectId, addresses);
-  // Sorted like `IN_LOCK_ORDER`.
-  const sorted = [...rows].sort((left, right) => (left.email < right.email ? -1 : 1));
-  const patches = [...new Set(sorted.map((row) => row.patch))];
-  const fieldTypes = fieldTypesInsert(projectId, mergedFields(patches));
-  const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
-  const mayConsent = rows.some(({ subscribed, subscribedDefault }) => subscribed ?? subscribedDefault);
-  const consents = mayConsent ? sql`consents as (${newConsents(projectId, sorted)}),` : sql``;
+  await respell(
+    em,
+    projectId,
+    rows.map(({ email }) => email),
+  );
   const upserted = await queryPrepared(
     em,
     sql`
-      with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
-      upserted as (${upsertStatement(projectId, sorted, patches)}),
-      ${rowEvents(projectId, sorted)},
-      ${consents}
-      ${noted}
-      returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})
+      with ${upsertParts(projectId, rows, lockMs)}
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
     UPSERTED_CONTACT,
@@ -204,6 +197,24 @@ export async function upsertContactRows(
   const byEmail = new Map(upserted.map((row) => [row.email, row]));
   await applySubscriptions(em, projectId, rows, byEmail);
   return rows.flatMap((row) => byEmail.get(row.email) ?? []);
+}
+
+/** The common table expressions of `upsertContactRows`: `lock_limit`, the contacts `upserted`, their events `recorded`. */
+export function upsertParts(projectId: string, rows: readonly ContactRow[], lockMs?: number): SqlFragment {
+  // Sorted like `IN_LOCK_ORDER`.
+  const sorted = [...rows].sort((left, right) => (left.email < right.email ? -1 : 1));
+  const patches = [...new Set(sorted.map((row) => row.patch))];
+  const fieldTypes = fieldTypesInsert(projectId, mergedFields(patches));
+  const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
+  const mayConsent = rows.some(({ subscribed, subscribedDefault }) => subscribed ?? subscribedDefault);
+  const consents = mayConsent ? sql`consents as (${newConsents(projectId, sorted)}),` : sql``;
+  return sql`
+    lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
+    upserted as (${upsertStatement(projectId, sorted, patches)}),
+    ${rowEvents(projectId, sorted)},
+    ${consents}
+    ${noted}
+    returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})`;
 }
 
 /** All stored keys, each with its value from the first patch that has it. */
@@ -226,7 +237,7 @@ function upsertStatement(projectId: string, rows: readonly ContactRow[], patches
     insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
     select n.id, ${projectId}, n.email, n.subscribed, (${patches.map(storedJson)}::jsonb[])[n.patch_index + 1], now(), now()
     from lock_limit, unnest(
-      ${rows.map(() => uuidV7())}::uuid[], ${rows.map((row) => row.email)}::text[],
+      ${rows.map(({ id }) => id ?? uuidV7())}::uuid[], ${rows.map((row) => row.email)}::text[],
       ${rows.map((row) => row.subscribed ?? row.subscribedDefault)}::boolean[], ${patchIndexes}::int[]
     ) as n (id, email, subscribed, patch_index)
     on conflict (project_id, email) do update

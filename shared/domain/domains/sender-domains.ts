@@ -62,14 +62,18 @@ export async function assertSenderDomain(em: Em, projectId: string, address: str
   if (refusal) throw refusal;
 }
 
+/** The stored name of the domain of a sender. */
+export function nameOfDomain(address: string): string {
+  return domainToASCII(domainOf(address)) || domainOf(address);
+}
+
 /** Does the checks of `assertSenderDomain` for several addresses in one statement. @returns the refusals by address */
 export async function findRefusedSenders(
   em: Em,
   projectId: string,
   addresses: readonly string[],
 ): Promise<Map<string, AppError>> {
-  const nameOf = (address: string) => domainToASCII(domainOf(address)) || domainOf(address);
-  const names = [...new Set(addresses.map(nameOf))];
+  const names = [...new Set(addresses.map(nameOfDomain))];
   const rows = await queryPrepared(
     em,
     sql`select domain, verified from sender_domain where project_id = ${projectId} and domain = any(${names}::text[])`,
@@ -78,7 +82,7 @@ export async function findRefusedSenders(
   const verified = new Map(rows.map((row) => [row.domain, row.verified]));
   return new Map(
     addresses.flatMap((address): [string, AppError][] => {
-      const state = verified.get(nameOf(address));
+      const state = verified.get(nameOfDomain(address));
       return state ? [] : [[address, senderRefusal(domainOf(address), state !== undefined)]];
     }),
   );

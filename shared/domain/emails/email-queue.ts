@@ -88,6 +88,8 @@ const ALONE = new Error('this input is queued alone');
 export interface EmailQueueOptions<Input> extends ProjectWriterDeps {
   /** Finds the content of inputs of one project. An error refuses its input. */
   resolve: (em: Em, inputs: Input[]) => Promise<(Resolved | Error)[]>;
+  /** Stores a group with fewer statements. @returns undefined when that is not possible now; then nothing is stored */
+  storeAtOnce?: (em: Em, inputs: Input[], lockMs: number | undefined) => Promise<Outcome[] | undefined>;
   /** Admits a few large inputs at a time. */
   largeWork?: Share;
   /** See `GatherOptions`. */
@@ -102,7 +104,7 @@ export const isReady = (prepared: Ready | Error): prepared is Ready => !(prepare
  * emails, what delivers them, and the result of its key, all or nothing.
  */
 export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOptions<Input>) {
-  const { em, slots, resolve, largeWork, returnMs } = options;
+  const { em, slots, resolve, storeAtOnce, largeWork, returnMs } = options;
 
   async function write(own: Em, inputs: Input[], isGroup: boolean, lockMs?: number): Promise<(Outcome | Error)[]> {
     const found = await resolve(own, inputs);
@@ -120,7 +122,8 @@ export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOp
 
   const queueInGroup = createProjectWriter<Input, Outcome | Error>({
     ...{ em, slots, itemsMax: INPUTS_MAX, parallel: 2, returnMs },
-    write: (own, inputs, lockMs) => write(own, inputs, true, lockMs),
+    write: async (own, inputs, lockMs) =>
+      (await storeAtOnce?.(own, inputs, lockMs)) ?? write(own, inputs, true, lockMs),
     octetsOf: ({ octets }) => octets,
     keysOf: ({ keys }) => keys,
   });

@@ -145,13 +145,23 @@ export async function queueEmails(em: Em, sender: EmailOrigin, emails: RenderedE
   await storeEmails(em, projectId, sent, { execution });
 }
 
+interface StoredWith {
+  execution?: EmailOrigin['execution'];
+  files?: StoredFile[];
+}
+
 /** As `queueEmails`, for emails that each have a sender of their own, and with files. */
-export async function storeEmails(
+export async function storeEmails(em: Em, projectId: string, emails: SentEmail[], others: StoredWith): Promise<void> {
+  await queryPrepared(em, sql`with ${await emailInserts(em, projectId, emails, others)} select`);
+}
+
+/** The common table expressions of `storeEmails`. */
+export async function emailInserts(
   em: Em,
   projectId: string,
   emails: SentEmail[],
-  { execution, files = [] }: { execution?: EmailOrigin['execution']; files?: StoredFile[] },
-): Promise<void> {
+  { execution, files = [] }: StoredWith,
+): Promise<SqlFragment> {
   const idsOf = (isScheduled: boolean) =>
     emails.filter(({ sender }) => (sender.scheduledAt !== undefined) === isScheduled).map(({ emailId }) => emailId);
   const ids = idsOf(false);
@@ -163,10 +173,8 @@ export async function storeEmails(
     scheduledIds.length === 0 ? sql`` : sql`scheduled as (${outboxInsert('scheduledEmail', projectId, scheduledIds)}),`;
   const stored = files.length === 0 ? sql`` : sql`stored as (${filesInsert(files)}),`;
   const rows = await emailRows(em, emails);
-  await queryPrepared(
-    em,
-    sql`
-      with rendered as (${rows}),
+  return sql`
+      rendered as (${rows}),
       record as (
         insert into email
           (id, project_id, contact_id, template_id, topic_id, automation_id, execution_id, to_address, subject, status, created_at,
@@ -178,10 +186,11 @@ export async function storeEmails(
       ),
       ${scheduled}
       ${stored}
-      queued as (${queued})
+      queued as (${queued}),
+      content as (
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, created_at)
       select id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, now()
-      from rendered`,
-  );
+      from rendered
+      )`;
 }

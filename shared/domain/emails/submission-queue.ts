@@ -1,16 +1,31 @@
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { uuidV7 } from '../../platform/uuid.ts';
+import { formerSpelling } from '../../pure/emails/email-address.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createYields } from '../../platform/yielding.ts';
-import type { ProjectWriterDeps } from '../../database/project-writer.ts';
-import { json } from '../../database/sql.ts';
+import { OCTETS_MAX, type ProjectWriterDeps } from '../../database/project-writer.ts';
+import { isUnmet } from '../../database/database-errors.ts';
+import { json, queryPrepared, selectIf, sql, type Em } from '../../database/sql.ts';
+import { jsonAs, nullable, number } from '../../database/tables.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { missingFields, type SubmittedMessage } from '../../sending/compose/submitted-message.ts';
-import type { UpsertedContact } from '../contacts/contacts.ts';
-import { createEmailQueue, RECIPIENTS_MAX, type QueueInput, type Ready, type SizedEmail } from './email-queue.ts';
+import { upsertParts } from '../contacts/contacts.ts';
+import { nameOfDomain } from '../domains/sender-domains.ts';
+import { claimsInsert, countKeys } from '../idempotency/idempotency.ts';
+import {
+  attempt,
+  createEmailQueue,
+  isReady,
+  RECIPIENTS_MAX,
+  type Outcome,
+  type QueueInput,
+  type Ready,
+  type SizedEmail,
+} from './email-queue.ts';
+import { emailInserts } from './stored-email.ts';
 import { chunksOf, contactRowsOf } from './transactional-request.ts';
 
 /** A submitted message, and who gets it. */
@@ -50,6 +65,7 @@ type SubmissionInput = QueueInput & Submission & { setId: string; key: string | 
 export function createSubmissionQueue({ em, slots, links, ttlHours }: SubmissionQueueDeps): SubmissionQueue {
   const queue = createEmailQueue<SubmissionInput>({
     ...{ em, slots, returnMs: RETURN_MS },
+    storeAtOnce: (own, inputs, lockMs) => storeAtOnce(own, inputs, { links, ttlHours, lockMs }),
     resolve: async (_em, inputs) =>
       inputs.map((input) => ({
         input,
@@ -95,10 +111,89 @@ function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: nu
   };
 }
 
+/** What a group of messages finds. */
+const FOUND = {
+  /** The domains that the project may send from. */
+  senders: nullable(jsonAs<string[]>()),
+  /** The number of messages that were submitted before. */
+  known: number,
+  contacts: nullable(jsonAs<{ id: string; email: string }[]>()),
+};
+
+/**
+ * Stores a group of messages in one statement, after another one that only reads. So a contact that exists is not
+ * changed, and no transaction is open between them.
+ * @returns undefined when nothing was stored: a message may have to be refused, the group has many octets, an address has
+ *   another spelling, or a contact or a key has changed between the two statements
+ */
+async function storeAtOnce(
+  em: Em,
+  inputs: SubmissionInput[],
+  { links, ttlHours, lockMs }: { links: LinkSigner; ttlHours: number; lockMs: number | undefined },
+): Promise<Outcome[] | undefined> {
+  const projectId = inputs[0]?.projectId ?? '';
+  const addresses = inputs.flatMap(({ recipients }) => recipients);
+  if (inputs.reduce((sum, { octets }) => sum + octets, 0) > OCTETS_MAX) return undefined;
+  if (addresses.some((address) => formerSpelling(address) !== undefined)) return undefined;
+  const prepared = await Promise.all(inputs.map((input) => attempt(() => readySubmission(input, links, ttlHours))));
+  const ready = prepared.filter(isReady);
+  const wanted = ready.flatMap((each) => each.wanted ?? []);
+  const senders = [...new Set(inputs.map(({ message }) => nameOfDomain(message.from.address)))];
+  const [found] = await queryPrepared(
+    em,
+    sql`
+      select
+        (select json_agg(domain) from sender_domain
+          where project_id = ${projectId} and verified and domain = any(${senders}::text[])) as senders,
+        (${countKeys(projectId, wanted)}) as known,
+        (select json_agg(c order by c.email collate "C") from unnest(${addresses}::text[]) a cross join lateral (
+          select id, email from contact where project_id = ${projectId} and email = a limit 1) c) as contacts`,
+    FOUND,
+  );
+  if (ready.length < inputs.length || !found || found.known > 0) return undefined;
+  if ((found.senders?.length ?? 0) < senders.length) return undefined;
+  const existing = found.contacts ?? [];
+  const known = new Set(existing.map(({ email }) => email));
+  const to = addresses.filter((address) => !known.has(address)).map((address) => ({ address }));
+  const created = contactRowsOf({ to }).map((row) => ({ ...row, id: uuidV7() }));
+  const contactOf = new Map([...existing, ...created].map((contact) => [contact.email, contact]));
+  const emails = inputs.map((input) =>
+    emailsOf(
+      input,
+      input.recipients.map((address) => ({ address })),
+      contactOf,
+      links,
+    ),
+  );
+  const files = ready.flatMap((each) => each.files);
+  try {
+    await queryPrepared(
+      em,
+      sql`
+        with ${upsertParts(projectId, created, lockMs)},
+        held as (
+          select from lock_limit, unnest(${existing.map(({ id }) => id)}::uuid[], ${existing.map(({ email }) => email)}::text[]) e (id, email)
+            cross join lateral (select from contact c where c.id = e.id and c.email = e.email for key share) c
+        ),
+        claimed as (${claimsInsert(wanted, 200)}),
+        ${await emailInserts(em, projectId, emails.flat(), { files })}
+        ${selectIf(sql`
+          (select count(*) from claimed) = ${wanted.length}::int and (select count(*) from held) = ${existing.length}::int
+          and (select count(*) from upserted where "isNew") = ${created.length}::int`)}`,
+    );
+  } catch (error) {
+    if (isUnmet(error)) return undefined;
+    throw error;
+  }
+  return emails.map((each) =>
+    each.map(({ emailId, contactId, to: { address } }) => ({ contact: { id: contactId, email: address }, emailId })),
+  );
+}
+
 function emailsOf(
   { projectId, keyId, setId, message }: SubmissionInput,
   to: { address: string }[],
-  contactOf: ReadonlyMap<string, UpsertedContact>,
+  contactOf: ReadonlyMap<string, { id: string }>,
   links: LinkSigner,
 ): SizedEmail[] {
   const { from, subject } = message;

@@ -83,21 +83,7 @@ export async function claimIdempotencyKeys(
   const claimed = await queryPrepared(
     em,
     sql`
-      with lock_limit as materialized (${lockTimeoutSelect(lockMs)})
-      insert into idempotency_claim as c (project_id, key, token, owner, request, status_code, created_at)
-      select ${projectId}, n.key, n.token, current_setting('application_name'), n.request, ${statusCode}::int, now()
-      from lock_limit, (
-        select * from unnest(
-          ${digests}::text[], ${wanted.map(({ token }) => token)}::uuid[], ${wanted.map(({ request }) => request)}::text[]
-        ) as n (key, token, request) order by key collate "C"
-      ) n
-      on conflict (project_id, key) do update
-        set token = excluded.token, owner = excluded.owner, request = excluded.request,
-          status_code = excluded.status_code, created_at = excluded.created_at
-        where c.created_at < now() - ${wanted[0]?.ttlHours}::float8 * interval '1 hour'
-          or c.status_code is null
-            and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
-      returning key, created_at`,
+      with lock_limit as materialized (${lockTimeoutSelect(lockMs)}) ${claimsInsert(wanted, statusCode)}`,
     { key: tables.idempotencyClaim.key, created_at: tables.idempotencyClaim.createdAt },
   );
   const claimedAt = new Map(claimed.map((row) => [row.key, row.created_at]));
@@ -116,6 +102,32 @@ export async function claimIdempotencyKeys(
       return again;
     }),
   );
+}
+
+/** The insert of `claimIdempotencyKeys`, which answers the keys that were claimed. It needs a table `lock_limit`. */
+export function claimsInsert(wanted: readonly WantedClaim[], statusCode: number | null): SqlFragment {
+  return sql`
+    insert into idempotency_claim as c (project_id, key, token, owner, request, status_code, created_at)
+    select ${wanted[0]?.projectId}, n.key, n.token, current_setting('application_name'), n.request, ${statusCode}::int, now()
+    from lock_limit, (
+      select * from unnest(
+        ${wanted.map(digestOf)}::text[], ${wanted.map(({ token }) => token)}::uuid[], ${wanted.map(({ request }) => request)}::text[]
+      ) as n (key, token, request) order by key collate "C"
+    ) n
+    on conflict (project_id, key) do update
+      set token = excluded.token, owner = excluded.owner, request = excluded.request,
+        status_code = excluded.status_code, created_at = excluded.created_at
+      where c.created_at < now() - ${wanted[0]?.ttlHours}::float8 * interval '1 hour'
+        or c.status_code is null
+          and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
+    returning key, created_at`;
+}
+
+/** A select of the number of keys that have been used or claimed. */
+export function countKeys(projectId: string, wanted: readonly WantedClaim[]): SqlFragment {
+  return sql`
+    select count(*) from idempotency_claim
+    where project_id = ${projectId} and key = any(${wanted.map(digestOf)}::text[])`;
 }
 
 async function findOriginals(em: Em, projectId: string, digests: string[]): Promise<Map<string, OriginalRequest>> {
