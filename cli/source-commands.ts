@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
+import { badRequest } from '../shared/pure/app-error.ts';
+import { dnsDomainOf } from '../shared/pure/emails/email-address.ts';
 import { limitsOf, type LimitName } from '../shared/pure/traffic-rules.ts';
 import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { query, sql, type Em } from '../shared/database/sql.ts';
 import { pick, tables } from '../shared/database/tables.ts';
-import { wakeMail } from '../shared/domain/campaigns/wake.ts';
 import { drainSource, listSources, removeSource, type KnownSource } from '../shared/domain/emails/sources.ts';
 import { usedUnits, type AllowanceState } from '../shared/sending/permit/allowance.ts';
-import { rulesOf } from '../shared/sending/permit/shaping.ts';
+import { providersIn, rulesOf } from '../shared/sending/permit/shaping.ts';
 import { createProviderFinder } from '../shared/sending/verdict/mx-provider.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { formatTable } from './text-output.ts';
@@ -44,11 +45,7 @@ export function addSourceCommands(program: Command, context: CliContext): void {
     'Let a source carry no more mail; what waits goes over the others of its pool, or waits',
     (em, name) => drainSource(em, name, true),
   );
-  change('resume', 'Let a drained source carry mail again', async (em, name) => {
-    const resumed = await drainSource(em, name, false);
-    await wakeMail(em, 'no source');
-    return resumed;
-  });
+  change('resume', 'Let a drained source carry mail again', (em, name) => drainSource(em, name, false));
   change('remove', 'Forget a source that is no longer in SMTP_URL', removeSource);
 }
 
@@ -83,8 +80,8 @@ export function addShapingCommands(program: Command, context: CliContext): void 
     'reads',
   ).action(async (named: string, _options: object, command: Command) => {
     const file = readShapingFile(context.environment()['SHAPING_FILE']);
-    const names = new Set(file.rules.map((rule) => rule.provider));
-    const find = createProviderFinder(createDnsResolver({ servers: context.dnsServers() }), (name) => names.has(name));
+    if (!dnsDomainOf(named).includes('.')) throw badRequest(`${named} is no domain such as gmail.com`);
+    const find = createProviderFinder(createDnsResolver({ servers: context.dnsServers() }), providersIn(file));
     const provider = await find(named);
     const { sources, states } = await context.withDatabase(async (em) => ({
       sources: await listSources(em),

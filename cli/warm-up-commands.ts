@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { badRequest } from '../shared/pure/app-error.ts';
+import { dnsDomainOf } from '../shared/pure/emails/email-address.ts';
 import { planOf, USUAL_PLAN } from '../shared/pure/warm-up.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import type { Em } from '../shared/database/sql.ts';
-import { wakeMail } from '../shared/domain/campaigns/wake.ts';
-import { listSources } from '../shared/domain/emails/sources.ts';
+import { listSources, noSuchSource } from '../shared/domain/emails/sources.ts';
 import {
   allowedToday,
   listWarmUps,
@@ -19,6 +19,7 @@ import { formatTable } from './text-output.ts';
 /** A warm-up as it is shown. Without providers, the source has sent nothing since its start. */
 async function shown(em: Em, only?: string) {
   const [sources, places] = [await listSources(em), await listWarmUps(em, only === undefined ? undefined : [only])];
+  if (only !== undefined && !sources.some(({ name }) => name === only)) throw noSuchSource(only);
   return sources
     .filter(({ name, warmUp }) => warmUp !== null && (only ?? name) === name)
     .map(({ name: source, pool, warmUp }) => ({
@@ -67,11 +68,10 @@ export function addWarmUpCommands(program: Command, context: CliContext): void {
     },
   );
 
-  /** Changes a warm-up, lets held mail ask again, and shows what is so now. */
+  /** Changes a warm-up, and shows what is so now. */
   async function change(command: Command, source: string, work: (em: Em) => Promise<void>): Promise<void> {
     const warmUps = await context.withDatabase(async (em) => {
       await work(em);
-      await wakeMail(em, 'warm-up');
       return shown(em, source);
     });
     context.answer(command, warmUps, warmUps.length === 0 ? `Source ${source} sends without a plan.` : textOf(warmUps));
@@ -93,7 +93,7 @@ export function addWarmUpCommands(program: Command, context: CliContext): void {
       .option('--provider <domain>', 'at one provider, as "warm-up show" names it')
       .action(async (source: string, { days, provider }: { days: string; provider?: string }, command: Command) => {
         const by = sign * numberOf(days, '--days', DAYS_MAX);
-        await change(command, source, (em) => moveWarmUp(em, source, by, provider));
+        await change(command, source, (em) => moveWarmUp(em, source, by, provider && dnsDomainOf(provider)));
       });
   };
   move('skip', 1, 'Take the next day of the plan today');

@@ -691,6 +691,12 @@ create table reply_address (
 );
 CREATE INDEX reply_address_by_project ON reply_address USING btree (project_id);
 
+create table rules_in_use (
+  digest text not null,
+  ends_at timestamp(3) with time zone not null default now(),
+  constraint rules_in_use_pkey PRIMARY KEY (digest)
+);
+
 create table segment (
   id uuid not null,
   project_id uuid not null,
@@ -759,6 +765,7 @@ create table source (
   drained_at timestamp(3) with time zone,
   seen_at timestamp(3) with time zone not null default now(),
   warm_up jsonb,
+  changed_at timestamp(3) with time zone,
   constraint source_pkey PRIMARY KEY (name)
 );
 

@@ -151,8 +151,13 @@ describe('a campaign over a source that warms up', () => {
     }, PATIENCE_MS);
     expect(inOrder(numbersOf(sinks.cold))).toEqual([2, 4, 7, 29, 30]);
     const pending = (await project.api('GET', '/emails?status=PENDING&limit=1')).body.emails[0];
-    const email = (await project.api('GET', `/emails/${pending.id}`)).body;
-    expect(email.waiting).toMatchObject({ reason: 'warm-up', words: expect.stringMatching(words) });
+    const waitOf = async () => (await project.api('GET', `/emails/${pending.id}`)).body.waiting;
+    // Just after the start of a warm-up mail asks again and again.
+    const held = await eventually(async () => {
+      const found = await waitOf();
+      return found?.reason === 'warm-up' && found;
+    }, PATIENCE_MS);
+    expect(held.words).toMatch(words);
     const { waiting: queue } = await everpost('queue', '--project', project.project.id);
     expect(queue).toContainEqual(
       expect.objectContaining({ kind: 'campaign recipient', rows: 25, reason: expect.stringMatching(words) }),
@@ -164,7 +169,7 @@ describe('a campaign over a source that warms up', () => {
     // A worker ends in between.
     await passDay('cold', id, 25);
     await stack.stopWorkers();
-    await wakeMail(stack.em(), 'warm-up');
+    await wakeMail(stack.em());
     await stack.startWorkers();
     await sinks.cold.waitForMessages(15, PATIENCE_MS);
     await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
@@ -184,7 +189,7 @@ describe('a campaign over a source that warms up', () => {
         reason: expect.stringMatching(/is repeated: 10 % was deferred or refused for speed or reputation$/),
       },
     });
-    await wakeMail(stack.em(), 'warm-up');
+    await wakeMail(stack.em());
     await sinks.cold.waitForMessages(25, PATIENCE_MS);
     await eventually(async () => (await providerOf('cold', 'news.test')).used === 10, PATIENCE_MS);
     expect(await stack.metrics.text()).toContain(
@@ -283,7 +288,7 @@ describe('workers that are killed', () => {
       const { status, waiting } = (await project.api('GET', `/campaigns/${id}`)).body;
       if (waiting) {
         await query(stack.em(), sql`update warm_up set day = day - 1 where source = 'busy'`);
-        await wakeMail(stack.em(), 'warm-up');
+        await wakeMail(stack.em());
       }
       return status === 'SENT';
     }, 2 * PATIENCE_MS);
@@ -314,6 +319,10 @@ describe('the command warm-up', () => {
     ]);
     expect(await everpost('warm-up', 'back', 'warm', '--days', '5')).toMatchObject([{ firstDay: 1 }]);
     expect(await everpost('warm-up', 'skip', 'warm', '--days', '2')).toMatchObject([{ firstDay: 3 }]);
+    // No further than the plan.
+    expect(await everpost('warm-up', 'skip', 'warm', '--days', '300')).toMatchObject([{ firstDay: 27 }]);
+    expect(await everpost('warm-up', 'back', 'warm')).toMatchObject([{ firstDay: 26 }]);
     expect(await everpost('warm-up', 'stop', 'warm')).toEqual([]);
+    await expect(everpost('warm-up', 'show', 'nowhere')).rejects.toThrow('No worker has had a source nowhere');
   });
 });

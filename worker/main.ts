@@ -7,7 +7,6 @@ import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createMailPool } from '../shared/sending/route/mail-pool.ts';
 import { createMxPorts } from '../shared/domain/emails/mx-ports.ts';
-import { wakeAfterNewRules } from '../shared/domain/campaigns/wake.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { runProcess, type ProcessHooks } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
@@ -115,7 +114,8 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const warning = publicUrlWarning(config);
   if (warning !== undefined) logger.warn(warning);
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
-  const shaping = readShapingFile(config.SHAPING_FILE);
+  // A fault of the file ends the worker before it waits for servers.
+  readShapingFile(config.SHAPING_FILE);
   const taskQueues = taskQueuesOf(config);
   const tracing = await startTracing(config, 'worker', logger);
   const metrics = await createWorkerMetrics(config, logger);
@@ -152,7 +152,6 @@ await runProcess('worker', async ({ onStop, fail }) => {
     join: openDeliveries.offer,
   });
   await recordKeptResults(config, orm, logger);
-  await wakeAfterNewRules(em(), shaping, smtp.relays());
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp });
   const workers = await createWorkers({

@@ -5,6 +5,7 @@ import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
 import { findingsAbout, type Finding, type Probe } from './finding.ts';
+import { shapingFindings } from './shaping-findings.ts';
 import type { RecordPurpose } from '../../shared/domain/domains/dns-records.ts';
 import { findDomainFaults } from '../../shared/domain/domains/domain-health.ts';
 
@@ -224,10 +225,12 @@ export interface DatabaseProbeOptions {
   poolSize: number;
   secrets: AppSecrets | undefined;
   inboundDomain: string | undefined;
+  shapingFile: string | undefined;
 }
 
-/** Version, settings, connections, migrations, known secret, sender domains and clock of the database. */
-export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }: DatabaseProbeOptions): Probe {
+/** Version, settings, connections, migrations, known secret, sender domains, traffic rules and clock of the database. */
+export function databaseProbe(options: DatabaseProbeOptions): Probe {
+  const { databaseUrl, poolSize, secrets, inboundDomain, shapingFile } = options;
   return {
     area: 'database',
     async run() {
@@ -248,6 +251,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets, inboundDomain }:
           ...(isMigrated ? await secretFindings(em, secrets) : []),
           ...(isMigrated ? await httpWebhookFindings(em) : []),
           ...(isMigrated ? await domainFindings(em, inboundDomain) : []),
+          ...(isMigrated ? await shapingFindings(em, shapingFile) : []),
           ...(await hiddenSessionFindings(em)),
           // Where a second connection is refused, the findings about connections say so.
           ...(await sessionFindings(em, other.em.fork()).catch(() => [])),

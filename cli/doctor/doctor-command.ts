@@ -71,6 +71,7 @@ function probesOf(context: CliContext, read: ReadConfig, portHost: string | unde
             poolSize: config.DATABASE_POOL_SIZE,
             secrets: isFaulty('APP_SECRET') ? undefined : appSecretsOf(config),
             inboundDomain: config.INBOUND_DOMAIN,
+            shapingFile: config.SHAPING_FILE,
           }),
         ]),
     temporalProbeOf(context),

@@ -282,3 +282,18 @@ describe('the check of PUBLIC_URL', () => {
     ]);
   });
 });
+
+it('the doctor reads SHAPING_FILE, and names sources that no worker has', async () => {
+  const file = path.join(home, 'shaping.json');
+  const judge = async (content: object) => {
+    writeFileSync(file, JSON.stringify(content));
+    return faultsOf(await examine({ SHAPING_FILE: file }));
+  };
+  expect(await judge({ rules: [{ provider: '*', perDay: 5 }] })).toEqual([]);
+  expect(await judge({ rules: [{ provider: '*', source: 'typo', perDay: 5 }] })).toEqual([
+    'warn traffic rules: SHAPING_FILE names sources that no worker has: typo',
+  ]);
+  expect(await judge({ rules: [{ provider: '*', perMonth: 5 }] })).toEqual([
+    expect.stringMatching(/^fail traffic rules: SHAPING_FILE .*perMonth/s),
+  ]);
+});

@@ -500,6 +500,10 @@ export const tables = schema({
     projectId: text,
     createdAt: date,
   },
+  rulesInUse: {
+    digest: text,
+    endsAt: date,
+  },
   segment: {
     id: text,
     projectId: text,
@@ -551,6 +555,7 @@ export const tables = schema({
     drainedAt: nullable(date),
     seenAt: date,
     warmUp: nullable(jsonb),
+    changedAt: nullable(date),
   },
   sourceDay: {
     source: text,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from './days.ts';
+import { dnsDomainOf } from './emails/email-address.ts';
 import { LIMITS } from './limits.ts';
 
 /** The rates of a rule, and the time that each is about, in milliseconds. */
@@ -36,7 +37,7 @@ const provider = z
   .string()
   .max(253)
   .regex(/^(?:\*|[\p{L}\d-]+(?:\.[\p{L}\d-]+)+)$/iu, 'must be a domain such as gmail.com, or *')
-  .transform((text) => text.toLowerCase())
+  .transform(dnsDomainOf)
   .describe('The domain of a provider, such as gmail.com; * is every provider, each by itself');
 const poolName = z.string().regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"');
 

@@ -97,6 +97,13 @@ export interface SourceInUse extends Source {
   firstWarmUp?: SourceWarmUp | undefined;
 }
 
+/** The sources of a worker, and the rules by which it uses them. */
+export interface SourceUse {
+  sources: readonly SourceInUse[];
+  /** A digest of its rules and sources, and for how long it has them, unless it says so again. */
+  rules?: { digest: string; seconds: number };
+}
+
 /** Emails of a project that were handed over. */
 export interface SentCount {
   projectId: string;
@@ -155,7 +162,7 @@ export interface PermitStore {
     relays: readonly string[],
     reports: ReadonlyMap<string, ProviderReport>,
     counts: EmailNumbers,
-    sources: readonly SourceInUse[],
+    use: SourceUse,
   ) => Promise<ProviderStates>;
   /** Lends a worker what its emails need. They wait for it, so nothing else belongs here. */
   lend: (requests: ReadonlyMap<string, AllowanceRequest>) => Promise<Lent>;

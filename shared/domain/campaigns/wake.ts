@@ -1,18 +1,12 @@
-import { isSameLimits, type ShapingFile } from '../../pure/traffic-rules.ts';
-import { sourceLimits } from '../../sending/permit/shaping.ts';
-import type { RelayState } from '../../sending/transport/relay-state.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
-import { query, sql, type Em } from '../../database/sql.ts';
-import { pick, tables } from '../../database/tables.ts';
+import { query, queryOne, sql, type Em } from '../../database/sql.ts';
+import { pick, tables, text } from '../../database/tables.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
+import { HELD_REASONS } from '../emails/held-mail.ts';
 import { redeliverHeld } from '../emails/orphaned-deliveries.ts';
-// It says what the state of an allowance is.
-import type {} from '../emails/permit-store.ts';
 
 /** Emails of one statement: others wait until its writes are on the disk. */
 const CHUNK = 1_000;
-/** Workers know by then what is so now. They ask the store every second, and before mail waits for a source. */
-const KNOWN_SECONDS = { 'no source': 1, 'traffic rule': 1, 'warm-up': 2 } as const;
 
 /** The recipients of campaigns in parts of `CHUNK` numbers; small campaigns share a part. */
 function* partsOf(campaigns: readonly { id: string; total: number }[]) {
@@ -30,12 +24,14 @@ function* partsOf(campaigns: readonly { id: string; total: number }[]) {
 }
 
 /**
- * Lets emails ask again that wait for a reason which a command or a setting may have ended.
+ * Lets emails ask again that rules, pools or sources hold, for an outbox row of `wakeHeldMail`. Transactional emails that
+ * are held meanwhile are left alone. A repetition signals the same campaigns.
  * @param projectId only those of one project
  */
-export async function wakeMail(em: Em, reason: keyof typeof KNOWN_SECONDS, projectId?: string): Promise<void> {
-  const soon = sql`now() + ${KNOWN_SECONDS[reason]}::int * interval '1 second'`;
-  while ((await redeliverHeld(em, { reason, soon, projectId, limit: CHUNK })) === CHUNK);
+export async function wakeMail(em: Em, projectId?: string): Promise<void> {
+  const begun = await queryOne(em, sql`select everpost_uuid_v7()::text as before`, { before: text });
+  const held = { projectId, before: begun?.before ?? '', limit: CHUNK };
+  while ((await redeliverHeld(em, held)) === CHUNK);
   const sending = await query(
     em,
     sql`
@@ -49,10 +45,10 @@ export async function wakeMail(em: Em, reason: keyof typeof KNOWN_SECONDS, proje
     const rows = await query(
       em,
       sql`
-        update email e set retry_at = ${soon}
+        update email e set retry_at = least(e.retry_at, now())
         from unnest(${part.map(({ id }) => id)}::uuid[], ${part.map(({ after }) => after)}::int[]) as p (id, after)
         where e.campaign_id = p.id and e.campaign_seq > p.after and e.campaign_seq <= p.after + ${CHUNK}::int
-          and e.status = ${emailStatus.PENDING} and e.wait_reason = ${reason} and e.retry_at > ${soon}
+          and e.status = ${emailStatus.PENDING} and e.wait_reason = any(${[...HELD_REASONS]}::text[])
         returning e.campaign_id as id`,
       { id: tables.email.campaignId },
     );
@@ -63,23 +59,4 @@ export async function wakeMail(em: Em, reason: keyof typeof KNOWN_SECONDS, proje
     const ids = campaigns.map(({ id }) => id);
     await addToOutbox(em, 'campaign', owner, ids);
   }
-}
-
-/** Lets mail ask again that traffic rules keep back, if `SHAPING_FILE` has other ones now than when they were used last. */
-export async function wakeAfterNewRules(
-  em: Em,
-  file: ShapingFile,
-  relays: Pick<RelayState, 'source'>[],
-): Promise<void> {
-  const sources = new Map(relays.map(({ source }) => [source.name, source]));
-  const used = await query(
-    em,
-    sql`select subject, provider, state from allowance where subject = any(${[...sources.keys()]}::text[])`,
-    pick(tables.allowance, 'subject', 'provider', 'state'),
-  );
-  const hasChanged = used.some(({ subject, provider, state: { limits } }) => {
-    const source = sources.get(subject);
-    return source && limits && !isSameLimits(limits, sourceLimits(file, source, provider));
-  });
-  if (hasChanged) await wakeMail(em, 'traffic rule');
 }

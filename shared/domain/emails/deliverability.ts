@@ -1,6 +1,7 @@
 import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { ANSWER_NUMBERS, signsOfDays, type DayNumbers, type Sign } from '../../pure/deliverability.ts';
 import { consequenceOf } from '../../pure/warm-up.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { query, sql, type Em } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
@@ -50,7 +51,8 @@ export async function readDeliverability(
     projectId === undefined ? [] : await query(em, sql`select 1 as one from project limit 2`, { one: number });
   const isOfProject = projectId !== undefined && projects.length > 1;
   // Streaks may have begun before the days that are asked for.
-  const filter = { ...asked, from: dayBefore(LIMITS.deliverabilityDays - 1), to };
+  const provider = asked.provider && dnsDomainOf(asked.provider);
+  const filter = { ...asked, provider, from: dayBefore(LIMITS.deliverabilityDays - 1), to };
   const rows: DayOfSource[] = isOfProject
     ? await listProjectDays(em, projectId, filter)
     : await listSourceDays(em, filter);

@@ -8,6 +8,7 @@ import { sql } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordTransactionalResults } from './delivery-results.ts';
+import { meetSources } from './sources.ts';
 import { abandonEmails, claimEmails } from './transactional-delivery.ts';
 
 let projectId: string;
@@ -146,14 +147,16 @@ describe('an email that cannot be sent', () => {
 });
 
 describe('an email that a traffic rule holds', () => {
-  it('is tried again soon when its project has just changed, because the worker may not know the new rules', async () => {
-    const holdFor = async (projectAge: string): Promise<number> => {
+  it('is tried again soon when its project or a source changed after the worker looked at them', async () => {
+    const holdFor = async (projectAge: string, sourceAge: string): Promise<number> => {
       const id = await createEmail();
       await query(em(), sql`update project set updated_at = now() - ${projectAge}::interval where id = ${projectId}`);
+      await query(em(), sql`update source set changed_at = now() - ${sourceAge}::interval`);
       const claimToken = uuidV7();
       await claimEmails(em(), [id], { deliveryId: uuidV7(), claimToken });
       const until = new Date(Date.now() + 3_600_000).toISOString();
-      const held = { level: 'relay', reason: 'traffic rule', words: 'used up', until } as const;
+      const knownMs = Date.now() - 60_000;
+      const held = { level: 'relay', reason: 'traffic rule', words: 'used up', until, knownMs } as const;
       await recordTransactionalResults(
         em(),
         projectId,
@@ -167,7 +170,9 @@ describe('an email that a traffic rule holds', () => {
       );
       return row.seconds;
     };
-    expect(await holdFor('20 seconds')).toBeGreaterThan(3_000);
-    expect(await holdFor('1 second')).toBeLessThanOrEqual(2);
+    await meetSources(em(), [{ name: 'way', kind: 'relay', pool: 'default', label: 'way:25' }]);
+    expect(await holdFor('80 seconds', '80 seconds')).toBeGreaterThan(3_000);
+    expect(await holdFor('50 seconds', '80 seconds')).toBeLessThanOrEqual(2);
+    expect(await holdFor('80 seconds', '50 seconds')).toBeLessThanOrEqual(2);
   });
 });

@@ -1,8 +1,8 @@
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
-import type { WaitingReason } from '../../pure/emails/hold.ts';
 import { emailStatus } from '../../database/constants.ts';
 import { query, sql, literalList, type SqlFragment, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
+import { HELD_REASONS } from './held-mail.ts';
 
 /** How long an attempt may go on sending after its workflow ended. It learns of the end by its heartbeat. */
 export const ATTEMPT_ENDS_MS = 60_000;
@@ -57,30 +57,29 @@ export async function redeliverAll(em: Em): Promise<number> {
 
 /** Transactional emails that wait for a reason which may have ended. */
 interface HeldEmails {
-  reason: WaitingReason;
-  /** When they are tried. */
-  soon: SqlFragment;
   /** Only those of one project. */
   projectId: string | undefined;
+  /** Only those of deliveries with an id before this one, so that none is redelivered a second time. */
+  before: string;
   limit: number;
 }
 
 /** Gives held emails to new deliveries; the old ones find nothing to do when they go on. @returns how many */
-export async function redeliverHeld(em: Em, { reason, soon, projectId, limit }: HeldEmails): Promise<number> {
+export async function redeliverHeld(em: Em, { projectId, before, limit }: HeldEmails): Promise<number> {
   const held = sql`
-    email e where e.delivery_due_at > ${soon} and e.status = ${emailStatus.PENDING} and e.wait_reason = ${reason}
+    email e where e.delivery_due_at > now() and e.status = ${emailStatus.PENDING}
+      and e.wait_reason = any(${[...HELD_REASONS]}::text[]) and ${DELIVERY_OF_EMAIL} < ${before}::uuid
       and (${projectId ?? null}::uuid is null or e.project_id = ${projectId ?? null}::uuid)
       and exists (select from project p where p.id = e.project_id and not p.disabled)
     order by e.delivery_due_at limit ${limit}::int`;
-  return redeliverThose(em, held, soon);
+  return redeliverThose(em, held);
 }
 
 /**
  * The batches are formed here, so the outbox rows look like rows that were claimed and not yet started.
  * @param lost a table of emails `e` with its conditions
- * @param dueAt when the new deliveries start
  */
-async function redeliverThose(em: Em, lost: SqlFragment, dueAt = sql`now()`): Promise<number> {
+async function redeliverThose(em: Em, lost: SqlFragment): Promise<number> {
   const rows = await query(
     em,
     sql`
@@ -101,9 +100,8 @@ async function redeliverThose(em: Em, lost: SqlFragment, dueAt = sql`now()`): Pr
         from placed p join delivery d using (project_id, is_automated, place) where e.id = p.id
         returning e.id, e.project_id, d.id as delivery_id, d.is_automated
       )
-      insert into outbox (id, project_id, kind, subject_id, batch_id, available_at)
-      select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id,
-        delivery_id, ${dueAt}
+      insert into outbox (id, project_id, kind, subject_id, batch_id)
+      select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id, delivery_id
       from moved returning id`,
     { id: tables.outbox.id },
   );

@@ -158,8 +158,8 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     policyOf: (projectId) => readPolicy(em(), projectId, ratePerSecond),
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
-    async exchange(relays, reports, counts, sources) {
-      const known = await meetSources(em(), sources);
+    async exchange(relays, reports, counts, { sources, rules }) {
+      const known = await meetSources(em(), sources, rules);
       const states = await exchange(em(), relays, reports);
       await countEmails(em(), counts);
       return { ...states, ...known };

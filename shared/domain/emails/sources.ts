@@ -1,10 +1,11 @@
 import { AppError } from '../../pure/app-error.ts';
 import type { SourceWarmUp } from '../../pure/warm-up.ts';
-import type { ProviderStates, SourceInUse } from '../../sending/ports.ts';
+import type { ProviderStates, SourceUse } from '../../sending/ports.ts';
 import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
-import { columnsOf, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import { columnsOf, inTransaction, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Project } from '../projects/project.entity.ts';
+import { saidRules, wakeHeldMail } from './held-mail.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -19,10 +20,15 @@ const SOURCES_MAX = 1_000;
 /** A worker says this often that it has a source. One that no worker has said for twice as long may be removed. */
 const SEEN_SECONDS = 30;
 
-/** Notes the sources of a worker. @returns the names of those that are drained, and of those that warm up */
+/**
+ * Notes the sources of a worker.
+ * @param rules those that it has
+ * @returns the names of those that are drained, and of those that warm up
+ */
 export async function meetSources(
   em: Em,
-  sources: readonly SourceInUse[],
+  sources: SourceUse['sources'],
+  rules?: SourceUse['rules'],
 ): Promise<Pick<ProviderStates, 'drained' | 'warming'>> {
   const rows = await query(
     em,
@@ -43,7 +49,8 @@ export async function meetSources(
         on conflict (name) do update
         set kind = excluded.kind, pool = excluded.pool, relay = excluded.relay, seen_at = now()
         returning name, warm_up
-      )
+      ),
+      said as (${saidRules(rules)})
       select name, drained_at is not null as "isDrained", warm_up is not null as "isWarming" from source
       where drained_at is not null or warm_up is not null
       union
@@ -94,16 +101,19 @@ async function found(row: Promise<KnownSource | undefined>, name: string): Promi
   throw noSuchSource(name);
 }
 
-/** Lets a source carry no more mail, or again. Mail on the wire is completed. @throws AppError RESOURCE_NOT_FOUND */
+/** Lets a source carry no more mail, or again, also held mail. Mail on the wire is completed. @throws AppError RESOURCE_NOT_FOUND */
 export async function drainSource(em: Em, name: string, isDrained: boolean): Promise<KnownSource> {
-  const row = queryOne(
-    em,
-    sql`
-      update source set drained_at = case when ${isDrained}::boolean then coalesce(drained_at, now()) end
-      where name = ${name} returning ${columnsOf(SOURCE)}`,
-    SOURCE,
-  );
-  return found(row, name);
+  return inTransaction(em, async (tx) => {
+    const row = queryOne(
+      tx,
+      sql`
+        update source set changed_at = now(), drained_at = case when ${isDrained}::boolean then coalesce(drained_at, now()) end
+        where name = ${name} returning ${columnsOf(SOURCE)}`,
+      SOURCE,
+    );
+    if (!isDrained) await wakeHeldMail(tx);
+    return found(row, name);
+  });
 }
 
 /**

@@ -20,6 +20,7 @@ import {
 import type { WarmUpDecision } from '../../sending/ports.ts';
 import { json, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { date, nullable, oneOf, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { wakeHeldMail } from './held-mail.ts';
 import { resultsOf, type SourceResults } from './source-days.ts';
 import { noSuchSource } from './sources.ts';
 
@@ -54,6 +55,11 @@ export interface WarmUpToday extends WarmingSource {
   plan: string;
   use: DayUse;
   outcome: WarmUpOutcome;
+}
+
+/** How many days the plan of a source `s` has at a provider. */
+function stepsIn(provider: SqlFragment): SqlFragment {
+  return sql`jsonb_array_length(coalesce(s.warm_up -> 'perDay' -> ${provider}, s.warm_up -> 'perDay' -> '*'))`;
 }
 
 /** A table `k` of sources and providers. */
@@ -95,15 +101,16 @@ async function finish(em: Em, changed: readonly WarmUpToday[]): Promise<WarmUpDe
   const finished = await query(
     em,
     sql`
-      update source s set warm_up = null
+      update source s set warm_up = null, changed_at = now()
       where s.name = any(${warm.map(({ source }) => source)}::text[]) and s.warm_up is not null and not exists (
         select from warm_up w
         where w.source = s.name and (w.reason is not null or w.moved_on >= ${TODAY} - ${IDLE_DAYS}::int)
-          and w.step < jsonb_array_length(coalesce(s.warm_up -> 'perDay' -> w.provider, s.warm_up -> 'perDay' -> '*'))
+          and w.step < ${stepsIn(sql`w.provider`)}
       )
       returning s.name`,
     { name: tables.source.name },
   );
+  if (finished.length > 0) await wakeHeldMail(em);
   return finished.map(({ name }) => ({ source: name, outcome: 'finished', reason: null }));
 }
 
@@ -215,21 +222,28 @@ export async function startWarmUp(em: Em, name: string, warmUp: SourceWarmUp): P
     );
     const started = await queryOne(
       tx,
-      sql`update source set warm_up = ${json(warmUp)}::jsonb where name = ${name} and warm_up is null returning name`,
+      sql`
+        update source set warm_up = ${json(warmUp)}::jsonb, changed_at = now()
+        where name = ${name} and warm_up is null returning name`,
       { name: tables.source.name },
     );
     await assertChanged(tx, started, name, `Source ${name} warms up already; stop that first, or skip days of it`);
+    await wakeHeldMail(tx);
   });
 }
 
 /** Ends the warm-up of a source: it sends without its limits. @throws AppError RESOURCE_NOT_FOUND, BAD_REQUEST */
 export async function stopWarmUp(em: Em, name: string): Promise<void> {
-  const stopped = await queryOne(
-    em,
-    sql`update source set warm_up = null where name = ${name} and warm_up is not null returning name`,
-    { name: tables.source.name },
-  );
-  await assertChanged(em, stopped, name, `Source ${name} does not warm up`);
+  await inTransaction(em, async (tx) => {
+    const stopped = await queryOne(
+      tx,
+      sql`
+        update source set warm_up = null, changed_at = now() where name = ${name} and warm_up is not null returning name`,
+      { name: tables.source.name },
+    );
+    await assertChanged(tx, stopped, name, `Source ${name} does not warm up`);
+    await wakeHeldMail(tx);
+  });
 }
 
 /**
@@ -243,7 +257,7 @@ export async function moveWarmUp(em: Em, name: string, days: number, provider?: 
       tx,
       sql`
         update warm_up w
-        set step = greatest(0, w.step + ${days}::int), reason = null, setback = null, moved_on = ${TODAY}, day = ${TODAY},
+        set step = greatest(0, least(w.step + ${days}::int, ${stepsIn(sql`w.provider`)})), reason = null, setback = null, moved_on = ${TODAY}, day = ${TODAY},
           use = case when w.day = ${TODAY} then w.use else ${json(NO_USE)}::jsonb end
         from source s
         where s.name = w.source and w.source = ${name} and s.warm_up is not null
@@ -252,11 +266,15 @@ export async function moveWarmUp(em: Em, name: string, days: number, provider?: 
       pick(tables.warmUp, 'provider'),
     );
     const all = sql`
-      update source
-      set warm_up = warm_up || jsonb_build_object('step', greatest(0, (warm_up ->> 'step')::int + ${days}::int))
+      update source s
+      set changed_at = now(), warm_up = case when ${provider === undefined}::boolean
+        then warm_up || jsonb_build_object('step', greatest(0, least((warm_up ->> 'step')::int + ${days}::int,
+          (select max(jsonb_array_length(steps)) from jsonb_each(s.warm_up -> 'perDay') as p (provider, steps))
+        ))) else warm_up end
       where name = ${name} and warm_up is not null returning name`;
-    const changed = provider === undefined ? await queryOne(tx, all, { name: tables.source.name }) : moved[0];
+    const changed = (await queryOne(tx, all, { name: tables.source.name })) && (provider === undefined || moved[0]);
     const where = provider === undefined ? '' : ` at ${provider}`;
     await assertChanged(tx, changed, name, `Source ${name} does not warm up${where}`);
+    await wakeHeldMail(tx);
   });
 }

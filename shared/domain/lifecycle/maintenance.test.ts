@@ -181,7 +181,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   const keys = providers.map((provider) => healthKey('relay:25', provider));
   const store = createPermitStore(em, 0);
   const counts = { sent: [], answers: [] };
-  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), counts, []);
+  await store.exchange(['relay:25'], new Map(keys.map((key) => [key, report])), counts, { sources: [] });
   const makeOlder = (provider: string, hours: number) =>
     query(
       em(),
@@ -193,7 +193,7 @@ it('the clean-up deletes states of providers that no worker has reported for a d
   await makeOlder('today.test', 23);
   await makeOlder('gone.test', 25);
   expect(await cleanUp()).toMatchObject({ providerStates: 1 });
-  const { states } = await store.exchange(['relay:25'], new Map(), counts, []);
+  const { states } = await store.exchange(['relay:25'], new Map(), counts, { sources: [] });
   expect([...states.keys()].sort()).toEqual(keys.slice(0, 2).sort());
 });
 

@@ -1,6 +1,6 @@
 import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
-import { wakeMail } from '../campaigns/wake.ts';
 import { assertDoubleOptIn } from '../opt-ins/confirmation-mail.ts';
+import { wakeHeldMail } from '../emails/held-mail.ts';
 import { restartScheduled } from '../emails/scheduled-emails.ts';
 import { inTransaction, type Em } from '../../database/sql.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
@@ -13,7 +13,7 @@ import type { Project } from '../projects/project.entity.ts';
  * @throws AppError VALIDATION_ERROR for a sender or a template that no confirmation can be sent with
  */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
-  const changed = await inTransaction(em, async (tx) => {
+  return inTransaction(em, async (tx) => {
     const project = await findProject(tx, projectId);
     if (settings.doubleOptIn) await assertDoubleOptIn(tx, projectId, settings.doubleOptIn);
     tx.assign(project, settings);
@@ -22,9 +22,7 @@ export async function updateProject(em: Em, projectId: string, settings: Project
       await cancelActiveExecutions(tx, { projectId, automationId: null, reason: 'project disabled' });
     }
     if (settings.disabled === false) await restartScheduled(tx, projectId);
+    if (settings.trafficRules !== undefined || settings.pools !== undefined) await wakeHeldMail(tx, projectId);
     return project;
   });
-  if (settings.trafficRules !== undefined) await wakeMail(em, 'traffic rule', projectId);
-  if (settings.pools !== undefined) await wakeMail(em, 'no source', projectId);
-  return changed;
 }

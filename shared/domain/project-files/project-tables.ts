@@ -112,6 +112,7 @@ export const PROJECT_TABLES: Readonly<Record<TableName, TableRows | LeftOut>> = 
   outbox: { leftOut: 'reconciliation makes it from what has not ended' },
   projectPermit: { leftOut: 'it holds moments of the last second' },
   providerHealth: { leftOut: 'it belongs to the installation' },
+  rulesInUse: { leftOut: 'it belongs to the installation' },
   source: { leftOut: 'it belongs to the installation' },
   allowance: { leftOut: 'it counts what this installation has sent' },
   warmUp: { leftOut: 'it belongs to the installation' },

@@ -54,4 +54,6 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261128000006-brand', class: BrandMigration },
   { name: '20261128000009-email-updates', class: EmailUpdatesMigration },
   { name: '20261128000020-warm-up-setback', class: WarmUpSetbackMigration },
+  // The rules that workers have, so that mail is not held by those of workers that are gone.
+  fromFile('20261129000010-rules-in-use'),
 ];

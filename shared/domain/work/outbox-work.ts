@@ -33,6 +33,8 @@ import { query, sql, type Em } from '../../database/sql.ts';
 import { notNull, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
 import type { OutboxWork, WorkflowCall, WorkflowStart } from '../../durable/outbox/work.ts';
+import { wakeMail } from '../campaigns/wake.ts';
+import { ALL_PROJECTS, forgetOldRules } from '../emails/held-mail.ts';
 import type { JobKind } from '../jobs/jobs.ts';
 import { wakeEndpoints } from '../webhooks/delivery-state.ts';
 
@@ -314,5 +316,14 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
   optIn: {
     ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
     calls: (_em, batch) => wakeOptIns(batch),
+  },
+  heldMail: {
+    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+    // It adds the rows that reach Temporal.
+    async calls(em, { projectId }) {
+      await wakeMail(em, projectId === ALL_PROJECTS ? undefined : projectId);
+      return [];
+    },
+    find: { everyMs: 1_000, add: forgetOldRules },
   },
 };

@@ -36,6 +36,15 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
+/**
+ * The domain of an address, or a domain alone, as DNS has it: in lower case, with A-labels (RFC 5890), without a final dot.
+ */
+export function dnsDomainOf(address: string): string {
+  const domain = domainOf(address).replace(/\.$/, '');
+  const isInternational = /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) && !/^[\w.-]*$/.test(domain);
+  return isInternational && URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : domain;
+}
+
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 

@@ -28,6 +28,11 @@ export interface Hold {
   provider?: string;
   /** The relays that the emails would go through, as `host:port`, if it is about these. */
   relay?: string;
+  /**
+   * All changes of the project and of sources before this time were known when it was decided, in milliseconds since 1970
+   * by the clock of the database; missing where such a change ends no hold.
+   */
+  knownMs?: number;
 }
 
 /** A hold is decided again at most about this long after its end. */

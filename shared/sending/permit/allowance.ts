@@ -31,8 +31,6 @@ export interface AllowanceState {
   /** Parts of the rate per second that were given up, and until when they count. */
   past: (readonly [perSecond: number, untilMs: number])[];
   loans: Loan[];
-  /** The limits of the rule when it was used last. */
-  limits?: Limits;
 }
 
 export const UNUSED: AllowanceState = { shares: {}, past: [], loans: [] };
@@ -184,7 +182,7 @@ export function lend(
   nowMs: number,
 ): { state: AllowanceState; lease: Lease } {
   const { workerId: id, limits, inFlight } = request;
-  const state: AllowanceState = { ...withoutGone(before, nowMs), limits };
+  const state = withoutGone(before, nowMs);
   const old = state.shares[id];
   const long = LONG_RATES.filter((rate) => limits[rate] !== undefined);
   const keptMs = Math.max(0, ...long.map((rate) => RATE_MS[rate]));

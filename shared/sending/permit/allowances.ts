@@ -6,6 +6,8 @@ import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance
 export interface Shortage {
   key: string;
   limit: LimitName;
+  /** How much the limit is. */
+  value?: number | undefined;
   waitMs: number;
   /** The words of a limit that has its own. */
   because?: string | undefined;
@@ -121,7 +123,7 @@ export class Allowances {
     const shortage = this.#shortage(entry);
     if (!shortage) return undefined;
     entry.denied += 1;
-    return { key, ...shortage };
+    return { key, value: limits[shortage.limit], ...shortage };
   }
 
   /** Uses one unit, after `ask` has answered that nothing is in the way. @param nowMs tells this email from others */
@@ -140,8 +142,11 @@ export class Allowances {
     const entry = this.#entries.get(key);
     if (entry?.limits.perSecond === undefined) return;
     this.#leave(entry, takenMs);
-    entry.sentMs.push(this.#now());
-    if (entry.sentMs.length > entry.limits.perSecond) entry.sentMs.shift();
+    const nowMs = this.#now();
+    const [oldest = nowMs] = entry.sentMs;
+    entry.sentMs.push(nowMs);
+    // A limit may be far above what is sent.
+    if (entry.sentMs.length > entry.limits.perSecond || oldest <= nowMs - SECOND_MS) entry.sentMs.shift();
   }
 
   /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */

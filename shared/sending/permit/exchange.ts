@@ -23,6 +23,8 @@ const NEWS_MS = 500;
 /** The exchange stops when nothing has been sent for this long. Then it only says that this worker has its sources. */
 const IDLE_MS = 15_000;
 const IDLE_EVERY_MS = 20_000;
+/** For so long others believe that this worker has its rules, after an exchange: two may be late or fail. */
+const KNOWN_SECONDS = { sending: 5, idle: 45 };
 
 type Change = ProviderStates['changes'][number];
 
@@ -40,7 +42,7 @@ export class Exchange {
   /** A time of the database, and what `performance.now()` was then. */
   #known = { databaseMs: Date.now(), atMs: performance.now() };
   #exchangedAt = -Infinity;
-  #usedAt = 0;
+  #usedAt = -Infinity;
   #isScheduled = false;
   #running: Promise<unknown> | undefined;
   #lending: Promise<void> | undefined;
@@ -63,6 +65,8 @@ export class Exchange {
       if (options.smtp.isClosed()) clearInterval(presence);
       else if (performance.now() - this.#exchangedAt > IDLE_EVERY_MS) void this.run();
     }, IDLE_EVERY_MS).unref();
+    // Its rules may have replaced others, which hold mail.
+    setTimeout(() => void this.refresh(EVERY_MS), EVERY_MS).unref();
   }
 
   stateOf(key: string): ProviderHealth | undefined {
@@ -144,11 +148,15 @@ export class Exchange {
     this.#wanted.clear();
     if (this.#options.smtp.isClosed()) return;
     const taken = this.#ledger.takeReports(new Set(this.#states.keys()), wanted, isLast);
-    const { sources } = this.#shaping;
+    const { sources, digest } = this.#shaping;
+    const askedMs = performance.now();
     try {
       const counts = { sent: taken.counts.sent(), answers: taken.counts.answers() };
-      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, sources);
-      this.#shaping.note(answer);
+      const isIdle = askedMs - this.#usedAt > IDLE_MS;
+      const rules = { digest, seconds: isLast ? 0 : isIdle ? KNOWN_SECONDS.idle : KNOWN_SECONDS.sending };
+      const use = { sources, rules };
+      const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, use);
+      this.#shaping.note(answer, answer.nowMs - (performance.now() - askedMs));
       this.#exchangedAt = performance.now();
       this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
       this.#states = answer.states;

@@ -7,7 +7,6 @@ import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
 import { answersOf, refusedAs } from './answers.ts';
-import type { Shortage } from './allowances.ts';
 import type { Booking } from './booking.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import type { ProviderPause } from './health.ts';
@@ -97,8 +96,9 @@ export class Permit {
 
   /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
   async policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
+    const knownMs = this.#exchange.nowMs();
     const policy = await this.#store.policyOf(projectId);
-    this.#shaping.learn(projectId, policy?.shaping);
+    this.#shaping.learn(projectId, policy?.shaping, knownMs);
     return policy;
   }
 
@@ -181,7 +181,7 @@ export class Permit {
     return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, stream) : now.free;
   }
 
-  #postponed(shortage: Shortage, stream: MailStream): Postponement {
+  #postponed(shortage: NonNullable<Found['shortage']>, stream: MailStream): Postponement {
     return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage, stream) };
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   ANY,
@@ -11,7 +12,7 @@ import {
   type TrafficRule,
 } from '../../pure/traffic-rules.ts';
 import { planOf, type SourceWarmUp } from '../../pure/warm-up.ts';
-import { domainOf } from '../../pure/emails/email-address.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { MessageLimits } from '../transport/message.ts';
@@ -20,7 +21,7 @@ import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import { Allowances, type Shortage } from './allowances.ts';
-import type { SourceInUse } from '../ports.ts';
+import type { ProviderStates, SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
 import { partsOfWarmUp, WARM_UP_LIMITS, warmUpKey } from './warm-up-allowance.ts';
 
@@ -90,6 +91,12 @@ export function rulesOf({ defaults, rules }: ShapingFile, kind: Source['kind']):
   return defaults === 'all' || defaults === kind ? [...PROVIDER_RULES, ...rules] : rules;
 }
 
+/** Tells whether a rule or a plan names a domain. */
+export function providersIn({ rules, plans = [] }: ShapingFile): (domain: string) => boolean {
+  const named = new Set([...rules, ...plans].map(({ provider }) => provider));
+  return (domain) => named.has(domain);
+}
+
 /** What a source may send to a provider. */
 export function sourceLimits(
   file: ShapingFile,
@@ -126,10 +133,14 @@ export function partsOfAllowance(key: string): { subject: string; provider: stri
 export class Shaping {
   readonly allowances: Allowances;
   readonly sources: readonly SourceInUse[];
+  /** Tells the rules and sources of this worker from others. */
+  readonly digest: string;
   readonly #file: ShapingFile;
   readonly #pools: ReadonlySet<string>;
   readonly #findProvider: ProviderFinder;
-  readonly #projects = new LRUCache<string, { shaping: ProjectShaping }>({ max: POLICIES_MAX });
+  readonly #projects = new LRUCache<string, { shaping: ProjectShaping | undefined; knownMs: number }>({
+    max: POLICIES_MAX,
+  });
   /** By provider, then by the label of the relay. */
   readonly #rules = new LRUCache<string, Map<string, SourceRule>>({ max: LIMITS_MAX });
   readonly #hasRules: boolean;
@@ -138,6 +149,8 @@ export class Shaping {
   readonly #now: () => number;
   #drained: ReadonlySet<string> = new Set();
   #warming: ReadonlySet<string> = new Set();
+  /** What was so then is known of sources, by the clock of the database. */
+  #knownMs = 0;
   #turn = 0;
 
   /** @throws Error when the file has no plan that a source names */
@@ -145,6 +158,8 @@ export class Shaping {
     this.#file = file;
     this.#now = now;
     this.sources = relays.map(({ label, source }) => ({ ...source, label, firstWarmUp: firstWarmUpOf(file, source) }));
+    const decisive = [file, PROVIDER_RULES, relays.map(({ source: { name, kind, pool } }) => [name, kind, pool])];
+    this.digest = createHash('sha256').update(JSON.stringify(decisive)).digest('base64url');
     this.#names = new Map(this.sources.map(({ label, name }) => [label, name]));
     // Pools keep to the connections of mail hosts themselves. Those of a relay are not the provider's.
     const direct = new Set(this.sources.filter(({ kind }) => kind === 'mx').map(({ name }) => name));
@@ -153,31 +168,32 @@ export class Shaping {
     this.allowances = new Allowances(workerId, now, perConnectionOf);
     this.#hasRules = this.sources.some(({ kind }) => rulesOf(file, kind).length > 0);
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
-    const named = new Set([...file.rules, ...(file.plans ?? [])].map(({ provider }) => provider));
-    this.#findProvider = createProviderFinder(resolver, (domain) => named.has(domain));
+    this.#findProvider = createProviderFinder(resolver, providersIn(file));
   }
 
-  /** Notes what a project says about its mail. */
-  learn(projectId: string, shaping: ProjectShaping | undefined): void {
-    if (shaping) this.#projects.set(projectId, { shaping });
-    else this.#projects.delete(projectId);
+  /** Notes what a project says about its mail, and since when that may be otherwise, by the clock of the database. */
+  learn(projectId: string, shaping: ProjectShaping | undefined, knownMs: number): void {
+    // Those that are stored may have letters of all scripts.
+    const rules = shaping?.rules?.map((rule) => ({ ...rule, provider: dnsDomainOf(rule.provider) })) ?? null;
+    this.#projects.set(projectId, { shaping: shaping && { ...shaping, rules }, knownMs });
   }
 
-  /** Notes the sources that are drained, and those that warm up. */
-  note({ drained, warming }: { drained: ReadonlySet<string>; warming: ReadonlySet<string> }): void {
+  /** Notes the sources that are drained, and those that warm up, and since when that may be otherwise. */
+  note({ drained, warming }: Pick<ProviderStates, 'drained' | 'warming'>, knownMs: number): void {
     this.#drained = drained;
     this.#warming = warming;
+    this.#knownMs = knownMs;
   }
 
   /** Whether every source may carry every email of a project. */
   isPlain(projectId: string): boolean {
     if (this.#hasRules || this.#pools.size > 1 || this.#drained.size > 0 || this.#warming.size > 0) return false;
-    return !this.#projects.has(projectId);
+    return !this.#projects.get(projectId)?.shaping;
   }
 
   /** The relays of the pool of a stream that are not drained, or why there is none. @param missed those that do not count */
   relaysOf(projectId: string, stream: MailStream, missed: readonly string[] = []): string[] | Hold {
-    const own = this.#projects.get(projectId)?.shaping.pools?.[stream];
+    const own = this.#projects.get(projectId)?.shaping?.pools?.[stream];
     const pool = own ?? (this.#pools.has(stream) ? stream : DEFAULT_POOL);
     const sources = this.sources.filter((each) => each.pool === pool && !missed.includes(each.label));
     const open = sources.filter(({ name }) => !this.#drained.has(name));
@@ -187,7 +203,7 @@ export class Shaping {
         ? `Pool ${pool}, which ${stream} mail of the project uses, has no source`
         : `Every source of pool ${pool} is drained: ${sources.map(({ name }) => name).join(', ')}`;
     const until = new Date(Date.now() + NO_SOURCE_MS).toISOString();
-    return { level: 'stream', reason: 'no source', words, until };
+    return { level: 'stream', reason: 'no source', words, until, knownMs: this.#knownMsOf(projectId) };
   }
 
   /** The provider of a recipient, by its domain or the domain's mail servers. */
@@ -208,11 +224,11 @@ export class Shaping {
       needs.set(key, { limits, count: (needs.get(key)?.count ?? 0) + part });
     };
     const domains = new Map<string, number>();
-    for (const domain of recipients.map(domainOf)) domains.set(domain, (domains.get(domain) ?? 0) + 1);
+    for (const domain of recipients.map(dnsDomainOf)) domains.set(domain, (domains.get(domain) ?? 0) + 1);
     const providers = await Promise.all([...domains.keys()].map(async (domain) => this.#findProvider(domain)));
     for (const [index, [domain, count]] of [...domains].entries()) {
       const provider = providers[index] ?? domain;
-      const own = this.#projectLimits(projectId, [provider, domain]);
+      const own = this.#projectLimits(projectId, provider, domain);
       if (own) note(own.key, own.limits, count);
       const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
       for (const { key, limits } of shared) note(key, limits, count / shared.length);
@@ -226,12 +242,14 @@ export class Shaping {
   /** The relays that may carry an email now; without one, what is missing. */
   candidates(labels: readonly string[], provider: string, { projectId, recipient }: Addressed) {
     const free: Candidate[] = [];
-    let shortage: Shortage | undefined;
+    let shortage: (Shortage & { knownMs: number }) | undefined;
     const note = (missing: Shortage | undefined): boolean => {
-      if (missing && missing.waitMs < (shortage?.waitMs ?? Infinity)) shortage = missing;
+      if (missing && missing.waitMs < (shortage?.waitMs ?? Infinity)) {
+        shortage = { ...missing, knownMs: this.#knownMsOf(projectId) };
+      }
       return missing === undefined;
     };
-    const own = this.#projectLimits(projectId, [provider, domainOf(recipient)]);
+    const own = this.#projectLimits(projectId, provider, recipient);
     if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
     for (const label of labels) {
       const warming = this.#warmUpKey(label, provider, projectId);
@@ -270,7 +288,7 @@ export class Shaping {
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
-  hold({ key, limit, waitMs, because }: Shortage, stream: MailStream): Hold {
+  hold({ key, limit, value, waitMs, because, knownMs }: Shortage & { knownMs: number }, stream: MailStream): Hold {
     const warming = partsOfWarmUp(key);
     if (warming) {
       const { source: name, provider } = warming;
@@ -278,13 +296,11 @@ export class Shaping {
       const words = because ?? `Source ${name} warms up, and what it may send to ${provider} today is not known yet`;
       const ms = Math.max(HELD_MS_MIN, stream === 'transactional' ? Math.min(waitMs, WARM_UP_MS) : waitMs);
       const until = new Date(Date.now() + ms).toISOString();
-      return { level: 'provider', reason: 'warm-up', words, provider, ...(relay !== undefined && { relay }), until };
+      const about = { provider, ...(relay !== undefined && { relay }) };
+      return { level: 'provider', reason: 'warm-up', words, ...about, until, knownMs };
     }
     const { subject, provider } = partsOfAllowance(key);
     const source = this.sources.find(({ name }) => name === subject);
-    const value = source
-      ? this.#ruleOf(source.label, provider).limits[limit]
-      : this.#projectLimits(subject.slice(projectSubject('').length), [provider])?.limits[limit];
     const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
     const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
@@ -300,7 +316,13 @@ export class Shaping {
       ...{ level: source ? 'provider' : 'project', reason: 'traffic rule', words, provider },
       ...(source && { relay: source.label }),
       until: new Date(Date.now() + returnsMs - nowMs).toISOString(),
+      knownMs,
     };
+  }
+
+  /** All changes before that are known, as far as they are about the mail of a project. */
+  #knownMsOf(projectId: string): number {
+    return Math.min(this.#knownMs, this.#projects.get(projectId)?.knownMs ?? 0);
   }
 
   /** The name of the source of a relay. */
@@ -329,15 +351,23 @@ export class Shaping {
     return rule;
   }
 
-  /** The limits of a project's own rule for a provider, which may name it by the domain of the recipient. */
-  #projectLimits(projectId: string, names: readonly string[]): { key: string; limits: Limits } | undefined {
-    const rules = this.#projects.get(projectId)?.shaping.rules;
-    const rule = rules?.find((each) => names.includes(each.provider)) ?? rules?.find((each) => each.provider === ANY);
-    if (!rule) return undefined;
-    const limits = Object.fromEntries(RATES.flatMap((rate) => (rule[rate] ? [[rate, rule[rate]]] : [])));
-    return {
-      key: allowanceKey(projectSubject(projectId), rule.provider === ANY ? (names[0] ?? ANY) : rule.provider),
-      limits,
-    };
+  /**
+   * The limits of a project's own rules. Each comes from the most specific rule that has it: one for the domain of the
+   * recipient, which is then a provider of its own, then one for the provider, then one for all.
+   */
+  #projectLimits(projectId: string, provider: string, recipient: string): { key: string; limits: Limits } | undefined {
+    const all = this.#projects.get(projectId)?.shaping?.rules;
+    if (!all) return undefined;
+    const domain = dnsDomainOf(recipient);
+    const rules = [domain, provider, ANY].flatMap((name) => all.find((rule) => rule.provider === name) ?? []);
+    const limits = Object.fromEntries(
+      RATES.flatMap((rate) => {
+        const value = rules.find((rule) => rule[rate] !== undefined)?.[rate];
+        return typeof value === 'number' ? [[rate, value]] : [];
+      }),
+    );
+    if (Object.keys(limits).length === 0) return undefined;
+    const isApart = rules.some((rule) => rule.provider === domain);
+    return { key: allowanceKey(projectSubject(projectId), isApart ? domain : provider), limits };
   }
 }

@@ -70,10 +70,12 @@ async function hostOf(
   const { lookUp, isAllowed, isValidating } = options;
   const [four, six] = await Promise.all([lookUp('A', name), lookUp('AAAA', name)]);
   const answers = [four, six];
-  const found = answers.flatMap((answer) => (answer.kind === 'found' ? answer.records.slice(0, ADDRESSES_MAX) : []));
-  if (found.length === 0) return answers.some(({ kind }) => kind === 'failed') ? 'unanswered' : 'unknown';
-  const addresses = shuffle(found.filter(isAllowed));
-  if (addresses.length === 0) return 'forbidden';
+  const found = answers.map((answer) => (answer.kind === 'found' ? answer.records : []));
+  const addresses = shuffle(found.flatMap((records) => records.filter(isAllowed).slice(0, ADDRESSES_MAX)));
+  if (addresses.length === 0) {
+    if (found.flat().length > 0) return 'forbidden';
+    return answers.some(({ kind }) => kind === 'failed') ? 'unanswered' : 'unknown';
+  }
   // An answer that somebody suppressed proves nothing, so it does not turn the others into unproved ones.
   const isProved = answers.every(({ kind, isAuthentic }) => isAuthentic || kind === 'failed');
   if (!isValidating || !isSecure || !isProved) return { name, preference, addresses };

@@ -138,6 +138,13 @@ describe('the hosts of a domain', () => {
     expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: name });
   });
 
+  it('finds the public address of a host among others', async () => {
+    const domain = fresh();
+    const { address } = await world().host(`mx.${domain}`);
+    world().dns.set(domain, { A: ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', address] });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: domain });
+  });
+
   it('says why a greeting refused us, and tries the message later', async () => {
     const domain = fresh();
     await world().host(domain, { fault: ({ step }) => (step === 'greeting' ? '5xx' : undefined) });

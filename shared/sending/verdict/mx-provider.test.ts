@@ -39,6 +39,9 @@ describe('the provider behind a mail server', () => {
     ['mx1.mail.example.com', 'example.com'],
     ['mx1.example.co.uk', 'example.co.uk'],
     ['mx1.mail.example.de', 'example.de'],
+    ['mx2.abc.de', 'abc.de'],
+    ['mx.wp.pl', 'wp.pl'],
+    ['mx1.example.ne.jp', 'example.ne.jp'],
     ['localhost', 'localhost'],
   ])('of %s is %s', (server, provider) => {
     expect(providerOfServer(server)).toBe(provider);
@@ -58,6 +61,14 @@ describe('the provider of an address', () => {
     expect(await find('ada@googlemail.com')).toBe('gmail.com');
     expect(await find('ada@own.test')).toBe('own.test');
     expect(asked).toEqual([]);
+  });
+
+  it('is the same for each spelling of a domain', async () => {
+    const { find, asked } = createTest({ 'xn--bcher-kva.test': found('mx.example.com') });
+    for (const domain of ['bücher.test', 'BÜCHER.test', 'xn--bcher-kva.test', 'xn--bcher-kva.test.']) {
+      expect(await find(`ada@${domain}`)).toBe('example.com');
+    }
+    expect(asked).toEqual(['xn--bcher-kva.test']);
   });
 
   it('is the domain when it has no mail server, or takes no mail', async () => {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { domainOf } from '../../pure/emails/email-address.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
 import { isProviderGroup, recipientProviderOf } from './recipient-provider.ts';
@@ -32,11 +32,15 @@ const WAIT_MS = 1_000;
 /** After so many look-ups in a row without an answer, mail does not wait for look-ups until one is answered. */
 const UNANSWERED_MAX = 3;
 
+/** Labels below a country that belong to nobody, as in example.co.uk. */
+const SECOND_LEVEL =
+  /^(?:ac|asso|co|com|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|ltd|me|mil|ne|net|nhs|nic|nom|or|org|plc|sch|web)$/;
+
 /** The organization that a server belongs to, by its name: the last two labels, or three as in example.co.uk. */
 function organizationOf(server: string): string {
   const labels = server.split('.');
   const [top = '', second = ''] = labels.toReversed();
-  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join('.');
+  return labels.slice(top.length === 2 && SECOND_LEVEL.test(second) ? -3 : -2).join('.');
 }
 
 /** The provider behind a mail server. */
@@ -78,7 +82,7 @@ export function createProviderFinder(
   }
 
   return async (address) => {
-    const domain = domainOf(address);
+    const domain = dnsDomainOf(address);
     const found = known.get(domain);
     if (found && found.untilMs > performance.now()) return found.provider;
     const provider = recipientProviderOf(domain);

@@ -1,4 +1,4 @@
-import { domainOf } from '../../pure/emails/email-address.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 
 /** Domains with the same mail servers, by the provider's main domain. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -24,9 +24,9 @@ const PROVIDER_OF = new Map(
   Object.entries(GROUPS).flatMap(([provider, domains]) => domains.map((domain) => [domain, provider] as const)),
 );
 
-/** The provider of an address: the group that its domain belongs to, or the domain itself, in lower case. */
+/** The provider of an address: the group that its domain belongs to, or the domain itself, as DNS has it. */
 export function recipientProviderOf(address: string): string {
-  const domain = domainOf(address);
+  const domain = dnsDomainOf(address);
   return PROVIDER_OF.get(domain) ?? domain;
 }
 

@@ -1,0 +1,52 @@
+import { sql, query, type Em, type SqlFragment } from '../../database/sql.ts';
+import type { WaitingReason } from '../../pure/emails/hold.ts';
+import { outboxInsert } from '../../durable/outbox/outbox.ts';
+import type { SourceUse } from '../../sending/ports.ts';
+
+/** What sources, rules and pools hold mail for. A change of one of them may let mail go that waits for another one. */
+export const HELD_REASONS = ['no source', 'traffic rule', 'warm-up'] as const satisfies readonly WaitingReason[];
+
+/** Stands for all projects in the outbox. */
+export const ALL_PROJECTS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Workers that send know by then what is so now, and what they decided before is stored. */
+const KNOWN_SECONDS = 2;
+
+const wakeInsert = (projectId = ALL_PROJECTS): SqlFragment =>
+  outboxInsert('heldMail', projectId, [projectId], { delaySeconds: KNOWN_SECONDS });
+
+/**
+ * Lets mail of a project, or of all, ask again a moment after the caller's transaction, because that may have ended what
+ * holds it. A caller who changes a source sets its `changed_at`: what a worker decides later on what it knew before holds
+ * mail only briefly.
+ */
+export async function wakeHeldMail(tx: Em, projectId?: string): Promise<void> {
+  await query(tx, wakeInsert(projectId));
+}
+
+/** A statement's part that notes which rules a worker has. */
+export function saidRules(rules: SourceUse['rules']): SqlFragment {
+  const { digest, seconds } = rules ?? { digest: null, seconds: 0 };
+  const endsAt = sql`now() + ${seconds}::int * interval '1 second'`;
+  return sql`
+    insert into rules_in_use (digest, ends_at) select ${digest}::text, ${endsAt}
+    where ${digest}::text is not null and not exists (
+      select from rules_in_use
+      where digest = ${digest} and ends_at between ${endsAt} - interval '1 second' and ${endsAt}
+    )
+    on conflict (digest) do update set ends_at = excluded.ends_at`;
+}
+
+/** Lets held mail ask again once no worker has rules any more that others have replaced. */
+export async function forgetOldRules(em: Em): Promise<void> {
+  await query(
+    em,
+    sql`
+      with gone as (
+        delete from rules_in_use r where ends_at < now() and exists (select from rules_in_use n where n.ends_at > r.ends_at)
+        returning digest
+      ),
+      known as (select name from source where exists (select from gone) order by name for no key update),
+      changed as (update source s set changed_at = now() from known k where k.name = s.name)
+      ${wakeInsert()} where exists (select from gone)`,
+  );
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { shapingFileSchema, type ProjectRule } from '../../pure/traffic-rules.ts';
+import { Shaping } from './shaping.ts';
+
+const P = 'project';
+const SOURCE = { name: 's', kind: 'relay', pool: 'default' } as const;
+
+function createShaping(file: object, rules: ProjectRule[] | null = null, mx: Record<string, string> = {}) {
+  const shaping = new Shaping({
+    file: shapingFileSchema.parse({ defaults: 'none', ...file }),
+    relays: [{ label: 's:25', source: SOURCE }],
+    resolver: {
+      mx: async (domain) =>
+        mx[domain] === undefined
+          ? { kind: 'absent', isNameUnknown: false }
+          : { kind: 'found', records: [{ exchange: mx[domain], priority: 10 }] },
+    },
+    ...{ workerId: 'w', now: () => 0 },
+  });
+  shaping.learn(P, { pools: null, rules }, 0);
+  /** What the rules need of an email: the keys of its allowances, and their limits. */
+  const needs = async (recipient: string) => {
+    await shaping.expect(P, 'transactional', [recipient]);
+    return [...shaping.allowances.takeRequests()].map(([key, { limits }]) => [key, limits]);
+  };
+  return { shaping, needs };
+}
+
+describe('the rules of a project', () => {
+  const rules: ProjectRule[] = [
+    { provider: '*', perDay: 100, perHour: 50 },
+    { provider: 'gmail.com', perHour: 20 },
+    { provider: 'acme.test', perSecond: 1, perDay: null },
+  ];
+  const mx = { 'acme.test': 'aspmx.l.google.com', 'beta.test': 'aspmx.l.google.com' };
+
+  it('give each limit by the most specific one that has it, in whatever order they are', async () => {
+    for (const ordered of [rules, rules.toReversed()]) {
+      const wanted = (recipient: string) => createShaping({}, ordered, mx).needs(recipient);
+      expect(await wanted('a@other.test')).toEqual([['project:project other.test', { perDay: 100, perHour: 50 }]]);
+      expect(await wanted('a@beta.test')).toEqual([['project:project gmail.com', { perDay: 100, perHour: 20 }]]);
+      expect(await wanted('a@acme.test')).toEqual([['project:project acme.test', { perSecond: 1, perHour: 20 }]]);
+    }
+  });
+
+  it('say nothing of mail without a limit', async () => {
+    expect(await createShaping({}, [{ provider: 'x.test', perDay: null }]).needs('a@x.test')).toEqual([]);
+  });
+});
+
+describe('an internationalised domain', () => {
+  it.each(['münchen.test', 'MÜNCHEN.test', 'xn--mnchen-3ya.test'])(
+    'is the same in a rule for %s and in each address',
+    async (provider) => {
+      const { needs } = createShaping({ rules: [{ provider, perDay: 5 }] }, [{ provider, perHour: 2 }]);
+      const keys = [
+        ['project:project xn--mnchen-3ya.test', { perHour: 2 }],
+        ['s xn--mnchen-3ya.test', { perDay: 5 }],
+      ];
+      expect(await needs('a@München.test')).toEqual(keys);
+    },
+  );
+
+  it('may not have two rules', () => {
+    const rules = ['münchen.test', 'xn--mnchen-3ya.test'].map((provider) => ({ provider, perDay: 1 }));
+    expect(() => createShaping({ rules })).toThrow('xn--mnchen-3ya.test a second time');
+  });
+});
+
+describe('a hold', () => {
+  it('tells since when it may be wrong: since sources or the project were last looked at', async () => {
+    const { shaping } = createShaping({ rules: [{ provider: 'x.test', perDay: 5 }] });
+    shaping.learn(P, undefined, 70);
+    shaping.note({ drained: new Set(), warming: new Set() }, 50);
+    const shortage = () => shaping.candidates(['s:25'], 'x.test', { projectId: P, recipient: 'a@x.test' }).shortage!;
+    const early = shortage();
+    shaping.note({ drained: new Set(['s']), warming: new Set() }, 90);
+    expect(shaping.hold(early, 'transactional').knownMs).toBe(50);
+    expect(shaping.hold(shortage(), 'transactional').knownMs).toBe(70);
+    expect(shaping.relaysOf(P, 'transactional')).toMatchObject({ reason: 'no source', knownMs: 70 });
+    expect(shaping.relaysOf('unknown', 'transactional')).toMatchObject({ knownMs: 0 });
+  });
+});
