@@ -21,7 +21,19 @@ describe('parseSmtpUrl', () => {
       withUniqueNames(urls.map(parseSmtpUrl)).map(({ source }) => `${source.name} ${source.pool}`);
     expect(named('smtp://a.test:25?pool=bulk', 'smtp://b.test:25')).toEqual(['a.test bulk', 'b.test default']);
     expect(named('smtp://a.test:25', 'smtp://a.test:26')).toEqual(['a.test:25 default', 'a.test:26 default']);
+    const twice = ['smtp://one@a.test:25?pool=x', 'smtp://two@a.test:25?pool=y'];
+    expect(named(...twice)).toEqual(['a.test:25/x x', 'a.test:25/y y']);
+    expect(named(...twice.map((url, index) => `${url}&name=n${index}`))).toEqual(['n0 x', 'n1 y']);
     expect(() => parseSmtpUrl('smtp://u:secret@a.test?pool=a,b')).toThrow(/^pool in an SMTP URL takes/);
+  });
+
+  it('tells the entries of a server in several pools apart, so that mail of a pool goes over no other one', () => {
+    const labels = (...urls: string[]) => withUniqueNames(urls.map(parseSmtpUrl)).map(({ label }) => label);
+    expect(labels('smtp://one@a.test:25?pool=x', 'smtp://two@a.test:25?pool=y')).toEqual([
+      'a.test:25/x',
+      'a.test:25/y',
+    ]);
+    expect(labels('smtp://one@a.test:25', 'smtp://two@a.test:25')).toEqual(['a.test:25', 'a.test:25']);
   });
 
   it('knows the default ports and IPv6', () => {

@@ -143,13 +143,22 @@ export function poolOf(query: URLSearchParams): string {
   return pool;
 }
 
-/** Servers whose names are not their own are named by host and port, so that each name means one source. */
+/**
+ * Servers whose names are not their own are named by host and port, so that each name means one source. The entries of a
+ * server in several pools are servers of their own, so that mail of a pool goes over no other one.
+ */
 export function withUniqueNames<Server extends Pick<SmtpServerOptions, 'label' | 'source'>>(
   servers: readonly Server[],
 ): Server[] {
-  return servers.map((server) => {
-    const { label, source } = server;
-    const isOwn = servers.every((each) => each.source.name !== source.name || each.label === label);
+  return servers.map((entry) => {
+    const { pool } = entry.source;
+    const isApart = servers.some((each) => each.label === entry.label && each.source.pool !== pool);
+    const label = isApart ? `${entry.label}/${pool}` : entry.label;
+    const server = { ...entry, label };
+    const { source } = server;
+    const isOwn = servers.every(
+      (each) => each.source.name !== source.name || (each.label === entry.label && each.source.pool === pool),
+    );
     return isOwn ? server : { ...server, source: { ...source, name: label } };
   });
 }
