@@ -61,6 +61,11 @@ describe('an internationalised domain', () => {
     },
   );
 
+  it('may have marks beside its letters', async () => {
+    const { needs } = createShaping({ rules: [{ provider: 'उदाहरण.भारत', perDay: 5 }] });
+    expect(await needs('a@xn--p1b6ci4b4b3a.xn--h2brj9c')).toEqual([['s xn--p1b6ci4b4b3a.xn--h2brj9c', { perDay: 5 }]]);
+  });
+
   it('may not have two rules', () => {
     const rules = ['münchen.test', 'xn--mnchen-3ya.test'].map((provider) => ({ provider, perDay: 1 }));
     expect(() => createShaping({ rules })).toThrow('xn--mnchen-3ya.test a second time');
