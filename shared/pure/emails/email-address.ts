@@ -41,8 +41,7 @@ export function domainOf(address: string): string {
  */
 export function dnsDomainOf(address: string): string {
   const domain = domainOf(address).replace(/\.$/, '');
-  const isInternational = /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) && !/^[\w.-]*$/.test(domain);
-  return isInternational && URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : domain;
+  return /^[\w.-]*$/.test(domain) ? domain : (asciiDomainOf(domain) ?? domain);
 }
 
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
