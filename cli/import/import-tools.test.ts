@@ -255,12 +255,12 @@ it('SendGrid is imported from its files, and its suppressions from its API', asy
     await fileOf('bounces.csv', 'status,reason,email,created\n5.1.1,"550, no such\nuser",bounce@x.test,1600000000\n'),
     await fileOf('blocks.csv', 'status,reason,email,created\n4.2.1,busy,ada@x.test,1600000000\n'),
     await fileOf('spam_reports.csv', 'email,ip,created\nspam@x.test,1.2.3.4,1600000000\n'),
-    await fileOf('global_unsubscribes.csv', 'email,created\nleft@x.test,1600000000\n'),
+    await fileOf('global_unsubscribes.csv', 'email,created\nleft@x.test,1600000000\nbounce@x.test,1600000001\n'),
     await fileOf('group_unsubscribes.csv', 'email,group_name,created\nweekly@x.test,Weekly news,1600000000\n'),
   ];
   const { result, state } = await importTwice(owner, 'ada@x.test', 'sendgrid', ...files);
   expect(result).toMatchObject({ createdCount: 5, createdTopics: ['weekly-news'] });
-  expect(result.leftCounts).toEqual({ bounced: 1, complained: 1, unsubscribed: 1 });
+  expect(result.leftCounts).toEqual({ bounced: 1, complained: 1, unsubscribed: 2 });
   expect(state).toMatchObject({
     'ada@x.test': { data: { firstName: 'Ada', PLAN: 'pro' }, suppressed: null },
     'bounce@x.test': {

@@ -70,6 +70,13 @@ const UPSERTED = {
   changed: texts,
 };
 
+/** Who is suppressed because of what another tool knows. */
+const SUPPRESSED_FOR: Partial<Record<LeftElsewhere['because'], SuppressionReason>> = {
+  bounced: 'HARD_BOUNCE',
+  complained: 'COMPLAINT',
+  blocked: 'MANUAL',
+};
+
 /**
  * Merges rows with the same address. A later row takes precedence in each field that it has, and in its subscription.
  */
@@ -90,7 +97,8 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
     hasLeft: later.hasLeft ?? earlier.hasLeft,
     topics: { ...earlier.topics, ...later.topics },
     trackingAllowed: later.trackingAllowed ?? earlier.trackingAllowed,
-    left: later.left ?? earlier.left,
+    // Who is suppressed stays so, whatever else is known of them.
+    left: earlier.left && SUPPRESSED_FOR[earlier.left.because] ? earlier.left : (later.left ?? earlier.left),
     restored: later.restored ?? earlier.restored,
     removed: [...(earlier.removed ?? []), ...(later.removed ?? [])],
     data: mergeData(without(earlier.data, later.removed), later.data),
@@ -325,13 +333,6 @@ async function chooseImported(
   if (suppressed.length > 0) await suppressAddresses(em, projectId, suppressed);
   return changed;
 }
-
-/** Who is suppressed because of what another tool knows. */
-const SUPPRESSED_FOR: Partial<Record<LeftElsewhere['because'], SuppressionReason>> = {
-  bounced: 'HARD_BOUNCE',
-  complained: 'COMPLAINT',
-  blocked: 'MANUAL',
-};
 
 /**
  * Checks the contacts that this transaction has created with the address of an erased contact. If the erasure was after
