@@ -1,5 +1,4 @@
 import MiniSearch from 'minisearch';
-import { yieldNow } from '../../../shared/platform/yielding.ts';
 import { INDEX_OPTIONS } from '../assets/search-terms.js';
 import type { Operation } from '../reference/operations.ts';
 import { headingsOf, lex } from './markdown.ts';
@@ -78,8 +77,14 @@ export async function createIndex(
     index.add(section);
     await yieldIfDue();
   }
-  // Each of these takes as long as a turn may.
-  const plain = index.toJSON();
-  await yieldNow();
-  return JSON.stringify(plain);
+  // All terms at once would take longer than a turn may, so `toJSON` gets an index without them.
+  const { _index: terms } = index as unknown as { _index: Iterable<[string, Map<number, Map<number, number>>]> };
+  const texts: string[] = [];
+  for (const [term, fields] of terms) {
+    const found = Array.from(fields, ([field, counts]) => [field, Object.fromEntries(counts)] as const);
+    texts.push(JSON.stringify([term, Object.fromEntries(found)]));
+    await yieldIfDue();
+  }
+  const rest = JSON.stringify(Object.assign(new MiniSearch(INDEX_OPTIONS), index, { _index: [] }));
+  return rest.replace('"index":[]', () => `"index":[${texts.join()}]`);
 }

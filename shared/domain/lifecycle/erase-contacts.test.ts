@@ -211,8 +211,9 @@ it('erasing is done in parts, and searches again until the transactions that wer
   const makeDue = () =>
     query(em(), sql`update erased_contact set due_at = now() - interval '1 second' where contact_id = ${contactId}`);
   await makeDue();
+  const askedAt = Date.now();
   expect(await eraseNext(em(), projectId)).toMatchObject({ contacts: 1, rows: 0 });
-  expect(await findNextErasure(em(), projectId)).toBeGreaterThan(1_000);
+  expect(Number(await findNextErasure(em(), projectId)) + Date.now() - askedAt).toBeGreaterThan(1_000);
   await open.commit();
   await makeDue();
   expect(await eraseNext(em(), projectId)).toMatchObject({ contacts: 1, rows: 1 });
