@@ -5,14 +5,16 @@ import { createTestNamespace, type TestNamespace } from '../tests/support/tempor
 let temporal: TestNamespace;
 beforeAll(async () => {
   temporal = await createTestNamespace();
-  // The commands read these variables from the process, as Temporal's own tools do.
-  process.env['TEMPORAL_ADDRESS'] = temporal.connectionOptions.address;
-  process.env['TEMPORAL_NAMESPACE'] = temporal.namespace;
 });
 afterAll(() => temporal.close());
 
 const deploy = (environment: NodeJS.ProcessEnv, ...args: string[]) =>
-  runCommand(['deploy', ...args], { DATABASE_URL: 'postgres://127.0.0.1:1/none', ...environment });
+  runCommand(['deploy', ...args], {
+    DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    TEMPORAL_ADDRESS: temporal.connectionOptions.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    ...environment,
+  });
 
 const named = { WORKER_DEPLOYMENT: 'everpost' };
 

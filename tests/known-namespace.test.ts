@@ -88,9 +88,9 @@ describe('a database and two Temporal namespaces', () => {
         expectRefusal(process.output().trim());
       }
       for (const place of [other, { ...other, namespace: 'not-there' }]) {
-        const { exitCode, output } = await run(place, 'temporal', 'setup');
+        const { exitCode, error } = await run(place, 'temporal', 'setup');
         expect(exitCode).toBe(1);
-        expectRefusal(output);
+        expectRefusal(error.trim());
         expect((await run(place, 'reconcile', '--now')).exitCode).toBe(1);
       }
       const describing = own.client.workflowService.describeNamespace({ namespace: 'not-there' });
@@ -143,8 +143,8 @@ it(
     const ids = [campaignWorkflowId(body.data.id), executionWorkflowId(execution.id)];
     for (const id of ids) await eventually(async () => (await statusIn(own, id)) === 'RUNNING', PATIENCE_MS);
 
-    const { output } = await run(other, 'temporal', 'adopt');
-    expect(JSON.parse(output).restarted).toMatchObject({ campaign: 1, execution: 1 });
+    const { out } = await run(other, 'temporal', 'adopt');
+    expect(JSON.parse(out).restarted).toMatchObject({ campaign: 1, execution: 1 });
     expect(await old.exited).toBe(1);
     expect(old.output()).toContain('run `everpost temporal adopt`');
 
@@ -155,12 +155,12 @@ it(
     // A workflow runs a moment before its row leaves the outbox, and reconciliation leaves out what has a row there.
     await eventually(async () => (await query(app.em(), sql`select from outbox`)).length === 0, PATIENCE_MS);
     for (const id of ids) await other.client.workflow.getHandle(id).terminate('lost');
-    const report = JSON.parse((await run(other, 'reconcile', '--now')).output);
+    const report = JSON.parse((await run(other, 'reconcile', '--now')).out);
     // A worker looks for campaigns by itself, every half minute, and may have found this one first.
     expect(report.restarted).toContain(executionWorkflowId(execution.id));
     expect(ids).toEqual(expect.arrayContaining(report.restarted));
     for (const id of ids) await eventually(async () => (await statusIn(other, id)) === 'RUNNING', PATIENCE_MS);
-    expect(JSON.parse((await run(other, 'reconcile', '--now')).output).restartedCount).toBe(0);
+    expect(JSON.parse((await run(other, 'reconcile', '--now')).out).restartedCount).toBe(0);
   },
   4 * PATIENCE_MS,
 );

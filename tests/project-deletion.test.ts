@@ -153,7 +153,7 @@ describe('everpost project delete', () => {
     expect((await queryOne(stack.em(), sql`select use from warm_up`))?.use).toEqual({
       ...{ used: { [other.project.id]: 2, deleted: 7 }, waits: { [other.project.id]: [6, 1] }, lentMs: 7 },
     });
-    expect(JSON.parse(ended.output)).toEqual({ id: owner.project.id, name: 'Test', rows: expect.any(Number) });
+    expect(JSON.parse(ended.out)).toEqual({ id: owner.project.id, name: 'Test', rows: expect.any(Number) });
     expect(await tablesWith(owner.project.id)).toEqual([]);
     expect(await orphans()).toEqual({ steps: 0, attachments: 0, traces: 0, counts: 0 });
     await eventually(async () => (await running(owner)) === 0);
@@ -183,12 +183,12 @@ describe('everpost project delete', () => {
   ])('changes nothing when %s', async (_what, options, message) => {
     const { project, api } = await stack.createProject();
     const ended = await command('project', 'delete', project.id, ...options);
-    expect([ended.exitCode, ended.output]).toEqual([1, expect.stringMatching(message)]);
+    expect([ended.exitCode, ended.error]).toEqual([1, expect.stringMatching(message)]);
     expect((await api('GET', '/contacts')).status).toBe(200);
   });
 
   it('says that the project does not exist', async () => {
-    expect((await command('project', 'delete', uuidV7(), '--yes', 'Test')).output).toMatch(/^Project not found/);
+    expect((await command('project', 'delete', uuidV7(), '--yes', 'Test')).error).toMatch(/^Project not found/);
   });
 });
 
@@ -205,7 +205,7 @@ describe('everpost queue', () => {
           pause: { sinceMs: 0, untilMs: 0, step: 0, reason: '421 slow down' },
         })}::jsonb)`,
     );
-    const read = async (...args: string[]) => JSON.parse((await command('queue', ...args, '--json')).output);
+    const read = async (...args: string[]) => JSON.parse((await command('queue', ...args, '--json')).out);
     const { waiting, relays } = await read('--project', owner.project.id);
     expect(waiting).toContainEqual({
       ...{ projectId: owner.project.id, project: 'Test', kind: 'email', rows: 1, reason: null },
@@ -218,7 +218,7 @@ describe('everpost queue', () => {
       },
     ]);
     expect((await read('--project', other.project.id)).waiting).toEqual([]);
-    expect((await command('queue')).output).toMatch(/^PROJECT +WHAT +ROWS +OLDEST +WHY\n[^]*gmail\.com +paused/);
+    expect((await command('queue')).out).toMatch(/^PROJECT +WHAT +ROWS +OLDEST +WHY\n[^]*gmail\.com +paused/);
     await query(stack.em(), sql`delete from provider_health`);
   });
 });

@@ -25,10 +25,6 @@ let stack: TestStack;
 let dns: DnsServer;
 let home: string;
 
-function useTemporal(address = '', namespace = ''): void {
-  Object.assign(process.env, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
-}
-
 /** Lets the test domain of a project be verified, with these records found. */
 async function verify(projectId: string, found: string): Promise<void> {
   const domain = await trustDomain(stack.em(), projectId, 'example.com');
@@ -50,7 +46,6 @@ afterAll(async () => {
   await Promise.all([stack.stop(), dns.close()]);
 });
 beforeEach(() => {
-  useTemporal(stack.temporal.connectionOptions.address, stack.temporal.namespace);
   dns.set(INBOUND_DOMAIN, { MX: [[10, 'mx.everpost.test']], TXT: ['v=spf1 ip4:192.0.2.1 ~all'] });
   dns.set('mx.everpost.test', { A: ['192.0.2.1'] });
 });
@@ -72,6 +67,8 @@ async function examine(overrides: NodeJS.ProcessEnv = {}): Promise<Report> {
     DNS_SERVERS: dns.address,
     INBOUND_DOMAIN,
     DATABASE_POOL_SIZE: '5',
+    TEMPORAL_ADDRESS: stack.temporal.connectionOptions.address,
+    TEMPORAL_NAMESPACE: stack.temporal.namespace,
     ...overrides,
   });
   return { exitCode, checks: (JSON.parse(out) as { checks: Finding[] }).checks, text: out + error };
@@ -175,10 +172,10 @@ describe('the check of the database', () => {
 
 describe('the check of Temporal', () => {
   it('fails without its namespace, and where nothing answers', async () => {
-    useTemporal(stack.temporal.connectionOptions.address, 'nowhere');
-    expect(faultsOf(await examine())).toEqual(['fail Temporal: there is no namespace nowhere']);
-    useTemporal('127.0.0.1:9', 'default');
-    expect(faultsOf(await examine())).toEqual([
+    expect(faultsOf(await examine({ TEMPORAL_NAMESPACE: 'nowhere' }))).toEqual([
+      'fail Temporal: there is no namespace nowhere',
+    ]);
+    expect(faultsOf(await examine({ TEMPORAL_ADDRESS: '127.0.0.1:9', TEMPORAL_NAMESPACE: 'default' }))).toEqual([
       expect.stringContaining('fail Temporal: 127.0.0.1:9 does not answer as it should'),
     ]);
   });

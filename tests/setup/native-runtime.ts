@@ -37,7 +37,12 @@ registerHooks({
 });
 
 // Jest itself may be ended by a signal. A process of test files would go on with its tests.
-process.once('disconnect', () => process.exit(1));
+const endWithJest = () => process.exit(1);
+process.once('disconnect', endWithJest);
+// Jest lets a process go by removing its listener. This one would keep it.
+process.on('removeListener', (event) => {
+  if (event === 'message') process.off('disconnect', endWithJest);
+});
 
 /**
  * Runs test files as Node runs the product. Jest's own runtime loads every module again for each file, which took more

@@ -4,8 +4,6 @@ export interface CliResult {
   exitCode: number;
   out: string;
   error: string;
-  /** Both, without white space around them. */
-  output: string;
 }
 
 /** Runs an operator command in this process, with these environment variables. */
@@ -16,5 +14,5 @@ export async function runCommand(args: string[], environment: NodeJS.ProcessEnv)
     writeOut: (text) => (out += text),
     writeError: (text) => (error += text),
   });
-  return { exitCode, out, error, output: (out + error).trim() };
+  return { exitCode, out, error };
 }
