@@ -123,8 +123,8 @@ const FOUND = {
 /**
  * Stores a group of messages in one statement, after another one that only reads. So a contact that exists is not
  * changed, and no transaction is open between them.
- * @returns undefined when nothing was stored: a message may have to be refused, the group has many octets, an address has
- *   another spelling, or a contact or a key has changed between the two statements
+ * @returns undefined when nothing was stored: a message may have to be refused or has no Message-ID, the group has many
+ *   octets, an address has another spelling, or a contact or a key has changed between the two statements
  */
 async function storeAtOnce(
   em: Em,
@@ -133,6 +133,8 @@ async function storeAtOnce(
 ): Promise<Outcome[] | undefined> {
   const projectId = inputs[0]?.projectId ?? '';
   const addresses = inputs.flatMap(({ recipients }) => recipients);
+  // Its repetition after a lost connection would be stored too: PostgreSQL may end a statement that nobody waits for.
+  if (inputs.some(({ key }) => key === undefined)) return undefined;
   if (inputs.reduce((sum, { octets }) => sum + octets, 0) > OCTETS_MAX) return undefined;
   if (addresses.some((address) => formerSpelling(address) !== undefined)) return undefined;
   const prepared = await Promise.all(inputs.map((input) => attempt(() => readySubmission(input, links, ttlHours))));
