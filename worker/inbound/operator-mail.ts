@@ -151,7 +151,7 @@ export function createOperatorMail(options: OperatorMailOptions) {
      * Forwards a message unchanged, with a few header fields added in front.
      * @returns undefined once a mail server has accepted it; else the reply to give, so that the sender keeps the message
      */
-    async forward(raw: Buffer, { from, client }: InboundEnvelope): Promise<SmtpRefusal | undefined> {
+    forward: async (raw: Buffer, { from, client }: InboundEnvelope): Promise<SmtpRefusal | undefined> => {
       if (raw.length > MESSAGE_BYTES_MAX) return TOO_LARGE;
       const message = readEntity(raw.toString('latin1'));
       if (isLoop(message, from)) return LOOP;

@@ -10,7 +10,7 @@ export function createProcessMetrics(options: { withNode: boolean }) {
     /** Calls `update` before each scrape. If it throws, the other figures are still answered. */
     beforeAnswer: (update: () => Promise<void> | void) => void updates.push(update),
     /** All figures in the text format of Prometheus. */
-    async text(): Promise<string> {
+    text: async (): Promise<string> => {
       await Promise.allSettled(updates.map(async (update) => update()));
       return registry.metrics();
     },
