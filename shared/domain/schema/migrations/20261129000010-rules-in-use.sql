@@ -9,5 +9,5 @@ create table rules_in_use (
   ends_at timestamptz(3) not null default now()
 );
 
--- Those of the workers of earlier versions.
-insert into rules_in_use (digest) values ('');
+-- Those of the workers of earlier versions, where any have run.
+insert into rules_in_use (digest) select '' where exists (select from source);
