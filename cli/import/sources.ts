@@ -18,6 +18,7 @@ import {
   type MovedList,
 } from '../../shared/pure/moving/moved.ts';
 import type { Tool } from '../../shared/pure/moving/tools.ts';
+import { TOPIC_KEY_LENGTH_MAX } from '../../shared/pure/topics.ts';
 import { readZip } from './zip.ts';
 
 /** A file that is read, whole or from an archive. */
@@ -86,15 +87,13 @@ export function contactParts(
   return isJson ? movedParts(jsonLines(file)) : readImportParts(csvRecords(file.read()), mappings);
 }
 
-const KEY_LENGTH_MAX = 63;
-
 /** The key of the topic that a list becomes. A name that is not written in Latin letters adds a hash of itself. */
 export function topicKey(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const words = plain.match(/[a-z0-9]+/g) ?? [];
   const isWhole = words.length > 0 && words.join('') === plain.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const end = isWhole ? '' : `-${hash('sha256', name.trim()).slice(0, 8)}`;
-  const start = (words.join('-') || 'list').slice(0, KEY_LENGTH_MAX - end.length);
+  const start = (words.join('-') || 'list').slice(0, TOPIC_KEY_LENGTH_MAX - end.length);
   return `${start.replace(/-$/, '')}${end}`;
 }
 

@@ -15,12 +15,12 @@ export const VISIBILITIES = ['public', 'private'] as const;
 /** The form of a topic's key. */
 export const TOPIC_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-const KEY_LENGTH_MAX = 63;
+export const TOPIC_KEY_LENGTH_MAX = 63;
 
 /** Choices of a contact by the keys of topics. null takes a choice back. */
 export const topicChoicesSchema = atMost(
   LIMITS.topicsPerProject,
-  z.record(z.string().max(KEY_LENGTH_MAX), z.boolean().nullable()),
+  z.record(z.string().max(TOPIC_KEY_LENGTH_MAX), z.boolean().nullable()),
 ).meta({
   description: 'Topics to join (true) or leave (false), by their keys; null returns to the default of the topic',
   examples: [{ news: true, offers: false }],

@@ -139,6 +139,7 @@ async function storeAtOnce(
   if (addresses.some((address) => formerSpelling(address) !== undefined)) return undefined;
   const prepared = await Promise.all(inputs.map((input) => attempt(() => readySubmission(input, links, ttlHours))));
   const ready = prepared.filter(isReady);
+  if (ready.length < inputs.length) return undefined;
   const wanted = ready.flatMap((each) => each.wanted ?? []);
   const senders = [...new Set(inputs.map(({ message }) => nameOfDomain(message.from.address)))];
   const [found] = await queryPrepared(
@@ -152,7 +153,7 @@ async function storeAtOnce(
           select id, email from contact where project_id = ${projectId} and email = a limit 1) c) as contacts`,
     FOUND,
   );
-  if (ready.length < inputs.length || !found || found.known > 0) return undefined;
+  if (!found || found.known > 0) return undefined;
   if ((found.senders?.length ?? 0) < senders.length) return undefined;
   const existing = found.contacts ?? [];
   const known = new Set(existing.map(({ email }) => email));

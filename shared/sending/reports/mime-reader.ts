@@ -45,7 +45,10 @@ function findBody(octets: string): { headerEnd: number; bodyStart: number } {
   return isCrlf ? { headerEnd: crlf, bodyStart: crlf + 3 } : { headerEnd: lf, bodyStart: lf + 2 };
 }
 
-/** Reads a message or a part, given as one character per octet (latin1). */
+/**
+ * Reads the header fields of a message or a part (RFC 5322, RFC 2045, RFC 2046), given as one character per octet (latin1).
+ * It accepts any octets, never throws, and its time is proportional to their number.
+ */
 export function readEntity(octets: string) {
   const { headerEnd, bodyStart } = findBody(octets);
   const fields = readFields(octets.slice(0, Math.min(headerEnd, HEADER_LENGTH_MAX)));
