@@ -1,20 +1,20 @@
-/** The pause between two checks. */
-const PAUSE_MS = 50;
-/** In a long wait, expensive checks come less often, because they take CPU time from the work that they wait for. */
-const LONG_WAIT_MS = 1_000;
-const LONG_PAUSE_MS_MAX = 250;
+/** Expensive checks come less often, because they take CPU time from the work that they wait for. */
 const PAUSE_PER_CHECK = 20;
+/** The shortest and the longest pause between two checks. */
+const SHORT_WAIT = [5, 50] as const;
+const LONG_WAIT = [50, 250] as const;
+const LONG_WAIT_MS = 1_000;
 
 function pauseAfter(checkMs: number, waitedMs: number): number {
-  if (waitedMs < LONG_WAIT_MS) return PAUSE_MS;
-  return Math.min(Math.max(PAUSE_MS, checkMs * PAUSE_PER_CHECK), LONG_PAUSE_MS_MAX);
+  const [least, most] = waitedMs < LONG_WAIT_MS ? SHORT_WAIT : LONG_WAIT;
+  return Math.min(Math.max(least, checkMs * PAUSE_PER_CHECK), most);
 }
 
 /**
  * Repeats `check`, also after it has thrown, until it returns something. Throws after `timeoutMs`, with the last error
  * as cause.
  */
-export async function eventually<T>(check: () => Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T | undefined | false>, timeoutMs = 30_000): Promise<T> {
   const startedAt = performance.now();
   for (;;) {
     const checkedAt = performance.now();

@@ -45,7 +45,7 @@ export interface SmtpSink {
   connectionCount(): number;
   /** Connections open now. */
   openConnectionCount(): number;
-  /** Resolves with the messages once there are `count`; rejects after `timeoutMs` (default 5,000). */
+  /** Resolves with the messages once there are `count`; rejects after `timeoutMs` (default 15,000). */
   waitForMessages(count: number, timeoutMs?: number): Promise<ReceivedMessage[]>;
   replyTo(address: string, reply: ScriptedReply): void;
   dropOn(address: string, drop: ScriptedDrop): void;
@@ -63,7 +63,7 @@ export interface SmtpSink {
 }
 
 const HOST = '127.0.0.1';
-const WAIT_MS = 5_000;
+const WAIT_MS = 15_000;
 
 /** The connections to the server, each by its port on the side of the client. */
 interface Connections {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createSharedParts } from '../../api/app.ts';
 import { createAuthenticatorOrm } from '../../api/http/authenticator.ts';
@@ -6,7 +5,6 @@ import { startSubmission, type Submission, type SubmissionDeps } from '../../api
 import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import type { TestApi } from './api.ts';
-import { eventually } from './eventually.ts';
 
 /** Everything of a listener that its tests change. */
 export interface TestSubmissionOptions extends Pick<SubmissionDeps, 'bounds' | 'wrongKeyMs'> {
@@ -56,16 +54,24 @@ export async function openClient(port: number, from = '127.0.0.1'): Promise<RawC
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   let said = '';
   let isOver = false;
-  socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')));
-  socket.on('error', () => undefined).on('close', () => (isOver = true));
-  await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  let heard: () => void = () => undefined;
+  const more = () => new Promise<void>((resolve) => (heard = resolve));
+  socket.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+    heard();
+  });
+  socket.on('error', () => undefined).on('close', () => {
+    isOver = true;
+    heard();
+  });
+  await more();
   return {
     socket,
     said: () => said,
     async ask(line) {
       const before = said.length;
       socket.write(`${line}\r\n`);
-      await eventually(() => Promise.resolve(REPLY.test(said.slice(before)) || isOver));
+      while (!REPLY.test(said.slice(before)) && !isOver) await more();
       return said.slice(before).trim();
     },
     write: (octets) => void socket.write(octets),
