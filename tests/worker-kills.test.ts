@@ -26,8 +26,8 @@ function startWorker(): void {
     'worker',
     world.config,
     world.temporal,
-    // The loads keep connections waiting for locks.
-    { WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, DATABASE_POOL_SIZE: '20' },
+    // The loads keep connections waiting for locks. Workflows run in their thread, as users run them.
+    { WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, DATABASE_POOL_SIZE: '20', TEMPORAL_DEBUG: undefined },
     ['--import', LOOP_WATCH],
   );
 }

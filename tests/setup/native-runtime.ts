@@ -1,4 +1,4 @@
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type * as jestRuntime from 'jest-runtime';
 
@@ -75,5 +75,7 @@ export default class NativeRuntime extends JestRuntime {
 
   override async unstable_importModule(from: string): Promise<void> {
     await import(`${pathToFileURL(from).href}?run=${++filesRun}`);
+    // The processes that tests start load the same modules. Those that are killed do not write what they have compiled.
+    if (filesRun === 1) flushCompileCache();
   }
 }

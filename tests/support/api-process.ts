@@ -19,6 +19,7 @@ export async function createApiProcess(
   config: Config,
   temporal: Pick<TestNamespace, 'connectionOptions' | 'namespace'>,
   nodeArguments: string[] = [],
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<ApiProcess> {
   const port = await findFreePort(0);
   let running: EverpostProcess | undefined;
@@ -30,7 +31,7 @@ export async function createApiProcess(
     url: `http://127.0.0.1:${port}`,
     start() {
       if (running) throw new Error('the API has been started already');
-      const environment = { HOST: '127.0.0.1', PORT: String(port) };
+      const environment = { HOST: '127.0.0.1', PORT: String(port), ...variables };
       running = startEverpostProcess('api', config, temporal, environment, nodeArguments);
     },
     async kill() {

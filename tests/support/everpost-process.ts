@@ -33,7 +33,11 @@ export interface LoopReport {
   rssBytes: number;
 }
 
-/** Starts a process on the database, namespace and SMTP server of a test. `environment` overrides their variables. */
+/**
+ * Starts a process on the database, namespace and SMTP server of a test. `environment` overrides its variables. To take
+ * less CPU to start, it has no docs, unless `DOCS` is `true`, and its workflows run in the main thread instead of one of
+ * their own, unless `TEMPORAL_DEBUG` is undefined.
+ */
 export function startEverpostProcess(
   name: 'api' | 'worker',
   config: Config,
@@ -64,6 +68,8 @@ export function startEverpostProcess(
       DNS_SERVERS: config.DNS_SERVERS.join(','),
       WEBHOOK_ALLOWED_NETWORKS: config.WEBHOOK_ALLOWED_NETWORKS.join(','),
       LOG_LEVEL: 'error',
+      DOCS: 'false',
+      TEMPORAL_DEBUG: '1',
       ...environment,
     },
   });

@@ -33,7 +33,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
   const [database, temporal] = await Promise.all([createTestDatabase(), createTestNamespace()]);
   const config = testConfig({ DATABASE_URL: database.url, API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...overrides });
   const nodeArguments = [`--max-old-space-size=${HEAP_MEGABYTES}`, '--import', LOOP_WATCH];
-  const api = await createApiProcess(config, temporal, nodeArguments);
+  const api = await createApiProcess(config, temporal, nodeArguments, { DOCS: 'true' });
   api.start();
   await eventually(async () => (await fetch(`${api.url}/ready`)).ok, START_MS_MAX).catch(async (error: unknown) => {
     // A process that stays would keep Jest from ending.
