@@ -41,21 +41,20 @@ const origins = new Map<string, Origin | undefined>();
 
 const camelCase = (name: string) => name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-async function originOf(client: pg.Client, { tableID, columnID }: pg.FieldDef): Promise<Origin | undefined> {
-  const keyOf = (column: number) => `${client.database} ${tableID} ${column}`;
-  if (tableID !== 0 && !origins.has(keyOf(columnID))) {
-    const { rows } = (await driverQuery.call(
-      client,
-      `select relname as table, attname as column, attnum as no, not attnotnull as "isNullable" from pg_attribute join pg_class c on c.oid = attrelid
-       where attrelid = ${tableID} and relnamespace = 'public'::regnamespace`,
-    )) as pg.QueryResult<{ table: string; column: string; no: number; isNullable: boolean }>;
-    origins.set(keyOf(columnID), undefined);
-    for (const { table, column, no, isNullable } of rows) {
-      if (!(camelCase(table) in tables)) continue;
-      origins.set(keyOf(no), { name: `${camelCase(table)}.${camelCase(column)}`, isNullable });
-    }
+const keyOf = (table: number, column: number) => `${table} ${column}`;
+
+/** Learns the columns of a table. No other table of the server has its id; that of a clone has the same columns. */
+async function learn(client: pg.Client, { tableID, columnID }: pg.FieldDef): Promise<void> {
+  const { rows } = (await driverQuery.call(
+    client,
+    `select relname as table, attname as column, attnum as no, not attnotnull as "isNullable" from pg_attribute join pg_class c on c.oid = attrelid
+     where attrelid = ${tableID} and relnamespace = 'public'::regnamespace`,
+  )) as pg.QueryResult<{ table: string; column: string; no: number; isNullable: boolean }>;
+  origins.set(keyOf(tableID, columnID), undefined);
+  for (const { table, column, no, isNullable } of rows) {
+    if (!(camelCase(table) in tables)) continue;
+    origins.set(keyOf(tableID, no), { name: `${camelCase(table)}.${camelCase(column)}`, isNullable });
   }
-  return origins.get(keyOf(columnID));
 }
 
 async function remember(client: pg.Client, result: unknown): Promise<unknown> {
@@ -63,13 +62,17 @@ async function remember(client: pg.Client, result: unknown): Promise<unknown> {
   if (!rows || !fields) return result;
   const known = new Map<string, Field>();
   for (const field of fields) {
-    known.set(field.name, { typeId: field.dataTypeID, origin: await originOf(client, field) });
+    const key = keyOf(field.tableID, field.columnID);
+    if (field.tableID !== 0 && !origins.has(key)) await learn(client, field);
+    known.set(field.name, { typeId: field.dataTypeID, origin: origins.get(key) });
   }
   fieldsOf.set(rows, known);
   return result;
 }
 
-function faultOf(of: Column<unknown> | undefined, field: Field | undefined, values: unknown[]): string | undefined {
+type Row = Record<string, unknown>;
+
+function faultOf(of: Column<unknown> | undefined, field: Field | undefined, name: string, rows: readonly Row[]) {
   if (!of) return 'is returned, but not in the shape';
   if (!field) return 'is in the shape, but not returned';
   if (!TYPE_IDS[of.kind].includes(field.typeId)) return `has the type ${field.typeId}, which is not ${of.kind}`;
@@ -79,18 +82,17 @@ function faultOf(of: Column<unknown> | undefined, field: Field | undefined, valu
   if (!isKnown && (of.origin ?? (of.kind === 'json' || (origin.isNullable && !of.isNullable)))) {
     return `is tables.${origin.name}`;
   }
-  if (!of.isNullable && values.includes(null)) return 'is null';
+  if (!of.isNullable && rows.some((row) => row[name] === null)) return 'is null';
   const known = of.values;
-  const other = known && values.find((value) => typeof value === 'string' && !known.includes(value));
-  return other === undefined ? undefined : `is ${JSON.stringify(other)}, which is not in its list`;
+  const other = known && rows.find(({ [name]: value }) => typeof value === 'string' && !known.includes(value));
+  return other && `is ${JSON.stringify(other[name])}, which is not in its list`;
 }
 
 function checkRows(rows: readonly object[], shape: Shape): void {
   const fields = fieldsOf.get(rows);
   if (!fields) throw new TypeError('The driver told nothing of the columns of a result.');
   for (const name of new Set([...Object.keys(shape), ...fields.keys()])) {
-    const values = rows.map((row) => (row as Record<string, unknown>)[name]);
-    const fault = faultOf(shape[name], fields.get(name), values);
+    const fault = faultOf(shape[name], fields.get(name), name, rows as readonly Row[]);
     if (fault) throw new TypeError(`The column ${name} of a statement ${fault}.`);
   }
 }
