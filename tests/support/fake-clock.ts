@@ -49,7 +49,8 @@ export function useFakeClock(): FakeClock {
       const until = now + ms;
       for (;;) {
         await settled();
-        const [next] = [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+        let next: Timer | undefined;
+        for (const timer of timers) if (timer.at <= until && timer.at < (next?.at ?? Infinity)) next = timer;
         if (!next) break;
         timers.delete(next);
         now = Math.max(now, next.at);

@@ -23,13 +23,15 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
   const position = { day: dayOf(nowMs), step: 0, reason: null, setback: null, movedOn: null };
   let warming: WarmingSource = { source: SOURCE, provider: PROVIDER, position, steps };
   let use = NO_USE;
-  const sent: { day: string; projectId: string }[] = [];
+  /** What was sent, by day and by day and project. */
+  const sent = new Map<string, number>();
+  const on = (day: string, projectId = ''): number => sent.get(day + projectId) ?? 0;
   const words = new Set<string>();
 
   function lend(projectId: string, request: Parameters<typeof lendDay>[3]) {
     const today = dayOf(nowMs);
     if (warming.position.day < today) {
-      const offered = sent.filter(({ day }) => day === warming.position.day).length;
+      const offered = on(warming.position.day);
       const results: DayResults = { offered, accepted: offered, complaints: 0, hard: 0, against: 0 };
       warming = { ...warming, position: positionOn(today, warming.position, steps, results) };
       use = nextDayUse(use, today);
@@ -58,7 +60,7 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
       }
       if (shortage) return false;
       allowances.take(key);
-      sent.push({ day: dayOf(nowMs), projectId });
+      for (const key of ['', projectId]) sent.set(dayOf(nowMs) + key, on(dayOf(nowMs), key) + 1);
       allowances.done(key);
       return true;
     }
@@ -69,11 +71,9 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
   });
 
   return {
-    ...{ workers, words, sent, warming: () => warming },
+    ...{ workers, words, on, warming: () => warming },
     now: () => nowMs,
     pass: (ms: number) => void (nowMs += ms),
-    on: (day: string, projectId?: string) =>
-      sent.filter((each) => each.day === day && (projectId ?? each.projectId) === each.projectId).length,
   };
 }
 
