@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import axe from 'axe-core';
 import { v7 as uuidV7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/database/sql.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { accessibilityFaults, startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
 import { bounceWords, fillConsole, HOSTILE, pagesOf, type ConsoleWorld } from './support/console-world.ts';
 
@@ -17,11 +16,11 @@ const WIDTHS = { phone: 390, desk: 1_440 };
 /** Axe looks at some forty pages. */
 const AXE_MS = 300_000;
 
-/** The violations that axe-core finds, and whether the page is wider than its window. */
-const OBJECTIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => [
-  ...violations.map(({ id, nodes }) => id + ' ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' ')),
-  ...(document.documentElement.scrollWidth > innerWidth ? ['too wide'] : []),
-])`;
+/** What axe-core finds, and whether the page is wider than its window. */
+async function objections(): Promise<string[]> {
+  const isTooWide = await browser.page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  return [...(await accessibilityFaults(browser.page)), ...(isTooWide ? ['too wide'] : [])];
+}
 
 let app: TestApi;
 let browser: TestBrowser;
@@ -212,11 +211,10 @@ it('a project without email is told once, with a request that works', async () =
   const fresh = await app.createProject();
   await operator.enter(app.url, fresh.keys.secretKey);
   expect((await operator.says('No email in 30 days')).match(/No email/g)).toHaveLength(1);
-  await browser.page.evaluate(axe.source);
-  expect(await browser.page.evaluate(OBJECTIONS)).toEqual([]);
+  expect(await objections()).toEqual([]);
   await operator.go('#/deliverability');
   await operator.says('No provider has answered yet');
-  expect(await browser.page.evaluate(OBJECTIONS)).toEqual([]);
+  expect(await objections()).toEqual([]);
   await operator.go('#/emails');
   await operator.says('No email yet');
   const request = await browser.page.waitForSelector('.empty pre');
@@ -274,20 +272,16 @@ describe('every page', () => {
     async (_name, width, scheme) => {
       await browser.page.setViewport({ width, height: 900 });
       await browser.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-      const objections: string[] = [];
       await browser.page.goto(`${app.url}/console`);
       await operator.says('Where do I find a key?');
-      await browser.page.evaluate(axe.source);
-      objections.push(...((await browser.page.evaluate(OBJECTIONS)) as string[]));
+      const found = [...(await objections())];
       await enter();
-      await browser.page.evaluate(axe.source);
       for (const [place = '', wanted = ''] of pages()) {
         await operator.go(`#/${place}`);
         await operator.says(wanted);
-        for (const objection of (await browser.page.evaluate(OBJECTIONS)) as string[])
-          objections.push(`${place}: ${objection}`);
+        found.push(...(await objections()).map((objection) => `${place}: ${objection}`));
       }
-      expect(objections).toEqual([]);
+      expect(found).toEqual([]);
     },
     AXE_MS,
   );

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import axe from 'axe-core';
 import { sql } from '../shared/database/sql.ts';
 import { createTopic } from '../shared/domain/topics/topics.ts';
 import { LANGUAGES, textsOf } from '../shared/pure/languages/languages.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { createFormTokens } from '../api/subscribe/form-token.ts';
 import { startTestApi, type TestApi, type TestProject } from './support/api.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { accessibilityFaults, startBrowser, type TestBrowser } from './support/browser.ts';
 import { advance, confirm, confirmPathOf, optInsOf, postForm, subjectsTo, subscribe } from './support/opt-ins.ts';
 import { query } from './support/rows.ts';
 
@@ -49,9 +48,7 @@ const shownAgo = (ms: number, projectId = brand.project.id) =>
 async function expectNoFaults(url: string): Promise<void> {
   const { page } = browser;
   await page.goto(url);
-  await page.evaluate(axe.source);
-  const found = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
-  expect([url, found]).toEqual([url, []]);
+  expect([url, await accessibilityFaults(page)]).toEqual([url, []]);
 }
 
 describe('the hosted form', () => {

@@ -1,4 +1,3 @@
-import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
@@ -9,7 +8,7 @@ import { textsOf } from '../../shared/pure/languages/languages.ts';
 import { query } from '../../tests/support/rows.ts';
 import { createLinkSigner } from '../../shared/sending/compose/links.ts';
 import { createTestProject, startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
-import { startBrowser, type TestBrowser } from '../../tests/support/browser.ts';
+import { accessibilityFaults, startBrowser, type TestBrowser } from '../../tests/support/browser.ts';
 
 let app: TestApi;
 let browser: TestBrowser;
@@ -161,8 +160,7 @@ describe('an email in a browser', () => {
     expect(await page.evaluate('document.compatMode')).toBe(mode);
     expect(await page.evaluate('document.querySelectorAll("main, h1").length')).toBe(2);
     if (body.includes('class')) expect(await page.evaluate('document.body.className')).toBe('b');
-    await page.evaluate(axe.source);
-    expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('without a subject has the name of the project, and its language', async () => {
@@ -264,8 +262,7 @@ describe('the archive', () => {
     );
     expect(await page.$eval('h1', (title) => title.textContent)).toBe(texts.title);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    await page.evaluate(axe.source);
-    expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.$eval('main a', (link) => (link as unknown as { href: string }).href)).toBe(
       `${linkTo(project)}/${id}`,
     );

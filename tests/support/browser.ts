@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import bundledChromium from '@sparticuz/chromium';
+import axe from 'axe-core';
 import { launch, type Browser, type Page } from 'puppeteer-core';
 
 /** A headless Chromium with one page, as large as a phone. */
@@ -54,4 +55,12 @@ export async function startBrowser(): Promise<TestBrowser> {
   });
   page.on('pageerror', (error) => void complaints.push(String(error)));
   return { page, complaints, close: () => browser.close() };
+}
+
+/** What axe-core finds wrong in a page, each with the element. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // Not a script of the page: its policy would refuse it.
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
+  return (await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 200))))`)) as string[];
 }
