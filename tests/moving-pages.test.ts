@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
-import { projectRoot } from '../shared/platform/paths.ts';
+import { runCommand } from './support/cli.ts';
 import { readExamples } from './support/docs-examples.ts';
 import { startListmonk, startPlunk, startResend, startSendGrid, writeExports } from './support/fake-services.ts';
 import { startTestStack, type TestStack } from './support/stack.ts';
@@ -22,13 +27,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Stands for npm: the services answer here, and the project is one of several. */
-const NPM = (urls: Record<string, string[]>, projectId: string) => `#!${process.execPath}
-    const urls = ${JSON.stringify(urls)};
-    const args = process.argv.slice(6).flatMap((word) => urls[word] ?? word);
-    const main = ${JSON.stringify(path.join(projectRoot, 'cli/main.ts'))};
-    process.argv = [process.execPath, main, ...args, '--project', '${projectId}'];
-    import(main);`;
+/** Stands for npm: it hands the key and the arguments of the command to this process, each on a line. */
+const NPM = `#!/bin/sh
+shift 4
+printf '%s\\n' "$EVERPOST_IMPORT_KEY" "$@" | curl -sS --fail-with-body --data-binary @- "$COMMANDS"
+`;
+
+/** Runs the commands of a page. The services answer here, the project is one of several, and files are in `place`. */
+async function startCommands(urls: Record<string, string[]>, projectId: string, place: string): Promise<Server> {
+  const here = (word: string) => (existsSync(path.join(place, word)) ? path.join(place, word) : word);
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [key = '', command = '', tool = '', ...words] = (await text(request)).trimEnd().split('\n');
+    const args = [command, tool, ...words.flatMap((word) => urls[word] ?? here(word)), '--project', projectId];
+    const environment = { DATABASE_URL: stack.database.url, ...(key && { EVERPOST_IMPORT_KEY: key }) };
+    const { exitCode, out, error } = await runCommand(args, environment);
+    response.writeHead(exitCode === 0 ? 200 : 500).end(exitCode === 0 ? out.replaceAll(`${place}/`, '') : error);
+  }
+  const server = createServer((request, response) => void answer(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
 
 describe('the page "moving from"', () => {
   it.each(['plunk', 'listmonk', 'mailchimp', 'resend', 'sendgrid'])(
@@ -52,9 +70,10 @@ describe('the page "moving from"', () => {
       };
       const place = await mkdtemp(path.join(folder, `${tool}-`));
       await writeExports(place);
-      await writeFile(path.join(place, 'npm'), NPM(urls, owner.project.id), { mode: 0o755 });
+      await writeFile(path.join(place, 'npm'), NPM, { mode: 0o755 });
+      const server = await startCommands(urls, owner.project.id, place);
       const env = {
-        ...{ DATABASE_URL: stack.database.url, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+        COMMANDS: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         PATH: `${place}${path.delimiter}${process.env['PATH'] ?? ''}`,
       };
       const commands = examples.filter(({ code }) => !code.startsWith('export '));
@@ -66,6 +85,7 @@ describe('the page "moving from"', () => {
         for (const line of answer?.text.split('\n') ?? []) expect(lines).toContain(line.trim());
       }
       for (const service of services) await service.stop();
+      server.close();
       for (const path of ['/contacts', '/templates'])
         expect((await owner.api('GET', path)).body.total).toBeGreaterThan(0);
     },

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCommand } from './support/cli.ts';
 import { testEnvironment } from './support/environment.ts';
 import { startEverpostProcess } from './support/everpost-process.ts';
-import { runCommand, runNode, type Ended } from './support/run-node.ts';
+import { runNode, type Ended } from './support/run-node.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const NOBODY = '127.0.0.1:9';
@@ -123,6 +124,13 @@ describe('an operator command', () => {
       /not-set-up is not found\. Run `everpost temporal setup` first\.$/,
     ],
   ])('ends with a sentence when %s', async (_what, args, environment, sentence) => {
-    expectSentence(await runCommand(args, environment()), sentence);
+    const { exitCode, out, error } = await runCommand(args, environment());
+    expectSentence({ exitCode, output: `${out}${error}`.trim() }, sentence);
+  });
+
+  it('ends with a sentence as a process, too', async () => {
+    const args = ['--disable-warning=ExperimentalWarning', 'cli/main.ts', 'project', 'list'];
+    const ended = await runNode(args, { DATABASE_URL: changed((url) => (url.password = 'wrong')) });
+    expectSentence(ended, /the user postgres is not let in\. Check user and password/);
   });
 });

@@ -23,11 +23,6 @@ export function runNode(args: string[], environment: NodeJS.ProcessEnv = {}): Pr
   });
 }
 
-/** Runs an operator command as a process of its own, so that it reads `TEMPORAL_*` from its environment. */
-export function runCommand(args: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
-  return runNode(['--disable-warning=ExperimentalWarning', 'cli/main.ts', ...args], environment);
-}
-
 /** A command that runs as a process of its own, and can be killed. */
 export interface StartedCommand {
   kill: () => void;
