@@ -355,19 +355,4 @@ describe('long chains', () => {
     expect(last.runId).toBe(execution.temporalRunId);
     expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
   });
-
-  it('of webhooks continue as new as well, and call each webhook once', async () => {
-    const length = 300;
-    const configs = Array.from({ length }, () => ({ url: hook.url }));
-    const id = await createChain(machine, 'longest', 'WEBHOOK', configs);
-    const { executionId } = await enter(id, 'longest');
-    await machine.finish(executionId);
-    const last = await machine.environment.client.workflow.getHandle(`execution/${executionId}`).describe();
-    const execution = await executionOf(machine, id, executionId);
-    expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', length + 1]);
-    expect(new Set(hook.calls.map((call) => call.headers['webhook-id'])).size).toBe(length);
-    expect(hook.calls).toHaveLength(length);
-    expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
-    expect(last.historyLength).toBeLessThan(1_500);
-  });
 });

@@ -8,7 +8,7 @@ const REFUSED = 'eve@three.test';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { DELIVERY_PAUSE_SECONDS: 0.5 } });
+  stack = await startTestStack({ config: { DELIVERY_RETRY_SECONDS: [0.5], DELIVERY_PAUSE_SECONDS: 0.5 } });
   for (const email of RECIPIENTS) await stack.api('POST', '/contacts', { body: { email, subscribed: true } });
 });
 afterAll(() => stack.stop());

@@ -34,18 +34,21 @@ describe.each(table)('%s', (_name, definition) => {
   const call = (key: string | null, headers: Record<string, string> = {}) =>
     app.api(definition.method, pathOf(definition), { key, headers, ...(definition.method !== 'get' && { body: {} }) });
 
-  it.each<[string, () => ReturnType<typeof call>]>([
+  // How a key is read does not depend on the endpoint.
+  const isFirst = endpoints.find((each) => keyKindOf(each) === right) === definition;
+  const requests: [string, () => ReturnType<typeof call>][] = [
     ['no key', () => call(null)],
+    ['an unknown key', () => call(`${PREFIXES[right]}${UNKNOWN_KEY}`)],
+    ['the other kind of key', () => call(wrong)],
     ['an empty header', () => call(null, { authorization: '' })],
     ['a scheme without a key', () => call(null, { authorization: 'Bearer' })],
     ['another scheme', () => call(null, { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` })],
     ['a bare key', () => call(null, { authorization: app.keys.secretKey })],
-    ['an unknown key', () => call(`${PREFIXES[right]}${UNKNOWN_KEY}`)],
     ['a cut key', () => call(right === 'secret' ? app.keys.secretKey.slice(0, -1) : app.keys.publicKey.slice(0, -1))],
     ['the stored digest as key', () => call(`${PREFIXES[right]}${app.project.secretKeyHash}`)],
-    ['the other kind of key', () => call(wrong)],
     ['an unknown key of the other kind', () => call(`${PREFIXES[wrong]}${UNKNOWN_KEY}`)],
-  ])('refuses %s', async (_case, request) => {
+  ];
+  it.each(requests.slice(0, isFirst ? requests.length : 3))('refuses %s', async (_case, request) => {
     const reply = await request();
     expect(reply.status).toBe(401);
     expect(reply.headers.get('cache-control')).toBe('no-store');
