@@ -60,10 +60,12 @@ export async function openClient(port: number, from = '127.0.0.1'): Promise<RawC
     said += chunk.toString('latin1');
     heard();
   });
-  socket.on('error', () => undefined).on('close', () => {
-    isOver = true;
-    heard();
-  });
+  socket
+    .on('error', () => undefined)
+    .on('close', () => {
+      isOver = true;
+      heard();
+    });
   await more();
   return {
     socket,
