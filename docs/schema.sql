@@ -321,7 +321,6 @@ create table contact (
 );
 CREATE INDEX contact_by_creation ON contact USING btree (project_id, created_at, id);
 CREATE INDEX contact_by_id ON contact USING btree (project_id, id);
-CREATE INDEX contact_by_part ON contact USING gin (everpost_parts(project_id, email));
 CREATE TRIGGER contact_data_limit BEFORE INSERT OR UPDATE OF data ON contact FOR EACH ROW WHEN ((pg_column_size(new.data) > 4000)) EXECUTE FUNCTION everpost_check_contact_data();
 CREATE TRIGGER contact_former_address AFTER UPDATE OF email ON contact FOR EACH ROW WHEN ((old.email <> new.email)) EXECUTE FUNCTION everpost_note_former_address();
 

@@ -32,27 +32,22 @@ export interface ContactPage {
 
 /** The newest contacts among whose names a text is looked for. */
 const NAMES_SEARCHED = 200_000;
-/** Shorter texts are in no piece of the index `contact_by_part`. */
-const PART_LENGTH_MIN = 3;
 const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', data ->> 'lastName'))`;
 
 /**
- * The condition that a contact has a text in its address, or, among the newest contacts, in its name.
+ * The condition that a contact of a project has a text in its address, or, among the newest contacts, in its name.
+ * Addresses are read one after another: 0.15 seconds for a million. An index of their parts would make a new contact
+ * cost twice as much.
  * @param text of any case
  */
 export function hasPart(projectId: string, text: string): SqlFragment {
   const part = text.toLowerCase();
   const pattern = likePattern(part);
-  const byIndex =
-    part.length < PART_LENGTH_MIN
-      ? sql`true`
-      : sql`everpost_parts(project_id, email) @> everpost_parts(${projectId}::uuid, ${part}::text)`;
-  const ofAddress = sql`select id from contact where project_id = ${projectId} and ${byIndex} and email like ${pattern}`;
   const ofNewest = sql`
     select id from (
       select id, data from contact where project_id = ${projectId} order by created_at desc limit ${NAMES_SEARCHED}
     ) newest where ${NAME} like ${pattern}`;
-  return part.includes('@') ? sql`id in (${ofAddress})` : sql`id in (${ofAddress} union ${ofNewest})`;
+  return part.includes('@') ? sql`email like ${pattern}` : sql`(email like ${pattern} or id in (${ofNewest}))`;
 }
 
 function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {

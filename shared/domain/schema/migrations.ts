@@ -7,6 +7,7 @@ import { FasterPartsMigration } from './migrations/20261128000004-submission.ts'
 import { BrandMigration } from './migrations/20261128000006-brand.ts';
 import { EmailUpdatesMigration } from './migrations/20261128000009-email-updates.ts';
 import { WarmUpSetbackMigration } from './migrations/20261128000020-warm-up-setback.ts';
+import { NoPartsOfAddressesMigration } from './migrations/20261129000011-no-parts-of-addresses.ts';
 
 export interface SchemaMigration {
   name: string;
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   { name: '20261128000020-warm-up-setback', class: WarmUpSetbackMigration },
   // The rules that workers have, so that mail is not held by those of workers that are gone.
   fromFile('20261129000010-rules-in-use'),
+  { name: '20261129000011-no-parts-of-addresses', class: NoPartsOfAddressesMigration },
 ];
