@@ -1,5 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { readDeliverability, type DeliverabilityQuery } from '../shared/domain/emails/deliverability.ts';
+import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
+import { createProviderFinder } from '../shared/sending/verdict/mx-provider.ts';
 import { percentOf } from '../shared/pure/deliverability.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -35,10 +37,11 @@ function textOf({ results }: Awaited<ReturnType<typeof readDeliverability>>): st
 export function addDeliverabilityCommand(program: Command, context: CliContext): void {
   addCommand(program, 'deliverability', 'Show what providers make of our mail: deferred, refused, complaints', 'reads')
     .option('--days <number>', 'the latest days in UTC, with today', parseDays, DAYS_DEFAULT)
-    .option('--provider <name>', 'one provider only')
+    .option('--provider <name>', 'one provider only, also by a domain of its people')
     .option('--source <name>', 'one source only')
     .action(async (asked: DeliverabilityQuery, command: Command) => {
-      const answer = await context.withDatabase((em) => readDeliverability(em, asked));
+      const providerOf = createProviderFinder(createDnsResolver({ servers: context.dnsServers() }), () => false);
+      const answer = await context.withDatabase((em) => readDeliverability(em, asked, providerOf));
       context.answer(command, answer, textOf(answer));
     });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readDeliverability, type DeliverabilityResult } from '../../shared/domain/emails/deliverability.ts';
+import { createProviderFinder } from '../../shared/sending/verdict/mx-provider.ts';
 import { SIGN_RULES, type DayNumbers } from '../../shared/pure/deliverability.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { percent } from '../http/percent.ts';
@@ -22,7 +23,10 @@ const deliverabilityQuery = z.object({
     .describe('How many days in UTC, with today'),
   provider: name
     .pipe(z.string().toLowerCase().optional())
-    .meta({ description: 'One provider only', examples: ['gmail.com'] }),
+    .meta({
+      description: 'One provider only, also by a domain of its people, such as hotmail.com for outlook.com',
+      examples: ['gmail.com'],
+    }),
   source: name.describe('One source only, by its name'),
 });
 
@@ -126,8 +130,9 @@ const deliverability = endpoint('getDeliverability', 'GET /deliverability', {
   replies: {
     200: { description: 'The results', schema: deliverabilitySchema },
   },
-  async handle({ em, project, query }) {
-    const { results, ...range } = await readDeliverability(em, query, project.id);
+  async handle({ em, project, query, deps }) {
+    const providerOf = createProviderFinder(deps.resolver, () => false);
+    const { results, ...range } = await readDeliverability(em, query, providerOf, project.id);
     return ok({ ...range, results: results.map(resultView) });
   },
 });

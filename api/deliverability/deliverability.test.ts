@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '../../shared/database/sql.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
+import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { runCommand } from '../../tests/support/cli.ts';
 import { query } from '../../tests/support/rows.ts';
 
 let app: TestApi;
+let dns: DnsServer;
 beforeAll(async () => {
-  app = await startTestApi();
+  dns = await createDnsServer();
+  dns.set('firm.test', { MX: [[10, 'firm-test.olc.protection.outlook.com']] });
+  app = await startTestApi({ config: { DNS_SERVERS: [dns.address] } });
   await addDays('mx1', 'outlook.com', [0, 1, 2], {
     offered: 100,
     accepted: 88,
@@ -17,7 +21,10 @@ beforeAll(async () => {
   await addDays('mx1', 'outlook.com', [3], { offered: 100, accepted: 100, delivery_ms: 50_000 });
   await addDays('mx2', 'gmail.com', [0, 40], { offered: 1_000, accepted: 990, refused_mailbox: 10, complaints: 1 });
 });
-afterAll(() => app.stop());
+afterAll(async () => {
+  await app.stop();
+  await dns.close();
+});
 
 const TODAY = sql`(now() at time zone 'UTC')::date`;
 const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
@@ -79,6 +86,22 @@ describe('GET /deliverability of the only project', () => {
     expect((await read('?source=mx3')).body.results).toEqual([]);
   });
 
+  it.each(['hotmail.com', 'Live.DE', 'firm.test'])('finds the provider of %s, as the command does', async (domain) => {
+    const { body } = await read(`?days=30&provider=${domain}`);
+    expect(body.results).toMatchObject([{ provider: 'outlook.com', totals: { offered: 400 } }]);
+    const environment = { DATABASE_URL: app.database.url, DNS_SERVERS: dns.address };
+    const { out } = await runCommand(['deliverability', '--provider', domain, '--json'], environment);
+    expect(JSON.parse(out).results).toMatchObject([{ provider: 'outlook.com' }]);
+    expect((await read('?provider=nobody.test')).body.results).toEqual([]);
+  });
+
+  it('prefers what was counted under the name itself', async () => {
+    await addDays('mx4', 'firm.test', [0], { offered: 7, accepted: 7 });
+    const { results } = (await read('?provider=firm.test')).body;
+    expect(results).toMatchObject([{ source: 'mx4', provider: 'firm.test', totals: { offered: 7 } }]);
+    await query(app.em(), sql`delete from source_day where source = 'mx4'`);
+  });
+
   it.each(['days=0', 'days=91', 'days=1.5', 'days=soon', 'provider=', `source=${'x'.repeat(256)}`])(
     'refuses ?%s and names the parameter',
     async (search) => {
@@ -127,6 +150,7 @@ describe('GET /deliverability of one of several projects', () => {
         values (${one.project.id}, 'gmail.com', ${TODAY}, 500, 5), (${two.project.id}, 'yahoo.com', ${TODAY}, 70, 0)`,
     );
     const { body } = await one.api('GET', '/deliverability');
+    expect((await one.api('GET', '/deliverability?provider=googlemail.com')).body.results).toEqual(body.results);
     expect(body.isOfProject).toBe(true);
     expect(body.results).toHaveLength(1);
     expect(body.results[0]).toMatchObject({

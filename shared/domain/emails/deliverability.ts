@@ -2,6 +2,8 @@ import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { ANSWER_NUMBERS, signsOfDays, type DayNumbers, type Sign } from '../../pure/deliverability.ts';
 import { consequenceOf } from '../../pure/warm-up.ts';
 import { dnsDomainOf } from '../../pure/emails/email-address.ts';
+import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
+import type { ProviderFinder } from '../../sending/verdict/mx-provider.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { query, sql, type Em } from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
@@ -26,6 +28,7 @@ export interface DeliverabilityQuery {
   /** The latest days, with today. */
   days: number;
   source?: string | undefined;
+  /** A provider, or a domain of its people. */
   provider?: string | undefined;
 }
 
@@ -39,11 +42,13 @@ function totalsOf(days: readonly DayNumbers[]): DayNumbers {
 /**
  * What providers made of our mail, those with the most emails first. The numbers of a source are of all projects: a
  * project sees them when it is alone in the installation, else what was counted of its own mail.
+ * @param providerOf finds the provider of a domain
  * @param projectId undefined for the operator
  */
 export async function readDeliverability(
   em: Em,
   asked: DeliverabilityQuery,
+  providerOf: ProviderFinder,
   projectId?: string,
 ): Promise<{ from: string; to: string; isOfProject: boolean; results: DeliverabilityResult[] }> {
   const [from, to] = [dayBefore(asked.days - 1), dayBefore(0)];
@@ -51,11 +56,15 @@ export async function readDeliverability(
     projectId === undefined ? [] : await query(em, sql`select 1 as one from project limit 2`, { one: number });
   const isOfProject = projectId !== undefined && projects.length > 1;
   // Streaks may have begun before the days that are asked for.
-  const provider = asked.provider && dnsDomainOf(asked.provider);
-  const filter = { ...asked, provider, from: dayBefore(LIMITS.deliverabilityDays - 1), to };
-  const rows: DayOfSource[] = isOfProject
-    ? await listProjectDays(em, projectId, filter)
-    : await listSourceDays(em, filter);
+  const filter = { ...asked, from: dayBefore(LIMITS.deliverabilityDays - 1), to };
+  // Mail to a domain is counted under the domain's name, or that of its provider, as far as that was known.
+  const ways: ProviderFinder[] = [dnsDomainOf, recipientProviderOf, providerOf];
+  let rows: DayOfSource[] = [];
+  for (const nameOf of asked.provider === undefined ? ways.slice(0, 1) : ways) {
+    const named = { ...filter, provider: asked.provider && (await nameOf(asked.provider)) };
+    rows = isOfProject ? await listProjectDays(em, projectId, named) : await listSourceDays(em, named);
+    if (rows.length > 0) break;
+  }
   const warmUps = isOfProject ? [] : await listWarmUps(em, asked.source === undefined ? undefined : [asked.source]);
   const groups = Map.groupBy(rows, ({ source, provider }) => JSON.stringify([source, provider]));
   const sources = new Set(rows.map(({ source }) => source));
