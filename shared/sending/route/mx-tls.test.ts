@@ -21,6 +21,14 @@ describe('TLS', () => {
     expect(secured).toHaveLength(1);
   });
 
+  it('is used with an expired certificate where nothing requires a valid one, and reported as a success', async () => {
+    const domain = fresh();
+    await world().host(domain, { certificate: world().authority.issue(domain, [-9, -2]) });
+    world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect(noted).toEqual([`${domain} success`]);
+  });
+
   it('is left out where its handshake fails and nothing requires it, from then on at once', async () => {
     const domain = fresh();
     const host = await world().host(domain, { tls: true, certificate: { key: '', cert: '' } });
@@ -121,15 +129,25 @@ describe('TLS', () => {
       },
     );
 
-    it('checks name and dates behind a record for an authority', async () => {
-      for (const certificate of [world().authority.issue('wrong.test'), undefined]) {
-        const [domain, name] = [fresh(), fresh()];
-        await world().host(name, { certificate: certificate ?? world().authority.issue(name, [-9, -2]) });
-        world().domain(domain, name);
-        world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(world().authority, 2, 0)] });
-        for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
-        expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ enhancedCode: '4.7.5' });
-      }
+    it.each<[string, readonly [number, number] | undefined, 2 | 3, string]>([
+      ['for an authority refuses another name', undefined, 2, 'certificate-host-mismatch'],
+      ['for an authority refuses an expired certificate', [-9, -2], 2, 'certificate-expired'],
+      ['for an authority refuses a certificate of tomorrow', [1, 3], 2, 'certificate-expired'],
+      ['for the key of the server takes an expired certificate', [-9, -2], 3, 'success'],
+    ])('a record %s', async (_name, days, usage, type) => {
+      const [domain, name] = [fresh(), fresh()];
+      const { authority, dns } = world();
+      const certificate = days ? authority.issue(name, days) : authority.issue('wrong.test');
+      await world().host(name, { certificate });
+      world().domain(domain, name);
+      dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+      dns.set(`_${world().port}._tcp.${name}`, {
+        TLSA: [usage === 2 ? tlsaFor(authority, 2, 0) : tlsaFor(certificate, 3)],
+      });
+      for (const each of [domain, name]) dns.behave(each, { isAuthentic: true });
+      const outcome = await send(poolOf({ isValidating: true }), `a@${domain}`);
+      expect(outcome).toMatchObject(type === 'success' ? { kind: 'accepted' } : { enhancedCode: '4.7.5' });
+      expect(noted).toEqual([`${domain} ${type}`]);
     });
 
     it('requires TLS, and no certificate, with records that cannot be used', async () => {
