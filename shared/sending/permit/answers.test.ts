@@ -103,3 +103,11 @@ it('the numbers of a source are bounded: providers beyond the first share one ro
   const of = (name: string) => answers.find(({ provider }) => provider === name)?.answers;
   expect([of(OTHER), of('mimecast.com'), of('p0.test')]).toEqual([{ offered: 50 }, { offered: 1 }, { offered: 2 }]);
 });
+
+it('numbers of emails are stored each second while they are few, and gathered for ten when each would be a row', () => {
+  const counts = new EmailCounts(0);
+  for (let n = 0; n < 1_000; n++) counts.add('relay', 'project', `p${n % 200}.test`);
+  expect([counts.isDue(500), counts.isDue(1_000)]).toEqual([false, true]);
+  counts.add('relay', 'project', 'one-more.test');
+  expect([counts.isDue(1_000), counts.isDue(10_000)]).toEqual([false, true]);
+});

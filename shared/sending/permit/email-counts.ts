@@ -24,6 +24,8 @@ export class EmailCounts {
   readonly #numbers = new Map<string, Map<string, Map<string, number>>>();
   readonly #answers = new Map<string, Map<string, Answers>>();
   readonly #sinceMs: number;
+  /** How many numbers of emails there are. */
+  #size = 0;
 
   constructor(nowMs: number) {
     this.#sinceMs = nowMs;
@@ -32,7 +34,7 @@ export class EmailCounts {
   /** Whether the numbers are to be stored. */
   isDue(nowMs: number): boolean {
     const ageMs = nowMs - this.#sinceMs;
-    return ageMs >= GATHERED_MS || (ageMs >= EVERY_MS && this.sent().length <= COUNTS_AT_ONCE);
+    return ageMs >= GATHERED_MS || (ageMs >= EVERY_MS && this.#size <= COUNTS_AT_ONCE);
   }
 
   add(relay: string, projectId: string, provider: string, count = 1): void {
@@ -40,7 +42,9 @@ export class EmailCounts {
     this.#numbers.set(relay, projects);
     const providers = projects.get(projectId) ?? new Map<string, number>();
     projects.set(projectId, providers);
-    providers.set(provider, (providers.get(provider) ?? 0) + count);
+    const before = providers.get(provider);
+    if (before === undefined) this.#size += 1;
+    providers.set(provider, (before ?? 0) + count);
   }
 
   /** Adds what a provider made of an email of a source. */
@@ -58,7 +62,7 @@ export class EmailCounts {
 
   /** Adds as many numbers as memory allows. */
   addAll(others: EmailCounts): void {
-    let left = COUNTS_MAX - this.sent().length;
+    let left = COUNTS_MAX - this.#size;
     for (const [relay, projects] of others.#numbers) {
       for (const [projectId, providers] of projects) {
         for (const [provider, count] of providers) if (left-- > 0) this.add(relay, projectId, provider, count);
