@@ -21,12 +21,10 @@ const deliverabilityQuery = z.object({
     .max(LIMITS.deliverabilityDays)
     .default(DAYS_DEFAULT)
     .describe('How many days in UTC, with today'),
-  provider: name
-    .pipe(z.string().toLowerCase().optional())
-    .meta({
-      description: 'One provider only, also by a domain of its people, such as hotmail.com for outlook.com',
-      examples: ['gmail.com'],
-    }),
+  provider: name.pipe(z.string().toLowerCase().optional()).meta({
+    description: 'One provider only, also by a domain of its people, such as hotmail.com for outlook.com',
+    examples: ['gmail.com'],
+  }),
   source: name.describe('One source only, by its name'),
 });
 

@@ -10578,7 +10578,7 @@ export interface operations {
             query?: {
                 /** @description How many days in UTC, with today */
                 days?: number;
-                /** @description One provider only */
+                /** @description One provider only, also by a domain of its people, such as hotmail.com for outlook.com */
                 provider?: string;
                 /** @description One source only, by its name */
                 source?: string;
