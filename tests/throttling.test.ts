@@ -9,6 +9,7 @@ import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const THROTTLED_CAMPAIGNS = 20;
 const RECIPIENTS = 400;
+const CODES = 30;
 /** Far shorter than a slot that is blocked for minutes, far longer than a busy machine needs. */
 const SOON_MS = 10_000;
 
@@ -97,4 +98,36 @@ describe('a campaign of a throttled project', () => {
     // The activities of a campaign: beginning, audience, one page, deferred email, end.
     expect(historyLength).toBeLessThan(45);
   }, 120_000);
+});
+
+describe('mail that waits for the speed of its project', () => {
+  it.each([0, 100])(
+    'goes at the new speed when that is set to %i a second',
+    async (emailsPerSecond) => {
+      const sending = await startCampaign(1, RECIPIENTS);
+      const { project, domain } = sending;
+      const { id } = project.project;
+      await eventually(async () => sentOf(sending) > 0, 60_000);
+      // As much is booked as by some thousand emails.
+      const booked = sql`now() + interval '1 hour'`;
+      const farAway = sql`update project_permit set next_free_at = ${booked}, urgent_free_at = ${booked} where project_id = ${id}`;
+      await query(stack.em(), farAway);
+      const to = Array.from({ length: CODES }, (_, n) => `code-${n}@${domain}`);
+      for (const address of to) {
+        const body = { to: address, from: 'hello@example.com', subject: 'S', body: 'B' };
+        expect((await project.api('POST', '/v1/send', { body })).status).toBe(200);
+      }
+      const held = sql`
+      select from project_permit where project_id = ${id} and not exists (select from outbox where project_id = ${id})
+        and (holds -> 'transactional' ->> 'until')::timestamptz > now() + interval '50 minutes'
+        and (holds -> 'campaign' ->> 'until')::timestamptz > now() + interval '50 minutes'`;
+      await eventually(async () => (await query(stack.em(), held)).length === 1, 60_000);
+      await updateProject(stack.em(), id, { emailsPerSecond });
+      await eventually(async () => sentOf(sending) === RECIPIENTS + CODES, 90_000);
+      await eventually(async () => (await statusOf(sending)) === 'SENT', 60_000);
+      const counts = [...stack.sink.recipientCounts()].filter(([address]) => address.endsWith(`@${domain}`));
+      expect(counts.filter(([, count]) => count !== 1)).toEqual([]);
+    },
+    240_000,
+  );
 });

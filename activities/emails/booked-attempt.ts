@@ -17,6 +17,8 @@ export type Turn = ReturnType<typeof turnsOf>;
 
 /** For a shorter wait the slot is kept. */
 const SHORT_WAIT_MS = 1_000;
+/** Pages of campaigns look again after this time, because the rate may be another one. Other emails are redelivered then. */
+const PAGE_WAIT_MS = 30_000;
 
 /** The sending speed of the project that is booked for the next attempt. */
 const keptBooking = keptValue<Booking>('booking');
@@ -32,7 +34,7 @@ export function attemptSize({ ratePerSecond }: Throttle): number {
  *   booking
  */
 export async function takeTurns(throttle: Throttle, count: number): Promise<Turn> {
-  const kept = usable(keptBooking.get());
+  const kept = usable(keptBooking.get(), throttle.ratePerSecond);
   const booking = kept && kept.count >= count ? kept : await book(throttle, count);
   if (booking.startsAtMs - Date.now() > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
   if (keptBooking.get()) keptBooking.set(undefined);
@@ -59,5 +61,6 @@ async function throttledFailure(
   const until = new Date(booking.startsAtMs).toISOString();
   await permit.note(projectId, stream, { level: 'project', reason: 'throttled', words: null, until });
   const message = `The project sends at a limited speed. The next ${booking.count} of its emails wait for their turn.`;
-  return waitFailure('Throttled', message, Math.max(1, booking.startsAtMs - Date.now()));
+  const waitMs = Math.max(1, booking.startsAtMs - Date.now());
+  return waitFailure('Throttled', message, stream === 'campaign' ? Math.min(waitMs, PAGE_WAIT_MS) : waitMs);
 }

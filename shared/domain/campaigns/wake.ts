@@ -3,7 +3,7 @@ import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { pick, tables, text } from '../../database/tables.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { HELD_REASONS } from '../emails/held-mail.ts';
-import { redeliverHeld } from '../emails/orphaned-deliveries.ts';
+import { redeliverDue, redeliverHeld } from '../emails/orphaned-deliveries.ts';
 
 /** Emails of one statement: others wait until its writes are on the disk. */
 const CHUNK = 1_000;
@@ -24,7 +24,7 @@ function* partsOf(campaigns: readonly { id: string; total: number }[]) {
 }
 
 /**
- * Lets emails ask again that rules, pools or sources hold, for an outbox row of `wakeHeldMail`. Transactional emails that
+ * Lets emails ask again that rules, pools, sources or the speed of a project hold, for an outbox row of `wakeHeldMail`. Transactional emails that
  * are held meanwhile are left alone. A repetition signals the same campaigns.
  * @param projectId only those of one project
  */
@@ -32,6 +32,7 @@ export async function wakeMail(em: Em, projectId?: string): Promise<void> {
   const begun = await queryOne(em, sql`select everpost_uuid_v7()::text as before`, { before: text });
   const held = { projectId, before: begun?.before ?? '', limit: CHUNK };
   while ((await redeliverHeld(em, held)) === CHUNK);
+  if (projectId !== undefined) while ((await redeliverDue(em, held)) === CHUNK);
   const sending = await query(
     em,
     sql`

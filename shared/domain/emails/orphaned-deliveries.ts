@@ -76,6 +76,18 @@ export async function redeliverHeld(em: Em, { projectId, before, limit }: HeldEm
 }
 
 /**
+ * Gives the emails of a project that wait for its speed to new deliveries, as `redeliverHeld` does. Those of deliveries
+ * that wait for a worker go with them. @returns how many
+ */
+export async function redeliverDue(em: Em, { projectId, before, limit }: HeldEmails): Promise<number> {
+  const due = sql`
+    ${overdueEmails(0, true)} and e.project_id = ${projectId ?? null}::uuid and e.status = ${emailStatus.PENDING}
+      and ${DELIVERY_OF_EMAIL} < ${before}::uuid
+    order by e.delivery_due_at limit ${limit}::int`;
+  return redeliverThose(em, due);
+}
+
+/**
  * The batches are formed here, so the outbox rows look like rows that were claimed and not yet started.
  * @param lost a table of emails `e` with its conditions
  */

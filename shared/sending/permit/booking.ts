@@ -16,14 +16,15 @@ const SLICE_SECONDS = 4;
  */
 const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;
 
-/** A booking of an earlier attempt, unless it is too late for it. */
-export function usable(booking: Booking | undefined): Booking | undefined {
-  return booking && Date.now() - booking.startsAtMs < LATE_MS_MAX ? booking : undefined;
+/** A booking of an earlier attempt, unless it is too late for it, or the project has another rate by now. */
+export function usable(booking: Booking | undefined, ratePerSecond: number): Booking | undefined {
+  const isCurrent = booking?.ratePerSecond === ratePerSecond && Date.now() - booking.startsAtMs < LATE_MS_MAX;
+  return isCurrent ? booking : undefined;
 }
 
 /** The number of emails that an attempt sends before it frees its slot; fewer if an earlier attempt booked fewer. */
 export function sliceSize(ratePerSecond: number, kept?: Booking): number {
-  return usable(kept)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
+  return usable(kept, ratePerSecond)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
 }
 
 /** How many emails are sent at once: those of half a second, at least 1 and at most 50. */
