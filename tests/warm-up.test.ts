@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { wakeMail } from '../shared/domain/campaigns/wake.ts';
 import { listSources } from '../shared/domain/emails/sources.ts';
+import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { sql } from '../shared/database/sql.ts';
 import type { TestProject } from './support/api.ts';
@@ -20,7 +21,7 @@ const PLANS = [
   { name: 'broad', perDay: [60, 120] },
 ];
 /** Sources by their pools; the pool of the first has nothing else. */
-const POOLS = { cold: 'cold', shy: 'mixed', warm: 'mixed', busy: 'busy' } as const;
+const POOLS = { cold: 'cold', shy: 'mixed', warm: 'mixed', busy: 'busy', brief: 'brief' } as const;
 type Name = keyof typeof POOLS;
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-warm-up-'));
@@ -41,6 +42,7 @@ beforeAll(async () => {
   await everpost('warm-up', 'start', 'cold', '--plan', 'tiny');
   await everpost('warm-up', 'start', 'shy', '--plan', 'tiny');
   await everpost('warm-up', 'start', 'busy', '--plan', 'broad');
+  await everpost('warm-up', 'start', 'brief', '--plan', 'tiny');
   await stack.startWorkers();
 }, 2 * PATIENCE_MS);
 afterAll(async () => {
@@ -104,12 +106,24 @@ async function untilCounted(source: string): Promise<void> {
   }, PATIENCE_MS);
 }
 
-/** Makes yesterday of today, for a source, once so many emails of a campaign are held. */
-async function passDay(source: string, campaignId: string, held: number): Promise<void> {
+/**
+ * Makes yesterday of today, for a source, once so many emails of a campaign are held.
+ * @param isBad whether 10 % of the day was deferred or refused. One statement says so: a worker may ask at any moment
+ */
+async function passDay(source: string, campaignId: string, held: number, isBad = false): Promise<void> {
   await untilHeld(campaignId, held);
   await untilCounted(source);
-  await query(stack.em(), sql`update source_day set day = day - 1 where source = ${source}`);
-  await query(stack.em(), sql`update warm_up set day = day - 1 where source = ${source}`);
+  const bad = sql`${isBad}::boolean and day = (now() at time zone 'UTC')::date`;
+  await query(
+    stack.em(),
+    sql`
+      with results as (
+        update source_day set day = day - 1, offered = case when ${bad} then 20 else offered end,
+          deferred_reputation = (${bad})::int, refused_reputation = (${bad})::int
+        where source = ${source} returning 1
+      )
+      update warm_up set day = day - 1 where source = ${source}`,
+  );
 }
 
 const numbersOf = (sink: SmtpSink): number[] =>
@@ -176,12 +190,7 @@ describe('a campaign over a source that warms up', () => {
     expect(inOrder(numbersOf(sinks.cold).slice(5))).toEqual([19, 20, 21, 22, 23, 24, 25, 26, 27, 28]);
 
     // A bad day is repeated.
-    await passDay('cold', id, 15);
-    await query(
-      stack.em(),
-      sql`update source_day set deferred_reputation = 1, refused_reputation = 1 where source = 'cold' and offered = 10`,
-    );
-    await query(stack.em(), sql`update source_day set offered = 20 where source = 'cold' and offered = 10`);
+    await passDay('cold', id, 15, true);
     expect(await providerOf('cold', 'news.test')).toMatchObject({
       ...{
         day: 2,
@@ -266,6 +275,39 @@ describe('a campaign that sends to the most engaged first', () => {
     await ended();
     expect(counts().filter(([, count]) => count > 1)).toEqual([]);
   }, 240_000);
+});
+
+describe('in the middle of a warm-up', () => {
+  const warmUp = async () =>
+    (await query(stack.em(), sql`select day, step, use from warm_up where source = 'brief'`));
+
+  it('a project is deleted, the plan begins again and the source is removed, and nothing is left over', async () => {
+    const gone = await projectOver('brief', 12, 'brief.test');
+    await untilHeld((await sendToAll(gone)).id, 7);
+    await untilCounted('brief');
+    await deleteProject(stack.em(), gone.project.id, () => Promise.resolve());
+    const project = await projectOver('brief', 12, 'brief.test');
+    const { id, read } = await sendToAll(project);
+    // What the project had sent counts for the day.
+    await untilHeld(id, 12);
+    expect(sinks.brief.messageCount()).toBe(5);
+    await eventually(async () => !JSON.stringify(await warmUp()).includes(gone.project.id), PATIENCE_MS);
+
+    await everpost('warm-up', 'stop', 'brief');
+    await everpost('warm-up', 'start', 'brief', '--plan', 'tiny');
+    await sinks.brief.waitForMessages(10, PATIENCE_MS);
+    await untilHeld(id, 7);
+    expect(await warmUp()).toMatchObject([{ step: 0, use: { used: { [project.project.id]: 5 } } }]);
+
+    await stack.stopWorkers();
+    await query(stack.em(), sql`update source set seen_at = now() - interval '1 hour' where name = 'brief'`);
+    await everpost('source', 'remove', 'brief');
+    expect(await warmUp()).toEqual([]);
+    await stack.startWorkers();
+    await eventually(async () => (await read()).status === 'SENT', PATIENCE_MS);
+    expect(sinks.brief.messageCount()).toBe(17);
+    expect(await warmUp()).toEqual([]);
+  }, 300_000);
 });
 
 describe('workers that are killed', () => {

@@ -117,18 +117,21 @@ export async function drainSource(em: Em, name: string, isDrained: boolean): Pro
 }
 
 /**
- * Forgets a source that no worker has any more.
+ * Forgets a source that no worker has any more. Mail that waits for it asks again.
  * @throws AppError RESOURCE_NOT_FOUND, or BAD_REQUEST while a worker has it
  */
 export async function removeSource(em: Em, name: string): Promise<KnownSource> {
   const unseen = sql`seen_at < now() - 2 * ${SEEN_SECONDS}::int * interval '1 second'`;
-  const removed = await queryOne(
-    em,
-    sql`delete from source where name = ${name} and ${unseen} returning ${columnsOf(SOURCE)}`,
-    SOURCE,
-  );
-  if (removed) return removed;
-  await found(queryOne(em, sql`select ${columnsOf(SOURCE)} from source where name = ${name}`, SOURCE), name);
-  const message = `A worker still has source ${name}. Drain it, take it out of SMTP_URL, restart the workers, and try again in a minute`;
-  throw new AppError('BAD_REQUEST', { message });
+  return inTransaction(em, async (tx) => {
+    const removed = await queryOne(
+      tx,
+      sql`delete from source where name = ${name} and ${unseen} returning ${columnsOf(SOURCE)}`,
+      SOURCE,
+    );
+    if (removed) await wakeHeldMail(tx);
+    if (removed) return removed;
+    await found(queryOne(tx, sql`select ${columnsOf(SOURCE)} from source where name = ${name}`, SOURCE), name);
+    const message = `A worker still has source ${name}. Drain it, take it out of SMTP_URL, restart the workers, and try again in a minute`;
+    throw new AppError('BAD_REQUEST', { message });
+  });
 }

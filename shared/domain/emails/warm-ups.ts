@@ -164,15 +164,20 @@ export async function lendWarmUps(
     const warming = new Map(
       (await asOfToday(tx, rows, nowMs)).map((each) => [`${each.source} ${each.provider}`, each]),
     );
+    // A project that is deleted asks for nothing more, though its worker may not know.
+    const known = sql`select id from project where id = any(${asked.map(({ projectId }) => projectId)}::uuid[])`;
+    const projects = new Set((await query(tx, known, { id: tables.project.id })).map(({ id }) => id));
     const leases = new Map<string, Lease>();
-    for (const { key, request, projectId, source, provider } of asked) {
-      const at = `${source} ${provider}`;
-      const known = warming.get(at);
+    for (const { key, request, projectId, source: name, provider } of asked) {
+      const at = `${name} ${provider}`;
+      const isGone = !projects.has(projectId);
+      const source = isGone ? undefined : warming.get(at);
       // The source does not warm up any more.
-      const free = { atMs: nowMs, ms: LEASE_MS, units: request.wants, perSecond: Infinity, connections: Infinity };
-      const lent = known && lendDay(known.use, known, projectId, request, nowMs);
+      const units = isGone ? 0 : request.wants;
+      const free = { atMs: nowMs, ms: LEASE_MS, units, perSecond: Infinity, connections: Infinity };
+      const lent = source && lendDay(source.use, source, projectId, request, nowMs);
       leases.set(key, lent?.lease ?? free);
-      if (lent) warming.set(at, { ...known, use: lent.use });
+      if (lent) warming.set(at, { ...source, use: lent.use });
     }
     const changed = [...warming.values()];
     const decided = await write(tx, changed);
