@@ -278,8 +278,7 @@ describe('a campaign that sends to the most engaged first', () => {
 });
 
 describe('in the middle of a warm-up', () => {
-  const warmUp = async () =>
-    (await query(stack.em(), sql`select day, step, use from warm_up where source = 'brief'`));
+  const warmUp = async () => await query(stack.em(), sql`select day, step, use from warm_up where source = 'brief'`);
 
   it('a project is deleted, the plan begins again and the source is removed, and nothing is left over', async () => {
     const gone = await projectOver('brief', 12, 'brief.test');
