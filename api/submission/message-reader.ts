@@ -48,6 +48,24 @@ export interface ReadOptions {
 }
 
 /**
+ * Gives the octets of a stream to `take`, and pauses it while a promise of `take` is open. Such a promise never rejects,
+ * and the stream does not fail before it. An iterator would do the same at a higher cost for small messages.
+ */
+function readChunks(stream: SMTPServerDataStream, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let taken: Promise<void> | undefined;
+    stream.on('end', resolve);
+    stream.on('error', (error) => void Promise.resolve(taken).then(() => reject(error)));
+    stream.on('data', (chunk: Buffer) => {
+      taken = take(chunk);
+      if (!taken) return;
+      stream.pause();
+      void taken.then(() => stream.resume());
+    });
+  });
+}
+
+/**
  * Reads a message. While memory is short, its octets stay in the socket of the client.
  * @throws AppError RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE when no memory becomes free in time
  */
@@ -71,33 +89,34 @@ export async function readMessage(stream: SMTPServerDataStream, options: ReadOpt
     reserved = wanted;
   }
 
-  async function take(chunk: Buffer | undefined): Promise<void> {
-    const lines = inCrlf(chunk);
-    const length = read.length + lines.length;
-    seen.isTooLarge = length > bytesMax;
-    if (seen.isTooLarge) {
-      drop();
-      return;
-    }
-    if (length > reserved) await reserve(length);
+  function push(lines: Buffer): void {
     seen.isEightBit ||= !isAscii(lines);
     read.push(lines);
   }
 
-  async function takeOrDrop(chunk: Buffer | undefined): Promise<void> {
-    if (seen.isTooLarge || failures.length > 0) return;
-    try {
-      await take(chunk);
-    } catch (error) {
-      failures.push(error);
-      drop();
+  /** What is not taken is read all the same, because the client listens only after the end. */
+  function take(chunk: Buffer | undefined): Promise<void> | undefined {
+    if (seen.isTooLarge || failures.length > 0) return undefined;
+    const lines = inCrlf(chunk);
+    const length = read.length + lines.length;
+    seen.isTooLarge = length > bytesMax;
+    if (seen.isTooLarge) drop();
+    else if (length <= reserved) push(lines);
+    else {
+      return reserve(length).then(
+        () => push(lines),
+        (error: unknown) => {
+          failures.push(error);
+          drop();
+        },
+      );
     }
+    return undefined;
   }
 
   try {
-    // What is not taken is read all the same, because the client listens only after the end.
-    for await (const chunk of stream as AsyncIterable<Buffer>) await takeOrDrop(chunk);
-    await takeOrDrop(undefined);
+    await readChunks(stream, take);
+    await take(undefined);
     for (const failure of failures) throw failure;
     const raw = seen.isTooLarge ? undefined : read.slice(0, read.length);
     return { raw, isEightBit: seen.isEightBit, release: drop };
