@@ -44,9 +44,9 @@ export interface DeliverySource extends EmailSource<Claim> {
   claimedCount: () => number;
 }
 
-/** Emails up to this size are loaded without reserving memory. */
+/** Emails up to this size are loaded without reserving memory, so many octets at once. */
 const LIGHT_BYTES_MAX = 262_144;
-const LIGHT_AT_ONCE = 20;
+const LIGHT_BYTES_AT_ONCE = 20 * LIGHT_BYTES_MAX;
 
 const sizeOf = (email: ClaimedEmail): number => email.bodyBytes + email.attachmentBytes;
 
@@ -57,7 +57,7 @@ interface Group {
 }
 
 function* chunksOf(emails: ClaimedEmail[], isLight: boolean): Generator<Group> {
-  const size = isLight ? LIGHT_AT_ONCE : LARGE_AT_ONCE;
+  const size = isLight ? Math.floor(LIGHT_BYTES_AT_ONCE / Math.max(1, ...emails.map(sizeOf))) : LARGE_AT_ONCE;
   for (let start = 0; start < emails.length; start += size) {
     yield { emails: emails.slice(start, start + size), isLight };
   }
