@@ -86,6 +86,7 @@ export const bench: Bench = {
       limitP50Ms: limit.p50Ms,
       limitP99Ms: limit.p99Ms,
       limitCpuMsPerMessage: limit.cpuMsPerMessage,
+      clientCpuMsPerMessage: round(measured.cpuMs / measured.messages, 3),
       lost: sent - (summary?.recipients ?? 0),
       duplicates: summary?.duplicates,
     };
