@@ -65,7 +65,7 @@ export interface StoredFile extends EmailAttachment {
 }
 
 /**
- * Stores files of many octets, each alone, because the driver writes octets in arrays as hexadecimal text.
+ * Stores files of many octets, each alone, because a statement with all of them takes several times their memory.
  * @returns those that can go into the statement of their emails
  */
 export async function storeLargeFiles(em: Em, files: StoredFile[]): Promise<StoredFile[]> {
@@ -80,22 +80,21 @@ function filesInsert(files: StoredFile[]): SqlFragment {
     ${fileRows(files)}`;
 }
 
-/** A select of files. One file goes without arrays, as one email does. */
+/** A select of files. Their octets are one parameter, because the driver writes octets in arrays as hexadecimal text. */
 function fileRows(files: StoredFile[]): SqlFragment {
-  const [file] = files;
-  if (file && files.length === 1) {
-    return sql`
-      select ${file.setId}::uuid, ${file.position}::int, ${file.filename}::text, ${file.contentType}::text,
-        ${file.contentId ?? null}::text, ${file.disposition}::text, ${file.content}::bytea,
-        ${jsonOrNull(file.submission)}::jsonb`;
-  }
+  const contents = files.map(({ content }) => content);
+  const octets = files.length === 1 ? contents[0] : Buffer.concat(contents);
+  let end = 1;
+  const starts = contents.map(({ length }) => (end += length) - length);
   return sql`
-    select * from unnest(
+    select set_id, position, filename, content_type, content_id, disposition, substr(${octets}::bytea, start, length), submission
+    from unnest(
       ${files.map(({ setId }) => setId)}::uuid[], ${files.map(({ position }) => position)}::int[],
       ${files.map(({ filename }) => filename)}::text[], ${files.map(({ contentType }) => contentType)}::text[],
       ${files.map(({ contentId }) => contentId ?? null)}::text[],
-      ${files.map(({ disposition }) => disposition)}::text[], ${files.map(({ content }) => content)}::bytea[],
-      ${files.map(({ submission }) => jsonOrNull(submission))}::jsonb[])`;
+      ${files.map(({ disposition }) => disposition)}::text[], ${starts}::int[],
+      ${contents.map(({ length }) => length)}::int[], ${files.map(({ submission }) => jsonOrNull(submission))}::jsonb[]
+    ) as f (set_id, position, filename, content_type, content_id, disposition, start, length, submission)`;
 }
 
 export type SentEmail = RenderedEmail & { sender: EmailSender };
