@@ -207,7 +207,7 @@ export function lockTimeoutSelect(lockMs: number | undefined): SqlFragment {
 
 /** The last part of a statement that is undone as a whole, with an error of `isUnmet`, unless a condition holds. */
 export function selectIf(condition: SqlFragment): SqlFragment {
-  return sql`select 1 / (${condition})::int`;
+  return sql`select 1 / (${condition})::int as met`;
 }
 
 /** A moment as ISO 8601 text in UTC, in the form of JavaScript's `toISOString`, which events and responses use. */

@@ -200,7 +200,7 @@ export async function upsertContactRows(
 }
 
 /** The common table expressions of `upsertContactRows`: `lock_limit`, the contacts `upserted`, their events `recorded`. */
-export function upsertParts(projectId: string, rows: readonly ContactRow[], lockMs?: number): SqlFragment {
+function upsertParts(projectId: string, rows: readonly ContactRow[], lockMs?: number): SqlFragment {
   // Sorted like `IN_LOCK_ORDER`.
   const sorted = [...rows].sort((left, right) => (left.email < right.email ? -1 : 1));
   const patches = [...new Set(sorted.map((row) => row.patch))];

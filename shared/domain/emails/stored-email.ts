@@ -147,6 +147,10 @@ export async function queueEmails(em: Em, sender: EmailOrigin, emails: RenderedE
 interface StoredWith {
   execution?: EmailOrigin['execution'];
   files?: StoredFile[];
+  /** A `where` for all that is stored. */
+  where?: SqlFragment;
+  /** The id of the contact of an email, where a statement finds it in a table `rendered`. */
+  contactId?: SqlFragment;
 }
 
 /** As `queueEmails`, for emails that each have a sender of their own, and with files. */
@@ -159,7 +163,7 @@ export async function emailInserts(
   em: Em,
   projectId: string,
   emails: SentEmail[],
-  { execution, files = [] }: StoredWith,
+  { execution, files = [], where = sql``, contactId = sql`contact_id` }: StoredWith,
 ): Promise<SqlFragment> {
   const idsOf = (isScheduled: boolean) =>
     emails.filter(({ sender }) => (sender.scheduledAt !== undefined) === isScheduled).map(({ emailId }) => emailId);
@@ -170,22 +174,22 @@ export async function emailInserts(
     : outboxInsert('email', projectId, ids);
   const scheduled =
     scheduledIds.length === 0 ? sql`` : sql`scheduled as (${outboxInsert('scheduledEmail', projectId, scheduledIds)}),`;
-  const stored = files.length === 0 ? sql`` : sql`stored as (${filesInsert(files)}),`;
+  const stored = files.length === 0 ? sql`` : sql`stored as (${filesInsert(files)} ${where}),`;
   const rows = await emailRows(em, emails);
   return sql`
-      rendered as (${rows}),
+      rendered as (${rows} ${where}),
       record as (
         insert into email
           (id, project_id, contact_id, template_id, topic_id, automation_id, execution_id, to_address, subject, status, created_at,
             delivery_due_at, tags, scheduled_at, retry_at, delivery_id, key_id)
-        select id, ${projectId}, contact_id, template_id, topic_id, ${execution?.automationId ?? null}::uuid,
+        select id, ${projectId}, ${contactId}, template_id, topic_id, ${execution?.automationId ?? null}::uuid,
           ${execution?.executionId ?? null}::uuid, to_address, subject, ${emailStatus.PENDING}, now(),
           coalesce(scheduled_at, now()), tags, scheduled_at, scheduled_at, case when scheduled_at is not null then id end, key_id
         from rendered
       ),
       ${scheduled}
       ${stored}
-      queued as (${queued}),
+      queued as (${queued} ${where}),
       content as (
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, addressed, created_at)

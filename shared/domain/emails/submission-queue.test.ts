@@ -59,6 +59,14 @@ describe('submitted messages', () => {
     expect(outcomes).toEqual(['stored', 'stored']);
     expect(turns).toBe(1);
     expect(await stored()).toEqual(['a@x.test', 'b@x.test', 'c@x.test'].map(whole));
+    const ids = await query(
+      em(),
+      sql`
+        select substring(convert_from(a.content, 'UTF8') from '<([0-9])@') as id from email e
+          join email_content b on b.email_id = e.id join attachment a on a.set_id = b.attachment_set_id
+        where e.project_id = ${projectId} order by e.to_address`,
+    );
+    expect(ids).toEqual([{ id: '1' }, { id: '1' }, { id: '2' }]);
     const [after] = await query(
       em(),
       sql`select subscribed, data, updated_at as "updatedAt" from contact where id = ${before?.id}`,

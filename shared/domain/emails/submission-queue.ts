@@ -6,13 +6,13 @@ import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createYields } from '../../platform/yielding.ts';
 import { OCTETS_MAX, type ProjectWriterDeps } from '../../database/project-writer.ts';
 import { isUnmet } from '../../database/database-errors.ts';
-import { json, queryPrepared, selectIf, sql, type Em } from '../../database/sql.ts';
-import { jsonAs, nullable, number } from '../../database/tables.ts';
+import { json, lockTimeoutSelect, queryPrepared, selectIf, sql, type Em } from '../../database/sql.ts';
+import { number } from '../../database/tables.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { missingFields, type SubmittedMessage } from '../../sending/compose/submitted-message.ts';
-import { upsertParts } from '../contacts/contacts.ts';
+import { mailContacts } from '../contacts/mail-contacts.ts';
 import { nameOfDomain } from '../domains/sender-domains.ts';
 import { claimsInsert, countKeys } from '../idempotency/idempotency.ts';
 import {
@@ -111,20 +111,10 @@ function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: nu
   };
 }
 
-/** What a group of messages finds. */
-const FOUND = {
-  /** The domains that the project may send from. */
-  senders: nullable(jsonAs<string[]>()),
-  /** The number of messages that were submitted before. */
-  known: number,
-  contacts: nullable(jsonAs<{ id: string; email: string }[]>()),
-};
-
 /**
- * Stores a group of messages in one statement, after another one that only reads. So a contact that exists is not
- * changed, and no transaction is open between them.
+ * Stores a group of messages in one statement. A contact that exists is not changed.
  * @returns undefined when nothing was stored: a message may have to be refused or has no Message-ID, the group has many
- *   octets, an address has another spelling, or a contact or a key has changed between the two statements
+ *   octets, an address has another spelling, or another statement has created a contact or claimed a key meanwhile
  */
 async function storeAtOnce(
   em: Em,
@@ -132,34 +122,17 @@ async function storeAtOnce(
   { links, ttlHours, lockMs }: { links: LinkSigner; ttlHours: number; lockMs: number | undefined },
 ): Promise<Outcome[] | undefined> {
   const projectId = inputs[0]?.projectId ?? '';
-  const addresses = inputs.flatMap(({ recipients }) => recipients);
   // Its repetition after a lost connection would be stored too: PostgreSQL may end a statement that nobody waits for.
   if (inputs.some(({ key }) => key === undefined)) return undefined;
   if (inputs.reduce((sum, { octets }) => sum + octets, 0) > OCTETS_MAX) return undefined;
-  if (addresses.some((address) => formerSpelling(address) !== undefined)) return undefined;
+  const to = inputs.flatMap(({ recipients }) => recipients.map((address) => ({ address })));
+  if (to.some(({ address }) => formerSpelling(address) !== undefined)) return undefined;
   const prepared = await Promise.all(inputs.map((input) => attempt(() => readySubmission(input, links, ttlHours))));
   const ready = prepared.filter(isReady);
   if (ready.length < inputs.length) return undefined;
   const wanted = ready.flatMap((each) => each.wanted ?? []);
-  const senders = [...new Set(inputs.map(({ message }) => nameOfDomain(message.from.address)))];
-  const [found] = await queryPrepared(
-    em,
-    sql`
-      select
-        (select json_agg(domain) from sender_domain
-          where project_id = ${projectId} and verified and domain = any(${senders}::text[])) as senders,
-        (${countKeys(projectId, wanted)}) as known,
-        (select json_agg(c order by c.email collate "C") from unnest(${addresses}::text[]) a cross join lateral (
-          select id, email from contact where project_id = ${projectId} and email = a limit 1) c) as contacts`,
-    FOUND,
-  );
-  if (!found || found.known > 0) return undefined;
-  if ((found.senders?.length ?? 0) < senders.length) return undefined;
-  const existing = found.contacts ?? [];
-  const known = new Set(existing.map(({ email }) => email));
-  const to = addresses.filter((address) => !known.has(address)).map((address) => ({ address }));
-  const created = contactRowsOf({ to }).map((row) => ({ ...row, id: uuidV7() }));
-  const contactOf = new Map([...existing, ...created].map((contact) => [contact.email, contact]));
+  const contacts = to.map(({ address }) => ({ email: address, id: uuidV7() }));
+  const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
   const emails = inputs.map((input) =>
     emailsOf(
       input,
@@ -168,29 +141,35 @@ async function storeAtOnce(
       links,
     ),
   );
-  const files = ready.flatMap((each) => each.files);
+  const senders = [...new Set(inputs.map(({ message }) => nameOfDomain(message.from.address)))];
+  const where = sql`
+    where (${countKeys(projectId, wanted)}) = 0
+      and (select count(*) from sender_domain
+        where project_id = ${projectId} and verified and domain = any(${senders}::text[])) = ${senders.length}::int`;
+  const parts = await emailInserts(em, projectId, emails.flat(), {
+    files: ready.flatMap((each) => each.files),
+    where: sql`where exists (select from lock_limit)`,
+    contactId: sql`coalesce((select h.id from held h where h.email = to_address), contact_id)`,
+  });
   try {
-    await queryPrepared(
+    const stored = await queryPrepared(
       em,
       sql`
-        with ${upsertParts(projectId, created, lockMs)},
-        held as (
-          select from lock_limit, unnest(${existing.map(({ id }) => id)}::uuid[], ${existing.map(({ email }) => email)}::text[]) e (id, email)
-            cross join lateral (select from contact c where c.id = e.id and c.email = e.email for key share) c
-        ),
+        with lock_limit as materialized (${lockTimeoutSelect(lockMs)} ${where}),
+        ${mailContacts(projectId, contacts)},
         claimed as (${claimsInsert(wanted, 200)}),
-        ${await emailInserts(em, projectId, emails.flat(), { files })}
+        ${parts}
         ${selectIf(sql`
-          (select count(*) from claimed) = ${wanted.length}::int and (select count(*) from held) = ${existing.length}::int
-          and (select count(*) from upserted where "isNew") = ${created.length}::int`)}`,
+          (select count(*) from claimed) = ${wanted.length}::int
+          and (select count(*) from held) + (select count(*) from created) = ${contacts.length}::int`)}
+        from lock_limit`,
+      { met: number },
     );
+    return stored.length === 0 ? undefined : emails.map(() => []);
   } catch (error) {
     if (isUnmet(error)) return undefined;
     throw error;
   }
-  return emails.map((each) =>
-    each.map(({ emailId, contactId, to: { address } }) => ({ contact: { id: contactId, email: address }, emailId })),
-  );
 }
 
 function emailsOf(
