@@ -54,8 +54,10 @@ export interface ReadOptions {
 function readChunks(stream: SMTPServerDataStream, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     let taken: Promise<void> | undefined;
+    let fault = new Error('The message was broken off');
     stream.on('end', resolve);
-    stream.on('error', (error) => void Promise.resolve(taken).then(() => reject(error)));
+    stream.on('error', (error) => (fault = error));
+    stream.on('close', () => void Promise.resolve(taken).then(() => reject(fault)));
     stream.on('data', (chunk: Buffer) => {
       taken = take(chunk);
       if (!taken) return;

@@ -113,8 +113,9 @@ function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: nu
 
 /**
  * Stores a group of messages in one statement. A contact that exists is not changed.
- * @returns undefined when nothing was stored: a message may have to be refused or has no Message-ID, the group has many
- *   octets, an address has another spelling, or another statement has created a contact or claimed a key meanwhile
+ * @returns for each message a list without its emails, which nobody asks for; undefined when nothing was stored: a message
+ *   may have to be refused or has no Message-ID, the group has many octets, an address has another spelling, or another
+ *   statement has created a contact or claimed a key meanwhile
  */
 async function storeAtOnce(
   em: Em,
