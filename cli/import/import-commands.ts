@@ -5,6 +5,7 @@ import { readColumnMapping, type ColumnMapping } from '../../shared/domain/conta
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
 import { listProjects } from '../../shared/domain/projects/projects.ts';
 import type { Em } from '../../shared/database/sql.ts';
+import { allTopics } from '../../shared/domain/topics/topics.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import type { MovedTemplate } from '../../shared/pure/moving/moved.ts';
 import { TOOLS, type Tool, type ToolName } from '../../shared/pure/moving/tools.ts';
@@ -86,8 +87,8 @@ interface ContactOptions extends Options {
 }
 
 async function planContacts(path: string, { map, format }: ContactOptions): Promise<Planned> {
-  const [file] = await openFiles([path]);
-  if (!file) throw badRequest(`There is no file ${path}`);
+  const [file, other] = await openFiles([path]);
+  if (!file || other) throw badRequest(file ? `${path} has several files: name one` : `There is no file ${path}`);
   const isJson = format === undefined ? /\.(?:jsonl|ndjson)$/i.test(file.name) : format === 'jsonl';
   return {
     what: JSON.stringify({ map, isJson }),
@@ -144,7 +145,7 @@ async function planTool(
   const rows = new ToolRows(listsAre);
   async function* moved(): AsyncGenerator<MovedRow> {
     if (get && api) {
-      for await (const each of api.contacts(get)) if (each !== undefined) yield rows.rowOf(each, undefined);
+      for await (const each of api.contacts(get, rows.order)) if (each !== undefined) yield rows.rowOf(each, undefined);
     }
     yield* toolFiles(tool, files, rows);
   }
@@ -152,16 +153,21 @@ async function planTool(
     if (get && api?.templates) yield* api.templates(get);
     yield* noTemplates(files);
   }
-  return async (em, projectId) => ({
-    what: JSON.stringify({ toolName, listsAre }),
-    parts: () => movedParts(moved()),
-    isRepeatable: !usesApi && !paths.includes('-'),
-    keepsLeft: true,
-    lists: rows.lists,
-    ...(options.templates && {
-      templates: () => importTemplates(em, projectId, toolName, templates(), options.dryRun ? undefined : options.from),
-    }),
-  });
+  return async (em, projectId) => {
+    rows.topicKeys = new Set((await allTopics(em, projectId)).map(({ key }) => key));
+    return {
+      what: JSON.stringify({ toolName, listsAre }),
+      parts: () => movedParts(moved()),
+      isRepeatable: !usesApi && !paths.includes('-'),
+      keepsLeft: true,
+      lists: rows.lists,
+      orderLists: () => rows.order(),
+      ...(options.templates && {
+        templates: () =>
+          importTemplates(em, projectId, toolName, templates(), options.dryRun ? undefined : options.from),
+      }),
+    };
+  };
 }
 
 /** `import contacts | plunk | listmonk | mailchimp | resend | sendgrid`. */

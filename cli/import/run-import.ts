@@ -4,7 +4,7 @@ import { findImportedTopics } from '../../shared/domain/contact-jobs/import-cont
 import { openImport, partContent, storePart, type OpenImport } from '../../shared/domain/contact-jobs/import-parts.ts';
 import { findJob } from '../../shared/domain/jobs/jobs.ts';
 import type { ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
-import type { Em } from '../../shared/database/sql.ts';
+import { storableText, type Em } from '../../shared/database/sql.ts';
 import { allTopics, createTopic } from '../../shared/domain/topics/topics.ts';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
@@ -22,6 +22,8 @@ export interface ImportPlan {
   isRepeatable: boolean;
   /** The lists that become topics, by their keys, as far as they are known. */
   lists?: ReadonlyMap<string, MovedList>;
+  /** Gives the lists their keys when all are known. */
+  orderLists?: () => void;
   keepsLeft: boolean;
   note: (text: string) => void;
 }
@@ -64,26 +66,28 @@ export async function checkImport(em: Em, projectId: string, plan: ImportPlan): 
     totals.errors.push(...refused.slice(0, ERRORS_SHOWN - totals.errors.length));
     plan.note(`${totals.rows.toLocaleString('en')} rows are read`);
   }
+  plan.orderLists?.();
   const known = new Set((await allTopics(em, projectId)).map(({ key }) => key));
-  totals.createdTopics = [...(plan.lists?.keys() ?? [])].filter((key) => !known.has(key));
+  totals.createdTopics = [...(plan.lists?.keys() ?? [])].filter((key) => !known.has(key)).sort();
   return totals;
 }
 
+/** Creates the topics of lists that are not there. Readers see no two with one name. @returns their keys */
 async function createTopics(em: Em, projectId: string, { lists = new Map() }: ImportPlan): Promise<string[]> {
-  const known = new Set((await allTopics(em, projectId)).map(({ key }) => key));
-  const created: string[] = [];
-  for (const [key, { name, isPublic, defaultSubscription }] of lists) {
-    if (known.has(key)) continue;
-    const topic = {
-      key,
-      name: name.slice(0, NAME_LENGTH_MAX),
-      defaultSubscription,
-      visibility: isPublic ? 'public' : 'private',
-    };
-    await createTopic(em.fork(), projectId, topic as Parameters<typeof createTopic>[2]);
-    created.push(key);
+  const topics = await allTopics(em, projectId);
+  const [keys, names] = [new Set(topics.map(({ key }) => key)), new Set(topics.map(({ name }) => name))];
+  // The key without a hash comes first, and its list keeps its name.
+  const missing = [...lists].filter(([key]) => !keys.has(key)).sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [key, list] of missing) {
+    const own = storableText(list.name.trim().slice(0, NAME_LENGTH_MAX)) || key;
+    let name = own;
+    for (let n = 2; names.has(name); n++) name = `${own.slice(0, NAME_LENGTH_MAX - 6)} (${n})`;
+    names.add(name);
+    const visibility = list.isPublic ? 'public' : 'private';
+    const { defaultSubscription } = list;
+    await createTopic(em.fork(), projectId, { key, name, defaultSubscription, visibility });
   }
-  return created;
+  return missing.map(([key]) => key);
 }
 
 /** Waits until the job of a part has ended, and adds its counts. @throws AppError when it failed */

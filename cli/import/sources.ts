@@ -8,7 +8,7 @@ import { readCell } from '../../shared/domain/contact-jobs/import-cells.ts';
 import { readImportParts, type ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
 import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
-import { csvRecords, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
+import { csvRecords, isBlank, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import {
   objectOf,
@@ -29,7 +29,8 @@ export interface SourceFile {
 
 const PACKED = /\.gz(?:ip)?$/i;
 
-async function* unpacked(name: string): AsyncGenerator<Buffer> {
+/** The octets that are packed in a file. @throws AppError when it is damaged */
+export async function* unpacked(name: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(name).compose(createGunzip()) as AsyncIterable<Buffer>;
   } catch (error) {
@@ -87,28 +88,74 @@ export function contactParts(
   return isJson ? movedParts(jsonLines(file)) : readImportParts(csvRecords(file.read()), mappings);
 }
 
-/** The key of the topic that a list becomes. A name that is not written in Latin letters adds a hash of itself. */
-export function topicKey(name: string): string {
+/**
+ * The key of the topic that a list becomes. A name that is not written in Latin letters adds a hash of itself.
+ * @param identity tells the list from others, where the name alone does not
+ */
+export function topicKey(name: string, identity?: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const words = plain.match(/[a-z0-9]+/g) ?? [];
   const isWhole = words.length > 0 && words.join('') === plain.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  const end = isWhole ? '' : `-${hash('sha256', name.trim()).slice(0, 8)}`;
+  const end = isWhole && identity === undefined ? '' : `-${hash('sha256', identity ?? name.trim()).slice(0, 8)}`;
   const start = (words.join('-') || 'list').slice(0, TOPIC_KEY_LENGTH_MAX - end.length);
   return `${start.replace(/-$/, '')}${end}`;
 }
 
+/** What tells a list from others. Older ones sort first, and last those without an id, which another source may know. */
+const identityOf = ({ id, name }: MovedList): string => (id === undefined ? `~${name}` : id.padStart(80, '0'));
+
+/** The topic that a list becomes. */
+interface ListTopic {
+  list: MovedList;
+  key: string;
+  isUsed: boolean;
+}
+
 /** Makes rows of what a tool says, and gathers the topics that they need. */
 export class ToolRows {
-  /** The lists that become topics, by the keys of these. */
+  /** The lists of the rows that become topics, by the keys of these. */
   readonly lists = new Map<string, MovedList>();
+  /** The keys of the topics that the project has. */
+  topicKeys: ReadonlySet<string> = new Set();
   readonly #listsAre: Tool['lists'];
+  /** All lists that are known, by what tells them apart. */
+  readonly #topics = new Map<string, ListTopic>();
   #row = 0;
 
   constructor(listsAre: Tool['lists']) {
     this.#listsAre = listsAre;
   }
 
-  /** @param row the number of the row in its file; without one they are counted @throws AppError for lists of one key */
+  /** Gives all lists their keys anew, older lists first, whatever the order of their people. @param more further lists */
+  readonly order = (more: readonly MovedList[] = []): void => {
+    const known = [...this.#topics.values()];
+    for (const map of [this.lists, this.#topics]) map.clear();
+    const lists = [...known.map(({ list }) => list), ...more].map((list) => [identityOf(list), list] as const);
+    for (const [, list] of lists.sort(([one], [other]) => (one < other ? -1 : 1))) this.#keyOf(list, false);
+    for (const { list, isUsed } of known) if (isUsed) this.#keyOf(list, true);
+  };
+
+  /**
+   * Of lists with one key, the first has it, and the others add a hash of what tells them apart: otherwise people would
+   * get what they have joined by another name, or have left. A list whose topic has the hash already keeps it.
+   */
+  #keyOf(list: MovedList, isUsed: boolean): string {
+    const identity = identityOf(list);
+    const others = [...this.#topics.values()];
+    const isSame = ({ list: { name } }: ListTopic): boolean => list.id === undefined && name === list.name;
+    let topic = this.#topics.get(identity) ?? others.find(isSame);
+    if (!topic) {
+      const [plain, own] = [topicKey(list.name), topicKey(list.name, identity)];
+      const isTaken = this.topicKeys.has(own) || others.some(({ key }) => key === plain);
+      topic = { list, key: isTaken ? own : plain, isUsed };
+      this.#topics.set(identity, topic);
+    }
+    topic.isUsed ||= isUsed;
+    if (isUsed) this.lists.set(topic.key, topic.list);
+    return topic.key;
+  }
+
+  /** @param row the number of the row in its file; without one they are counted */
   rowOf(moved: Exclude<Moved, undefined>, email: unknown, row = (this.#row += 1)): MovedRow {
     if (typeof moved === 'string') return { row, email: typeof email === 'string' ? email : '', fault: moved };
     const { contact, lists = [] } = moved;
@@ -117,16 +164,7 @@ export class ToolRows {
       const names = lists.flatMap(([{ name }, isMember]) => (isMember ? [name] : []));
       return { row, contact: { ...contact, data: { ...objectOf(contact.data), lists: names } } };
     }
-    const topics: Record<string, boolean> = {};
-    for (const [list, isMember] of lists) {
-      const key = topicKey(list.name);
-      const { name } = this.lists.get(key) ?? list;
-      // People would get what they have joined by another name, or have left.
-      if (name !== list.name)
-        throw badRequest(`The lists "${name}" and "${list.name}" would be the same topic "${key}": rename one there`);
-      this.lists.set(key, list);
-      topics[key] = isMember;
-    }
+    const topics = Object.fromEntries(lists.map(([list, isMember]) => [this.#keyOf(list, true), isMember]));
     return { row, contact: { ...contact, topics } };
   }
 }
@@ -138,23 +176,19 @@ export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows:
     const name = path.basename(file.name);
     if (/\.json$/i.test(name)) yield* toolItems(tool, file, rows);
     if (!/\.csv$|^-$/i.test(name)) continue;
-    let header: string[] | undefined;
+    let names: string[] | undefined;
     let row = 0;
-    for await (const cells of csvRecords(file.read())) {
-      row += 1;
-      if (!header) {
-        header = cells;
-        continue;
+    for await (const records of csvRecords(file.read())) {
+      for (const cells of records) {
+        row += 1;
+        const record =
+          names && new SourceRecord(Object.fromEntries(names.map((each, at) => [each, cells[at] ?? ''])), name);
+        names ??= cells;
+        if (!record || isBlank(cells)) continue;
+        const isLong = cells.length > names.length && `has ${cells.length} cells, but the header has ${names.length}`;
+        const moved = isLong || tool.read(record);
+        if (moved !== undefined) yield rows.rowOf(withTypes(moved), record.email(), row);
       }
-      const names = header;
-      if (cells.every((cell) => cell.trim() === '')) continue;
-      const record = new SourceRecord(Object.fromEntries(names.map((each, index) => [each, cells[index] ?? ''])), name);
-      if (cells.length > names.length) {
-        yield rows.rowOf(`has ${cells.length} cells, but the header has ${names.length}`, record.email(), row);
-        continue;
-      }
-      const moved = tool.read(record);
-      if (moved !== undefined) yield rows.rowOf(withTypes(moved), record.email(), row);
     }
   }
 }

@@ -15,6 +15,8 @@ export interface MovedContact {
 
 /** A list of another tool, which becomes a topic. */
 export interface MovedList {
+  /** What tells it from others with its name, where the tool says so. Ids of older lists come first in their order. */
+  id?: string | undefined;
   name: string;
   isPublic: boolean;
   defaultSubscription: DefaultSubscription;

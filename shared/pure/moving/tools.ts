@@ -23,7 +23,8 @@ export interface Tool {
   api?: {
     url?: string;
     headers: (key: string) => Record<string, string>;
-    contacts: (get: Get) => AsyncGenerator<Moved>;
+    /** @param know to be called with all lists, before the contacts */
+    contacts: (get: Get, know: (lists: MovedList[]) => void) => AsyncGenerator<Moved>;
     templates?: (get: Get) => AsyncGenerator<MovedTemplate>;
   };
 }
@@ -34,6 +35,7 @@ const left = (because: LeftElsewhere['because'], at?: string): LeftElsewhere => 
   ...(at && { leftAt: at }),
 });
 const str = (value: unknown): string => (typeof value === 'string' ? value : '');
+const idOf = ({ id }: Record<string, unknown>): string | undefined => new SourceRecord({ id }).text('id') || undefined;
 
 function readPlunk(record: SourceRecord): Moved {
   const subscribed = record.choice('subscribed');
@@ -55,6 +57,11 @@ async function* plunkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
   }
 }
 
+function listmonkList(list: Record<string, unknown>): MovedList {
+  const isPublic = list['type'] === 'public';
+  return { id: idOf(list), name: str(list['name']), isPublic, defaultSubscription: 'opt_out' };
+}
+
 function readListmonk(record: SourceRecord, optins?: ReadonlyMap<unknown, unknown>): Moved {
   const status = record.text('status').toLowerCase();
   if (!['enabled', 'disabled', 'blocklisted', 'blacklisted'].includes(status)) {
@@ -66,11 +73,7 @@ function readListmonk(record: SourceRecord, optins?: ReadonlyMap<unknown, unknow
   const contact = { email: record.email(), data };
   const listed = Array.isArray(record.get('lists')) ? itemsOf(record.get('lists')) : undefined;
   const lists = listed?.flatMap((list): [MovedList, boolean][] => {
-    const spec = {
-      name: str(list['name']),
-      isPublic: list['type'] === 'public',
-      defaultSubscription: 'opt_out',
-    } as const;
+    const spec = listmonkList(list);
     if (list['subscription_status'] === 'unsubscribed') return [[spec, false]];
     const isOpen =
       list['subscription_status'] === 'unconfirmed' && (list['optin'] ?? optins?.get(list['id'])) === 'double';
@@ -87,10 +90,10 @@ function readListmonk(record: SourceRecord, optins?: ReadonlyMap<unknown, unknow
   };
 }
 
-async function* listmonkContacts(get: Get): AsyncGenerator<Moved> {
-  const optins = new Map(
-    itemsOf(await get('/api/lists?per_page=all'), 'data.results').map(({ id, optin }) => [id, optin]),
-  );
+async function* listmonkContacts(get: Get, know: (lists: MovedList[]) => void): AsyncGenerator<Moved> {
+  const found = itemsOf(await get('/api/lists?per_page=all'), 'data.results');
+  const optins = new Map(found.map(({ id, optin }) => [id, optin]));
+  know(found.map(listmonkList).filter(({ name }) => name !== ''));
   const path = (page: number): string => `/api/subscribers?order_by=id&order=asc&per_page=500&page=${page}`;
   const next = (_body: unknown, items: unknown[], page: number) => (items.length === 0 ? undefined : path(page + 1));
   for await (const item of itemsOfPages(get, path(1), 'data.results', next))
@@ -141,11 +144,14 @@ function readResend(record: SourceRecord): Moved {
   return { contact: unsubscribed ? { ...contact, left: left('unsubscribed') } : contact };
 }
 
-function afterLast(path: string) {
-  return (body: unknown, items: Record<string, unknown>[]): string | undefined =>
+/** The items of a list of Resend. @param list its path */
+function resendItems(get: Get, list: string): AsyncGenerator<Record<string, unknown>> {
+  const path = `${list}?limit=100`;
+  return itemsOfPages(get, path, 'data', (body, items) =>
     objectOf(body)?.['has_more'] === true
       ? `${path}&after=${encodeURIComponent(str(items.at(-1)?.['id']))}`
-      : undefined;
+      : undefined,
+  );
 }
 
 /** Why Resend writes to nobody at an address. */
@@ -164,35 +170,35 @@ async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
 
 async function resendTopics(get: Get): Promise<Map<unknown, MovedList>> {
   const topics = new Map<unknown, MovedList>();
-  const path = '/topics?limit=100';
-  for await (const { id, name, ...topic } of itemsOfPages(get, path, 'data', afterLast(path))) {
+  for await (const topic of resendItems(get, '/topics')) {
     const defaultSubscription = topic['default_subscription'] === 'opt_in' ? 'opt_in' : 'opt_out';
-    topics.set(id, { name: str(name), isPublic: topic['visibility'] !== 'private', defaultSubscription });
+    const isPublic = topic['visibility'] !== 'private';
+    // Ids are random, so the moment comes before.
+    const id = `${str(topic['created_at'])} ${str(topic['id'])}`;
+    topics.set(topic['id'], { id, name: str(topic['name']), isPublic, defaultSubscription });
   }
   return topics;
 }
 
-async function* resendContacts(get: Get): AsyncGenerator<Moved> {
-  const suppressions = '/suppressions?limit=100';
-  for await (const { email, origin, ...item } of itemsOfPages(get, suppressions, 'data', afterLast(suppressions))) {
+async function* resendContacts(get: Get, know: (lists: MovedList[]) => void): AsyncGenerator<Moved> {
+  for await (const { email, origin, ...item } of resendItems(get, '/suppressions')) {
     const because = RESEND_ORIGINS[str(origin)] ?? 'blocked';
     yield { contact: { email, left: left(because, str(item['created_at'])) } };
   }
   const topics = await resendTopics(get);
+  know([...topics.values()]);
   const hasProperties = itemsOf(await get('/contact-properties?limit=1'), 'data').length > 0;
 
   async function choicesOf(contact: string): Promise<[MovedList, boolean][]> {
     const lists: [MovedList, boolean][] = [];
-    const path = `${contact}/topics?limit=100`;
-    for await (const { id, subscription } of itemsOfPages(get, path, 'data', afterLast(path))) {
+    for await (const { id, subscription } of resendItems(get, `${contact}/topics`)) {
       const topic = topics.get(id);
       if (topic) lists.push([topic, subscription === 'opt_in']);
     }
     return lists;
   }
 
-  const path = '/contacts?limit=100';
-  for await (const listed of itemsOfPages(get, path, 'data', afterLast(path))) {
+  for await (const listed of resendItems(get, '/contacts')) {
     const own = `/contacts/${str(listed['id'])}`;
     // The list leaves properties out.
     const item = hasProperties ? objectOf(await unlessGone(get(own))) : listed;
@@ -204,8 +210,7 @@ async function* resendContacts(get: Get): AsyncGenerator<Moved> {
 }
 
 async function* resendTemplates(get: Get): AsyncGenerator<MovedTemplate> {
-  const path = '/templates?limit=100';
-  for await (const { id } of itemsOfPages(get, path, 'data', afterLast(path))) {
+  for await (const { id } of resendItems(get, '/templates')) {
     const template = objectOf(await unlessGone(get(`/templates/${str(id)}`)));
     if (!template) continue;
     const { name, subject, html, variables } = template;
@@ -231,7 +236,9 @@ const SENDGRID_KINDS: readonly [name: RegExp, because: LeftElsewhere['because'] 
   [/block/i, null],
 ];
 
-const groupList = (name: string): MovedList => ({ name, isPublic: true, defaultSubscription: 'opt_in' });
+const groupList = (name: string, id?: string): MovedList => ({
+  ...{ id, name, isPublic: true, defaultSubscription: 'opt_in' },
+});
 
 function readSendGrid(record: SourceRecord): Moved {
   const email = record.email();
@@ -245,11 +252,12 @@ function readSendGrid(record: SourceRecord): Moved {
   }
   if (kind[1] === null) return undefined;
   if (kind[1] !== 'group') return { contact: { email, left: left(kind[1], record.text('created', 'created_at')) } };
-  const group = record.text('group_name', 'group', 'group_id');
-  return group === '' ? 'has no group' : { contact: { email }, lists: [[groupList(group), false]] };
+  const id = record.text('group_id') || undefined;
+  const list = groupList(record.text('group_name', 'group') || (id ?? ''), id);
+  return list.name === '' ? 'has no group' : { contact: { email }, lists: [[list, false]] };
 }
 
-async function* sendGridContacts(get: Get): AsyncGenerator<Moved> {
+async function* sendGridContacts(get: Get, know: (lists: MovedList[]) => void): AsyncGenerator<Moved> {
   for (const [, because, path] of SENDGRID_KINDS) {
     if (path === undefined || because === null || because === 'group') continue;
     const page = (offset: number): string => `${path}?limit=500&offset=${offset}`;
@@ -259,11 +267,13 @@ async function* sendGridContacts(get: Get): AsyncGenerator<Moved> {
       yield { contact: { email, left: left(because, new SourceRecord({ created }).text('created')) } };
     }
   }
-  for (const { id, name } of itemsOf(await get('/v3/asm/groups'))) {
-    const addresses = await unlessGone(get(`/v3/asm/groups/${new SourceRecord({ id }).text('id')}/suppressions`));
+  const groups = itemsOf(await get('/v3/asm/groups')).map((group) => groupList(str(group['name']), idOf(group)));
+  know(groups);
+  for (const group of groups) {
+    const addresses = await unlessGone(get(`/v3/asm/groups/${group.id ?? ''}/suppressions`));
     if (addresses === undefined) continue;
     if (!Array.isArray(addresses)) throw new Error('The API answered without the addresses of a group');
-    for (const email of addresses as unknown[]) yield { contact: { email }, lists: [[groupList(str(name)), false]] };
+    for (const email of addresses as unknown[]) yield { contact: { email }, lists: [[group, false]] };
   }
 }
 
