@@ -9,6 +9,7 @@ import {
   EXECUTION_STATUSES,
   TRIGGER_TYPES,
 } from '../../shared/pure/automations/automation-status.ts';
+import { atMost } from '../../shared/pure/bounded-schema.ts';
 import { jsonBytes } from '../../shared/pure/json-bytes.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
@@ -134,8 +135,8 @@ export const createTransitionBody = z
 
 export const startExecutionBody = z.object({
   contactId: z.uuid(),
-  context: z
-    .record(z.string(), z.unknown())
+  // The count is bounded by the octets.
+  context: atMost(LIMITS.executionContextBytes, z.record(z.string(), z.unknown()))
     .refine((context) => jsonBytes(context, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes, {
       error: `At most ${LIMITS.executionContextBytes} bytes of JSON`,
       params: { code: 'too_big' },

@@ -21,10 +21,11 @@ const upload = endpoint<UploadedFile, z.infer<typeof importQuery>>('importContac
   subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
   async handle({ em, project, query, body }) {
     const map = readMap(query, body);
-    const header = await readUpload(() => readTable(body.content, (cells) => readHeader(cells, map)));
-    const keys = header.topics.map(({ key }) => key);
+    const { value } = await readUpload(() => readTable(body.content, (cells) => readHeader(cells, map)).next());
+    const { columns } = value;
+    const keys = columns.topics.map(({ key }) => key);
     await readUpload(() => findImportedTopics(em, project.id, keys));
-    const input = { map, columns: header.report };
+    const input = { map, columns: columns.report };
     const jobId = await inTransaction(em, (tx) =>
       createJob(tx, { projectId: project.id, kind: 'IMPORT', input, file: body.content }),
     );

@@ -75,6 +75,12 @@ it('objects whose keys callers choose refuse __proto__, and take names of object
   const steps = `/workflows/${workflow.id}/steps`;
   const hook = `{"type":"WEBHOOK","config":{"url":"https://a.test","headers":${proto}}}`;
   expect(await faults('POST', steps, hook)).toEqual(refused('config.headers'));
+  const start = `{"contactId":"${workflow.id}","context":${proto}}`;
+  expect(await faults('POST', `/workflows/${workflow.id}/executions`, start)).toEqual(refused('context'));
+  const bulk = await app.api('POST', '/contacts/bulk', {
+    raw: `{"contacts":[{"email":"p@mail.test","data":${proto}}]}`,
+  });
+  expect(bulk.body.results[0]).toMatchObject({ outcome: 'error', errors: [{ field: 'data.__proto__' }] });
   const step = await app.api('POST', steps, { raw: `{"type":"EXIT","config":${proto}}` });
   expect([step.status, step.headers.get(HEADER)]).toEqual([201, 'config.__proto__']);
 

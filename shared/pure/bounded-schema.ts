@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const NO_PROTO = 'A key cannot be __proto__';
+import { FORBIDDEN_KEY } from './contacts/custom-data.ts';
 
 function countOf(input: unknown): number {
   if (Array.isArray(input)) return input.length;
@@ -13,8 +12,9 @@ function countOf(input: unknown): number {
  */
 export function atMost<Schema extends z.ZodType>(max: number, schema: Schema) {
   return z.preprocess((input, context) => {
-    if (typeof input === 'object' && input !== null && Object.hasOwn(input, '__proto__')) {
-      context.addIssue({ code: 'custom', path: ['__proto__'], message: NO_PROTO, params: { code: 'invalid_key' } });
+    if (typeof input === 'object' && input !== null && Object.hasOwn(input, FORBIDDEN_KEY)) {
+      const message = `A key cannot be ${FORBIDDEN_KEY}`;
+      context.addIssue({ code: 'custom', path: [FORBIDDEN_KEY], message, params: { code: 'invalid_key' } });
       return z.NEVER;
     }
     if (countOf(input) <= max) return input;

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse';
 import { yieldNow } from '../../platform/yielding.ts';
 
@@ -19,30 +18,12 @@ export function isBlank(cells: string[]): boolean {
 /** The most columns of a file; of a line with more, no more than one too many is handed over. */
 export const COLUMNS_MAX = 500;
 
-/** What `readCsv` calls for each record. When it returns false, the rest of the file is not read. */
-type OnRecord = (cells: string[]) => unknown;
-
 const UTF16_MARKS = [
   [Buffer.from([0xff, 0xfe]), 'utf-16le'],
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
 ] as const;
-const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** The line by which a file tells Excel its separator. */
 const SEPARATOR_LINE = /^"?sep=([,;\t|])"?\r?\n/i;
-
-/** The text in UTF-8 without its byte order mark. @throws ImportFileError when it is neither UTF-8 nor UTF-16 */
-function decode(content: Buffer): Buffer {
-  const [mark, encoding] = UTF16_MARKS.find(([octets]) => content.subarray(0, 2).equals(octets)) ?? [];
-  if (mark && content.length % 2 === 0) {
-    try {
-      return Buffer.from(new TextDecoder(encoding, { fatal: true }).decode(content));
-    } catch {
-      // It is refused below.
-    }
-  }
-  if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8 or UTF-16');
-  return content.subarray(0, UTF8_MARK.length).equals(UTF8_MARK) ? content.subarray(UTF8_MARK.length) : content;
-}
 
 /** Headers are shorter; of a longer one, the beginning shows the separator. */
 const HEADER_BYTES_MAX = 256 * 1024;
@@ -55,50 +36,45 @@ function delimiterOf(start: string): string {
   return counts.reduce((best, next) => (next[0] > best[0] ? next : best))[1];
 }
 
-interface CsvText {
-  content: Buffer;
-  delimiter: string;
-}
-
-function openCsv(file: Buffer): CsvText {
-  const content = decode(file);
-  const line = SEPARATOR_LINE.exec(content.subarray(0, 16).toString('latin1'));
-  return line
-    ? { content: content.subarray(line[0].length), delimiter: line[1] ?? ',' }
-    : { content, delimiter: delimiterOf(content.subarray(0, HEADER_BYTES_MAX).toString('utf8')) };
+/** The separator of a file, and its text without the line that tells it to Excel. */
+function separated(text: string): { delimiter: string; rest: string } {
+  const line = SEPARATOR_LINE.exec(text.slice(0, 16));
+  const rest = text.slice(line?.[0].length ?? 0);
+  return { delimiter: line?.[1] ?? delimiterOf(rest.slice(0, HEADER_BYTES_MAX)), rest };
 }
 
 /** Reads a text without quotes, in a fifth of the parser's time: each line is a record, each separator ends a cell. */
-async function readUnquoted({ content, delimiter }: CsvText, onRecord: OnRecord): Promise<void> {
-  const text = content.toString('utf8');
-  // The first line end is the line end of the whole file, as it is for the parser.
-  const lineEnd = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
-  let pauseAt = SLICE_BYTES;
+async function* unquotedRecords(file: Buffer): AsyncGenerator<string[][]> {
+  let read = '';
+  for await (const piece of textOf(slicesOf(file))) read += piece;
+  const { delimiter, rest } = separated(read);
+  const text = rest.replaceAll(/\r\n?/g, '\n');
   for (let at = 0; at < text.length;) {
-    const found = text.indexOf(lineEnd, at);
-    const end = found < 0 ? text.length : found;
-    // One cell too many shows that a line is wrong, so the rest of a line of megabytes is not split.
-    if (onRecord(text.slice(at, end).split(delimiter, COLUMNS_MAX + 1)) === false) return;
-    at = end + lineEnd.length;
-    if (at < pauseAt) continue;
-    pauseAt = at + SLICE_BYTES;
+    const records: string[][] = [];
+    for (const pauseAt = at + SLICE_BYTES; at < Math.min(pauseAt, text.length);) {
+      const found = text.indexOf('\n', at);
+      const end = found < 0 ? text.length : found;
+      // One cell too many shows that a line is wrong, so the rest of a line of megabytes is not split.
+      records.push(text.slice(at, end).split(delimiter, COLUMNS_MAX + 1));
+      at = end + 1;
+    }
+    yield records;
     await yieldNow();
   }
 }
 
 /**
- * Parses a CSV file (RFC 4180), and calls `onRecord` for each record. It may have a byte order mark, other line ends,
- * semicolons or tabs in place of commas, and be in UTF-16 when it has a byte order mark.
+ * The records of a CSV file (RFC 4180), some at a time. It may have a byte order mark, other line ends, semicolons or
+ * tabs in place of commas, and be in UTF-16 when it has a byte order mark.
  * @throws ImportFileError saying why the file cannot be read
  */
-export async function readCsv(file: Buffer, onRecord: OnRecord): Promise<void> {
-  const text = openCsv(file);
-  if (!text.content.includes('"')) {
-    await readUnquoted(text, onRecord);
+export async function* fileRecords(file: Buffer): AsyncGenerator<string[][]> {
+  if (!file.includes('"')) {
+    yield* unquotedRecords(file);
     return;
   }
-  for await (const cells of csvRecords(slicesOf(file))) {
-    if (onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells) === false) return;
+  for await (const records of csvRecords(slicesOf(file))) {
+    yield records.map((cells) => (cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells));
   }
 }
 
@@ -133,10 +109,10 @@ async function* textOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /**
- * As `readCsv`, for a file of any size: the records one after the other, of which only a few are in memory.
+ * As `fileRecords`, for a file of any size, of which only a few records are in memory.
  * @throws ImportFileError saying why the file cannot be read
  */
-export async function* csvRecords(source: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+export async function* csvRecords(source: AsyncIterable<Buffer>): AsyncGenerator<string[][]> {
   const text = textOf(source);
   let head = '';
   while (head.length < HEADER_BYTES_MAX) {
@@ -144,10 +120,11 @@ export async function* csvRecords(source: AsyncIterable<Buffer>): AsyncGenerator
     if (next.done) break;
     head += next.value;
   }
-  const line = SEPARATOR_LINE.exec(head.slice(0, 16));
+  const { delimiter, rest } = separated(head);
   let records: string[][] = [];
   const parser = parse({
-    delimiter: line?.[1] ?? delimiterOf(head.slice(0, HEADER_BYTES_MAX)),
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     max_record_size: ROW_LENGTH_MAX,
     on_record(cells: string[]) {
@@ -160,13 +137,13 @@ export async function* csvRecords(source: AsyncIterable<Buffer>): AsyncGenerator
   });
   let fault: Error | undefined;
   parser.on('error', (error) => (fault = error)).resume();
-  function* taken(): Generator<string[]> {
+  function* taken(): Generator<string[][]> {
     const found = records;
     records = [];
-    yield* found;
+    if (found.length > 0) yield found;
     if (fault) throw asFileError(fault);
   }
-  for (let piece = head.slice(line?.[0].length ?? 0); ;) {
+  for (let piece = rest; ;) {
     await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
     // Records before a fault count: whoever needs the header alone does not see the fault.
     yield* taken();

@@ -5,9 +5,9 @@ import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
-import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
+import { FORBIDDEN_KEY, RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
-import { COLUMNS_MAX, ImportFileError, isBlank } from './csv-file.ts';
+import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 import {
   EXPORTED_COLUMNS,
@@ -199,7 +199,8 @@ function readExported(exported: ReadonlyMap<string, number>, cells: string[]) {
   ) as [string, string, string, string, string];
   const values = objectIn(data);
   const choices = objectIn(topics);
-  if (!values || Object.keys(values).some((key) => key.length > LIMITS.contactDataKeyLength)) return 'data.*';
+  const isForbidden = (key: string): boolean => key.length > LIMITS.contactDataKeyLength || key === FORBIDDEN_KEY;
+  if (!values || Object.keys(values).some(isForbidden)) return 'data.*';
   if (!choices || Object.values(choices).some((choice) => typeof choice !== 'boolean')) return 'topics';
   if (!isMoment(leftAt)) return 'unsubscribedAt';
   if (!/^\w{0,100}$/.test(reason)) return 'reason';
@@ -320,39 +321,28 @@ function applyToAllRows(rows: ImportFile['rows'], leavers: ReadonlySet<string>):
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<ImportFile> {
-  const collector = new RowCollector();
-  const reader = new RowReader(collector);
-  const { topics } = await readTable(
-    content,
-    (cells) => readHeader(cells, mappings),
-    (cells, columns, row) => reader.read(cells, columns, row),
-  );
-  for (const { key } of topics) collector.topicKeys.add(key);
-  return collector.take();
+  const first = await readImportParts(content, mappings, true).next();
+  return first.value as ImportFile;
 }
 
 /**
  * As `readImportFile`, for a file of any size: part after part.
- * @param records of the file
+ * @param source the file, or its records
+ * @param isWhole whether all rows are one part
  */
 export async function* readImportParts(
-  records: AsyncIterable<string[]>,
+  source: Buffer | AsyncIterable<string[][]>,
   mappings: readonly ColumnMapping[],
+  isWhole = false,
 ): AsyncGenerator<ImportFile> {
   const collector = new RowCollector();
   const reader = new RowReader(collector);
-  let columns: Columns | undefined;
-  let row = 0;
-  for await (const cells of records) {
-    row += 1;
-    if (isBlank(cells)) continue;
-    if (columns) reader.read(cells, columns, row);
-    else {
-      columns = readHeader(cells, mappings);
-      for (const { key } of columns.topics) collector.topicKeys.add(key);
+  for await (const { columns, rows } of readTable(source, (cells) => readHeader(cells, mappings))) {
+    for (const { key } of columns.topics) collector.topicKeys.add(key);
+    for (const [cells, row] of rows) {
+      reader.read(cells, columns, row);
+      if (collector.isFull && !isWhole) yield collector.take();
     }
-    if (collector.isFull) yield collector.take();
   }
-  if (!columns) throw new ImportFileError('The file is empty');
   yield collector.take();
 }

@@ -1,8 +1,8 @@
-import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
+import { FORBIDDEN_KEY, RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import { comparable, standingColumn, type StandingColumn } from '../../pure/contacts/subscription-columns.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
-import { isJsonLines, readJsonLines } from './json-lines.ts';
+import { COLUMNS_MAX, fileRecords, ImportFileError, isBlank } from './csv-file.ts';
+import { isJsonLines, jsonRecords } from './json-lines.ts';
 
 /** What the caller says that a column is: `email`, `subscribed`, `trackingAllowed`, `ignored`, `topic.<key>` or `data.<key>`. */
 export interface ColumnMapping {
@@ -80,8 +80,8 @@ export function readColumnMapping(text: string): ColumnMapping | undefined {
   if (['', 'ignore', 'ignored'].includes(lowered)) return { column, becomes: 'ignored' };
   if (topicIn(target) !== undefined) return { column, becomes: lowered };
   const key = target.replace(/^data\./, '');
-  const isKey = key !== '' && key.length <= LIMITS.contactDataKeyLength && !RESERVED_DATA_KEYS.has(key);
-  return isKey ? { column, becomes: `data.${key}` } : undefined;
+  const isKey = key.length <= LIMITS.contactDataKeyLength && !['', FORBIDDEN_KEY].includes(key);
+  return isKey && !RESERVED_DATA_KEYS.has(key) ? { column, becomes: `data.${key}` } : undefined;
 }
 
 /** Names of the column of addresses, the likelier ones first. */
@@ -255,6 +255,9 @@ class HeaderReader {
     if (checked)
       columns.checked.push({ ...checked, kind: checked.kind === 'state' ? 'state' : 'mention', isDecisive: false });
     const key = given?.replace(/^data\./, '') ?? name;
+    if (key === FORBIDDEN_KEY) {
+      throw new ImportFileError(`No data can have the key ${key}: leave the column out with map=${key}:ignored`);
+    }
     columns.data.push({ index, key, prefix: `${JSON.stringify(key)}:` });
     return `data.${key}`;
   }
@@ -282,26 +285,32 @@ export function readHeader(cells: readonly string[], mappings: readonly ColumnMa
   return new HeaderReader(cells, mappings).read();
 }
 
+/** The header of a file with some of its records, each with its number in a spreadsheet, or that of its line of JSON. */
+interface TablePart<Header> {
+  columns: Header;
+  rows: [cells: string[], row: number][];
+}
+
 /**
- * Calls `onRow` for each record after the header that is not blank, with its number in a spreadsheet, where the first
- * line is row 1. Blank lines before the header are skipped.
- * @param readColumns reads the header
+ * Reads a file of contacts: its header, and the further records that are not blank, some at a time.
+ * @param source the file, or the records of one of any size
  * @throws ImportFileError saying why the file cannot be read
  */
-export async function readTable<Header>(
-  content: Buffer,
+export async function* readTable<Header>(
+  source: Buffer | AsyncIterable<string[][]>,
   readColumns: (cells: string[]) => Header,
-  onRow?: (cells: string[], header: Header, row: number) => void,
-): Promise<Header> {
+): AsyncGenerator<TablePart<Header>, never> {
+  const isJson = Buffer.isBuffer(source) && isJsonLines(source);
   let header: { columns: Header } | undefined;
-  let row = 0;
-  await (isJsonLines(content) ? readJsonLines : readCsv)(content, (cells) => {
-    row += 1;
-    if (cells.length <= COLUMNS_MAX && isBlank(cells)) return true;
-    if (header) onRow?.(cells, header.columns, row);
-    else header = { columns: readColumns(cells) };
-    return onRow !== undefined;
-  });
+  // The names of JSON lines stand on no line.
+  let row = isJson ? -1 : 0;
+  for await (const records of Buffer.isBuffer(source) ? (isJson ? jsonRecords : fileRecords)(source) : source) {
+    const rows = records.map((cells): [string[], number] => [cells, (row += 1)]);
+    const filled = rows.filter(([cells]) => cells.length > COLUMNS_MAX || !isBlank(cells));
+    const first = header ? undefined : filled.shift();
+    if (first) header = { columns: readColumns(first[0]) };
+    if (header) yield { ...header, rows: filled };
+  }
   if (!header) throw new ImportFileError('The file is empty');
-  return header.columns;
+  return undefined as never;
 }

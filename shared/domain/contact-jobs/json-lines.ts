@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { withApostrophe } from '../../pure/formula.ts';
-import { createYields } from '../../platform/yielding.ts';
+import { yieldNow } from '../../platform/yielding.ts';
 import { ImportFileError } from './csv-file.ts';
 
 /** The fields of a line that an import reads, by the names that the columns of a CSV file have. */
@@ -28,18 +28,19 @@ function cellsOf(line: string, row: number): string[] {
   }
 }
 
-/** As `readCsv`, for JSON lines: the first record has the names, and each further one the values of a line. */
-export async function readJsonLines(content: Buffer, onRecord: (cells: string[]) => unknown): Promise<void> {
+const LINES_AT_A_TIME = 500;
+
+/** As `fileRecords`, for JSON lines: the first record has the names, and each further one the values of a line. */
+export async function* jsonRecords(content: Buffer): AsyncGenerator<string[][]> {
   if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8');
-  if (onRecord(Object.values(FIELDS)) === false) return;
-  const yieldIfDue = createYields();
-  const text = content.toString('utf8').replace(/^\uFEFF/, '');
-  for (let at = 0, row = 1; at < text.length; row += 1) {
-    const found = text.indexOf('\n', at);
-    const end = found < 0 ? text.length : found;
-    const line = text.slice(at, end).trim();
-    onRecord(line === '' ? [''] : cellsOf(line, row));
-    at = end + 1;
-    await yieldIfDue();
+  yield [Object.values(FIELDS)];
+  const lines = content
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split('\n');
+  for (let at = 0; at < lines.length; at += LINES_AT_A_TIME) {
+    const some = lines.slice(at, at + LINES_AT_A_TIME).map((line) => line.trim());
+    yield some.map((line, index) => (line === '' ? [''] : cellsOf(line, at + index + 1)));
+    await yieldNow();
   }
 }

@@ -4,6 +4,7 @@ import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-addres
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { MovedContact } from '../../pure/moving/moved.ts';
+import { CHECKS } from '../../pure/schema-messages.ts';
 import { topicChoicesSchema } from '../../pure/topics.ts';
 import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { RowCollector, type ImportFile } from './import-file.ts';
@@ -29,7 +30,7 @@ function collect(collector: RowCollector, moved: MovedRow): void {
   if (!isEmailAddress(email) || !isRecipientAddress(email)) {
     return collector.refuse(row, text, 'has no address that an email can be sent to');
   }
-  const read = rowSchema.safeParse(fields);
+  const read = rowSchema.safeParse(fields, CHECKS);
   if (!read.success) {
     const [issue] = read.error.issues;
     return collector.refuse(row, text, `has a fault in "${issue?.path.join('.')}": ${issue?.message}`);

@@ -30,8 +30,7 @@ export async function readSuppressionFile(
   mappings: readonly ColumnMapping[],
 ): Promise<SuppressionFile> {
   const file: SuppressionFile = { totalRows: 0, suppressed: [], failureCount: 0, errors: [] };
-  const readColumns = (cells: string[]) => readAddressHeader(cells, mappings, 'words');
-  await readTable(content, readColumns, (cells, columns, row) => {
+  const add = (cells: string[], columns: { email: number; other: number }, row: number): void => {
     file.totalRows += 1;
     const address = normalizeAddress(readCell(cells, columns.email));
     const words = readCell(cells, columns.other).trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
@@ -44,6 +43,8 @@ export async function readSuppressionFile(
     const email = address.replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
     const fault = email === '' ? 'has no email address' : 'is not a valid email address';
     file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
-  });
+  };
+  for await (const { columns, rows } of readTable(content, (cells) => readAddressHeader(cells, mappings, 'words')))
+    for (const [cells, row] of rows) add(cells, columns, row);
   return file;
 }

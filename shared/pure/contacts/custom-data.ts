@@ -13,6 +13,9 @@ export const RESERVED_DATA_KEYS: ReadonlySet<string> = new Set([
   'manageUrl',
 ]);
 
+/** The one key that no data has: programs that copy an object would set its prototype instead. */
+export const FORBIDDEN_KEY = '__proto__';
+
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{3})?Z)?$/;
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals';
+import { fileRecords } from './csv-file.ts';
+import { readImportFile } from './import-file.ts';
+
+async function recordsOf(content: string): Promise<string[][]> {
+  const records: string[][] = [];
+  for await (const some of fileRecords(Buffer.from(content))) records.push(...some);
+  return records;
+}
+
+it.each(['', '"'])('a file may have different line ends, as files have that were joined (%j)', async (mark) => {
+  const content = `email,${mark}plan${mark}\na@x.test,one\r\nb@x.test,two\rc@x.test,three\n\r\nd@x.test,four`;
+  expect((await recordsOf(content)).filter(([email]) => email !== '')).toEqual([
+    ['email', 'plan'],
+    ['a@x.test', 'one'],
+    ['b@x.test', 'two'],
+    ['c@x.test', 'three'],
+    ['d@x.test', 'four'],
+  ]);
+});
+
+it.each(['email', '"email"'])('no more cells of a line are handed over than one too many (%s)', async (cell) => {
+  expect((await recordsOf(`${cell}${',x'.repeat(10_000)}\n`)).map((cells) => cells.length)).toEqual([501]);
+});
+
+it('rows of JSON lines have the numbers of their lines', async () => {
+  const { rows } = await readImportFile(Buffer.from('\n{"email":"a@x.test"}\r\n{"email":"nobody"}'));
+  expect(rows.map((row) => row?.row)).toEqual([2, 3]);
+});
