@@ -238,6 +238,11 @@ describe('a key', () => {
     const patch = (id: string, body: object) => owner.api('PATCH', `/keys/${id}`, { body });
     const changed = await patch(send.id, { name: 'Till', senderDomains: ['example.com'] });
     expect(changed.body).toMatchObject({ name: 'Till', senderDomains: ['example.com'], role: 'send' });
+    const spellings = ['Bücher.example', 'xn--bcher-kva.example.', 'BÜCHER。EXAMPLE。', 'example.com', 'example.com'];
+    const once = ['xn--bcher-kva.example', 'example.com'];
+    expect((await patch(send.id, { senderDomains: spellings })).body.senderDomains).toEqual(once);
+    const created = await owner.api('POST', '/keys', { body: { name: 'B', role: 'send', senderDomains: spellings } });
+    expect(created.body.senderDomains).toEqual(once);
     expect((await patch(send.id, { role: 'full' })).headers.get('everpost-ignored-fields')).toBe('role');
     expect((await patch(send.id, { senderDomains: null })).body.senderDomains).toBeNull();
     expect((await patch(read.id, { senderDomains: ['example.com'] })).status).toBe(422);

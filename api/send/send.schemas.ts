@@ -182,7 +182,9 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAll
       ).transform((to) => (Array.isArray(to) ? to : [to])),
       cc: copiesSchema.optional(),
       bcc: copiesSchema.optional(),
-      tags: boundedArray(z.string().min(1).max(LIMITS.emailTagLength), LIMITS.emailTags).optional(),
+      tags: boundedArray(z.string().min(1).max(LIMITS.emailTagLength), LIMITS.emailTags)
+        .transform((tags) => [...new Set(tags)])
+        .optional(),
       scheduledAt: scheduledAtSchema.optional(),
       subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
       body: z.string().min(1).optional(),

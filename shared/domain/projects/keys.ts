@@ -32,7 +32,9 @@ async function lockKeys(tx: Em, projectId: string): Promise<void> {
   await query(tx, sql`select from project where id = ${projectId} for no key update`);
 }
 
-function assertSettings(role: KeyRole, { senderDomains, expiresAt }: Partial<KeySettings>): void {
+/** The settings as they are stored. @throws AppError VALIDATION_ERROR that names the field */
+function readSettings<Settings extends Partial<KeySettings>>(role: KeyRole, settings: Settings): Settings {
+  const { senderDomains, expiresAt } = settings;
   if (senderDomains && role !== 'send') {
     const message = 'Only a key with the role "send" can be limited to sender domains';
     throw validationError([{ field: 'senderDomains', message, code: 'custom' }]);
@@ -40,6 +42,7 @@ function assertSettings(role: KeyRole, { senderDomains, expiresAt }: Partial<Key
   if (expiresAt && expiresAt.getTime() <= Date.now()) {
     throw validationError([{ field: 'expiresAt', message: 'Must be in the future', code: 'too_small' }]);
   }
+  return senderDomains ? { ...settings, senderDomains: [...new Set(senderDomains)] } : settings;
 }
 
 /** All keys of a project, oldest first, expired ones too. */
@@ -65,12 +68,12 @@ export async function createKey(
   input: KeySettings & { role: KeyRole },
   keyMark: string | undefined,
 ): Promise<{ key: Key; secret: string }> {
-  assertSettings(input.role, input);
+  const settings = readSettings(input.role, input);
   return inTransaction(em, async (tx) => {
     await lockKeys(tx, projectId);
     await assertRoom(tx, projectId, 'api_key');
     const secret = generateKey(input.role, keyMark);
-    const key = tx.create(KeyEntity, { ...input, projectId, keyHash: hashKey(secret) });
+    const key = tx.create(KeyEntity, { ...settings, projectId, keyHash: hashKey(secret) });
     await tx.flush();
     return { key, secret };
   });
@@ -99,11 +102,11 @@ export async function updateKey(em: Em, projectId: string, keyId: string, change
   return inTransaction(em, async (tx) => {
     await lockKeys(tx, projectId);
     const key = await findKey(tx, projectId, keyId);
-    assertSettings(key.role, changes);
+    const settings = readSettings(key.role, changes);
     const { expiresAt } = changes;
     const isSooner = expiresAt && (!key.expiresAt || expiresAt < key.expiresAt);
     if (isSooner) await assertOtherFullKey(tx, key, key.expiresAt ?? null);
-    tx.assign(key, changes);
+    tx.assign(key, settings);
     await tx.flush();
     return key;
   });

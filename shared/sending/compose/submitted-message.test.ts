@@ -60,14 +60,15 @@ describe('a submitted message', () => {
     expect(missingFields(read('From: a@b.example\ndate: x\nMESSAGE-ID: <y>\n\n'), 'id', date)).toBe('');
   });
 
-  it('has few tags of plain characters', () => {
-    expect(read('From: a@b.example\nX-Everpost-Tag: welcome, a b\nX-Everpost-Tag: welcome\n\n').tags).toEqual([
-      'welcome',
-      'a b',
-    ]);
-    expect(() => read('From: a@b.example\nX-Everpost-Tag: <b>\n\n')).toThrow('A tag (X-Everpost-Tag)');
-    const many = Array.from({ length: 11 }, (_, i) => `t${i}`).join();
-    expect(() => read(`From: a@b.example\nX-Everpost-Tag: ${many}\n\n`)).toThrow('at most 10 tags');
+  it('has few tags of any characters, as API mail has', () => {
+    const tagsOf = (...values: string[]) =>
+      read(`From: a@b.example\n${values.map((value) => `X-Everpost-Tag: ${value}\n`).join('')}\n`).tags;
+    expect(tagsOf('welcome, a b', 'welcome')).toEqual(['welcome', 'a b']);
+    expect(tagsOf('<b>, 50 % & "more"')).toEqual(['<b>', '50 % & "more"']);
+    expect(tagsOf('=?utf-8?q?gr=C3=B6=C3=9Fe=2C_=E6=96=B0?=', 'größe')).toEqual(['größe', '新']);
+    expect(tagsOf('x'.repeat(100))).toEqual(['x'.repeat(100)]);
+    expect(() => tagsOf('x'.repeat(101))).toThrow('A tag (X-Everpost-Tag) has at most 100 characters');
+    expect(() => tagsOf(Array.from({ length: 11 }, (_, i) => `t${i}`).join())).toThrow('at most 10 tags');
   });
 
   it('with an endless header is refused before it is read', () => {

@@ -22,7 +22,6 @@ export interface SubmittedMessage {
 const HEADER_BYTES_MAX = 256 * 1024;
 const SUBJECT_LENGTH_MAX = 998;
 const NAME_LENGTH_MAX = 200;
-const TAG = /^[\w .:@/-]{1,100}$/;
 const TAG_FIELD = 'x-everpost-tag';
 
 /** What others wrote about the way of the message, what its readers must not see, and what Everpost sets itself. */
@@ -77,13 +76,14 @@ function senderOf(fields: readonly RawField[]): SubmittedMessage['from'] {
   return { address: Buffer.from(mailbox.address, 'latin1').toString(), ...(name !== '' && { name }) };
 }
 
+/** Tags as `tags` of POST /v1/send takes them, but for commas, which separate them here. */
 function tagsOf(fields: readonly RawField[]): string[] {
-  const values = fields.filter(({ name }) => name === TAG_FIELD).flatMap((field) => valueOf(field).split(','));
-  const tags = [...new Set(values.map((value) => value.trim()).filter((value) => value !== ''))];
+  const values = fields.filter(({ name }) => name === TAG_FIELD).map((field) => decodeHeaderText(valueOf(field)));
+  const tags = [...new Set(values.flatMap((value) => value.split(',')).map((tag) => tag.trim()))].filter(Boolean);
   if (tags.length > LIMITS.emailTags)
     throw badRequest(`A message may have at most ${LIMITS.emailTags} tags (X-Everpost-Tag)`);
-  if (tags.every((tag) => TAG.test(tag))) return tags;
-  throw badRequest('A tag (X-Everpost-Tag) has 1 to 100 letters, digits, spaces and characters of .:@/_-');
+  if (tags.every((tag) => Array.from(tag).length <= LIMITS.emailTagLength)) return tags;
+  throw badRequest(`A tag (X-Everpost-Tag) has at most ${LIMITS.emailTagLength} characters`);
 }
 
 /**
