@@ -91,6 +91,36 @@ it('the spellings of an international domain are one address at every door', asy
   expect((await app.api('DELETE', `/suppressions/${first}`)).status).toBe(204);
 });
 
+it('a part of an address is found in each spelling of its domain', async () => {
+  const owner = await app.createProject();
+  for (const email of ['new@bücher.example', 'old@bücher.example', 'other@books.example']) {
+    await owner.api('POST', '/contacts', { body: { email } });
+  }
+  await query(
+    app.em(),
+    sql`update contact set email = 'old@xn--bcher-kva.example' where project_id = ${owner.project.id} and email like 'old@%'`,
+  );
+  const found = async (search: string) =>
+    (await owner.api('POST', '/contacts/search', { body: { search } })).body.data.map(({ email }: any) => email).sort();
+  const both = ['new@bücher.example', 'old@xn--bcher-kva.example'];
+  for (const search of ['bücher.example', 'BU\u0308CHER.example', '@xn--bcher-kva.example', 'XN--bcher-kva']) {
+    expect([search, await found(search)]).toEqual([search, both]);
+    const { records } = (await owner.api('POST', '/find', { body: { text: search } })).body;
+    expect(records.filter(({ kind }: any) => kind === 'contact')).toHaveLength(2);
+    const filter = { field: 'email', operator: 'contains', value: search };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
+    const { body } = await owner.api('POST', '/segments', { body: { name: search, condition } });
+    expect((await owner.api('GET', `/segments/${body.id}/contacts`)).body.total).toBe(2);
+  }
+  for (const value of ['old@bücher.example', ' OLD@xn--bcher-kva.example']) {
+    expect(await found(value.trim())).toEqual([both[1]]);
+    const condition = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'equals', value }] }] };
+    const { body } = await owner.api('POST', '/segments', { body: { name: value, condition } });
+    expect((await owner.api('GET', `/segments/${body.id}/contacts`)).body.data).toMatchObject([{ email: both[1] }]);
+  }
+  expect(await found('bücher.test')).toEqual([]);
+});
+
 it('what is stored under the other spelling is found and respelt, and its suppression follows', async () => {
   const { body: old } = await app.api('POST', '/contacts', { body: { email: 'old@bücher.example' } });
   const { body: twice } = await app.api('POST', '/contacts', { body: { email: 'twice@bücher.example' } });

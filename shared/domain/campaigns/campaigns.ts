@@ -6,6 +6,7 @@ import {
   type CampaignStatus,
 } from '../../pure/campaigns/campaign-status.ts';
 import { copyName } from '../../pure/copy-name.ts';
+import { searchedSpellings } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { campaignStatus } from '../../database/constants.ts';
@@ -36,14 +37,17 @@ export interface CampaignListQuery {
 
 /** One page of a project's campaigns. */
 export async function listCampaigns(em: Em, projectId: string, list: CampaignListQuery): Promise<RecordPage<Campaign>> {
-  const pattern = list.search === undefined ? undefined : likePattern(list.search);
+  const [pattern, ...spellings] = list.search === undefined ? [] : searchedSpellings(list.search).map(likePattern);
   const [rows, total] = await em.fork().findAndCount(
     CampaignEntity,
     {
       projectId,
       ...(list.status && { status: list.status }),
       ...(pattern !== undefined && {
-        $or: [{ name: { $ilike: pattern } }, { subject: { $ilike: pattern } }, { from: { $ilike: pattern } }],
+        $or: [
+          ...['name', 'subject', 'from'].map((field) => ({ [field]: { $ilike: pattern } })),
+          ...spellings.map((spelling) => ({ from: { $ilike: spelling } })),
+        ],
       }),
     },
     {

@@ -1,4 +1,5 @@
 import { joinSql, likePattern, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import { searchedSpellings } from '../../pure/emails/email-address.ts';
 import { number, tables, type RowOf } from '../../database/tables.ts';
 import { RETURNED, RETURNED_COLUMNS } from './contacts.ts';
 
@@ -41,13 +42,16 @@ const NAME = sql`lower(concat_ws(' ', data ->> 'name', data ->> 'firstName', dat
  * @param text of any case
  */
 export function hasPart(projectId: string, text: string): SqlFragment {
-  const part = text.toLowerCase();
-  const pattern = likePattern(part);
+  const patterns = searchedSpellings(text).map(likePattern);
+  const isLike = (value: SqlFragment): SqlFragment => {
+    const likes = patterns.map((pattern) => sql`${value} like ${pattern}`);
+    return sql`(${joinSql(likes, ' or ')})`;
+  };
   const ofNewest = sql`
     select id from (
       select id, data from contact where project_id = ${projectId} order by created_at desc limit ${NAMES_SEARCHED}
-    ) newest where ${NAME} like ${pattern}`;
-  return part.includes('@') ? sql`email like ${pattern}` : sql`(email like ${pattern} or id in (${ofNewest}))`;
+    ) newest where ${isLike(NAME)}`;
+  return text.includes('@') ? isLike(sql`email`) : sql`(${isLike(sql`email`)} or id in (${ofNewest}))`;
 }
 
 function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {

@@ -1,4 +1,4 @@
-import { domainToASCII, domainToUnicode } from 'node:url';
+import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
 /** The text form of the limit of RFC 1035 section 2.3.4. */
@@ -13,7 +13,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  */
 export function toDomainName(text: string): string | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
-  const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
+  const name = domainToASCII(text.trim().toLowerCase()).replace(/\.$/, '');
   const labels = name.split('.');
   const isName =
     name.length <= DOMAIN_LENGTH_MAX &&
@@ -35,8 +35,3 @@ export const domainNameSchema = z.string().transform((text, context) => {
   });
   return z.NEVER;
 });
-
-/** The forms of a stored domain name in an address: the stored form, and the form with international letters. */
-export function spellingsOf(domain: string): string[] {
-  return [...new Set([domain, domainToUnicode(domain)])];
-}

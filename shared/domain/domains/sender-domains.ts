@@ -9,7 +9,8 @@ import { findProject } from '../projects/projects.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import { query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
-import { spellingsOf, toDomainName } from './domain-name.ts';
+import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
+import { toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
 /**
@@ -191,15 +192,16 @@ const DOMAIN_USAGE = { templates: number, campaigns: number };
 /** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while a template or campaign uses it */
 export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
   const { id, domain } = await findSenderDomain(em, projectId, domainId);
+  const spellings = spellingsOf(normalizeAddress(domain));
   const usage = await queryOne(
     em,
     sql`
       select
         (select count(*) from template
-          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
+          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
         ) as templates,
         (select count(*) from campaign
-          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
+          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
             and status in (${campaignStatus.DRAFT}, ${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING})
         ) as campaigns`,
     DOMAIN_USAGE,

@@ -138,7 +138,7 @@ function accessPathOf(projectId: string, filters: EmailFilters, contactIds: stri
   if (address !== undefined) {
     return {
       branches: [
-        [wentWithoutContact(projectId, sql`${normalizeAddress(address)}::text`)],
+        ...spellingsOf(normalizeAddress(address)).map((each) => [wentWithoutContact(projectId, sql`${each}::text`)]),
         ...contactIds.map(ofContact),
       ],
       isByNumber,

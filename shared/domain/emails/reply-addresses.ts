@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { validationError } from '../../pure/app-error.ts';
-import { domainOf, normalizeAddress } from '../../pure/emails/email-address.ts';
-import { spellingsOf } from '../domains/domain-name.ts';
+import { domainOf, formerSpelling, normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
 import { query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 
@@ -25,8 +24,7 @@ export interface ReplyAddressUse {
 /** The form in which reply addresses are stored and compared: lower case, the domain in ASCII. */
 export function toReplyAddress(address: string): string {
   const normalized = normalizeAddress(address);
-  const domain = domainOf(normalized);
-  return `${normalized.slice(0, normalized.length - domain.length)}${domainToASCII(domain) || domain}`;
+  return formerSpelling(normalized) ?? normalized;
 }
 
 function isAt(address: string, domain: string): boolean {
@@ -40,8 +38,7 @@ export function isReplyAddressAt(address: string | undefined, inboundDomain: str
 
 /** A select of the first project that used a reply address while its domain was not yet INBOUND_DOMAIN. */
 function firstUse(address: string): SqlFragment {
-  const local = address.slice(0, address.lastIndexOf('@') + 1);
-  const spellings = spellingsOf(domainOf(address)).map((domain) => `${local}${domain}`);
+  const spellings = spellingsOf(normalizeAddress(address));
   return sql`
     select project_id from (
       select project_id, created_at from template where lower(reply_to) = any(${spellings}::text[])

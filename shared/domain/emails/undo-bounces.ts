@@ -15,7 +15,8 @@ import {
   type Em,
 } from '../../database/sql.ts';
 import { jsonAs, nullable, number, tables, text } from '../../database/tables.ts';
-import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
+import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
+import { domainNameSchema } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
 
 const WORDS_LENGTH_MAX = 500;
@@ -57,7 +58,7 @@ function bounceConditions(projectId: string, { since, until, provider, words }: 
     sql`(e.refusal @> '{"unsubscribed": true}' or e.refusal @> '{"suppressed": true}')`,
   ];
   if (provider !== undefined)
-    conditions.push(sql`split_part(e.to_address, '@', -1) = any(${spellingsOf(provider)}::text[])`);
+    conditions.push(sql`split_part(e.to_address, '@', -1) = any(${spellingsOf(normalizeAddress(provider))}::text[])`);
   if (words !== undefined) conditions.push(sql`e.error ilike ${likePattern(words)}`);
   return joinSql(conditions, ' and ');
 }

@@ -1,11 +1,7 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
-import {
-  STANDARD_FIELDS,
-  STANDARD_TYPES,
-  type EmailActivity,
-  type StandardField,
-} from '../../pure/filters/filter-target.ts';
-import { inSql, isoText, json, sql, SqlFragment, storableText } from '../../database/sql.ts';
+import { STANDARD_FIELDS, type EmailActivity, type StandardField } from '../../pure/filters/filter-target.ts';
+import { normalizeAddress, searchedSpellings, spellingsOf } from '../../pure/emails/email-address.ts';
+import { inSql, joinSql, json, sql, SqlFragment, storableText } from '../../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');
@@ -97,7 +93,7 @@ function not(predicate: SqlFragment): SqlFragment {
   return sql`not (${predicate})`;
 }
 
-const STANDARD_COLUMNS: Record<StandardField, string> = {
+export const STANDARD_COLUMNS: Record<StandardField, string> = {
   email: 'email',
   subscribed: 'subscribed',
   pending: 'is_pending',
@@ -107,15 +103,6 @@ const STANDARD_COLUMNS: Record<StandardField, string> = {
   updatedAt: 'updated_at',
 };
 const NULLABLE: ReadonlySet<StandardField> = new Set(['pausedUntil', 'trackingAllowed']);
-
-/** The standard fields, their types, and their values as JSON over `contact`; null without one. */
-export const STANDARD_VALUES = (Object.keys(STANDARD_FIELDS) as StandardField[]).map((field) => {
-  const [column, kind] = [trusted(STANDARD_COLUMNS[field]), STANDARD_FIELDS[field]];
-  const type = STANDARD_TYPES[kind];
-  const json = sql`to_jsonb(${type === 'date' ? isoText(column) : column})`;
-  // A pause that is over is none.
-  return { field, type, values: kind === 'future' ? sql`case when ${column} > now() then ${json} end` : json };
-});
 
 /** The predicate for a filter on a standard field. It is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {
@@ -144,10 +131,13 @@ function compareColumn(column: SqlFragment, field: StandardField, { operator, va
     const instant = parseIsoInstant(string);
     return instant === undefined ? FALSE : compareInstant(column, operator, instant);
   }
-  const lowered = string.toLowerCase();
-  if (operator === 'contains' || operator === 'notContains') return sql`strpos(${column}, ${text(lowered)}) > 0`;
-  if (operator === 'equals' || operator === 'notEquals') return sql`${column} = ${text(lowered.trim())}`;
-  return sql`${column} collate "C" ${comparison(operator)} ${text(lowered)}`;
+  const anyOf = (texts: string[], holds: (each: SqlFragment) => SqlFragment): SqlFragment =>
+    sql`(${joinSql(texts.map(text).map(holds), ' or ')})`;
+  if (operator === 'contains' || operator === 'notContains')
+    return anyOf(searchedSpellings(string), (part) => sql`strpos(${column}, ${part}) > 0`);
+  if (operator === 'equals' || operator === 'notEquals')
+    return anyOf(spellingsOf(normalizeAddress(string)), (address) => sql`${column} = ${address}`);
+  return sql`${column} collate "C" ${comparison(operator)} ${text(string.toLowerCase())}`;
 }
 
 /** The SQL that reads one value of a JSON document. */

@@ -2,15 +2,30 @@ import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, readContactUpdate } from '../../pure/automations/automation-config.ts';
 import type { FieldType } from '../../pure/contacts/custom-data.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
-import { collectReferences, isPathTooLong } from '../../pure/filters/filter-target.ts';
+import {
+  collectReferences,
+  isPathTooLong,
+  STANDARD_FIELDS,
+  STANDARD_TYPES,
+  type StandardField,
+} from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
-import { dataValue, hasTopic, STANDARD_VALUES } from '../filters/filter-predicates.ts';
+import { dataValue, hasTopic, STANDARD_COLUMNS, trusted } from '../filters/filter-predicates.ts';
 import { findAutomationsOfSteps, type AutomationRef, type UsedStep } from './step-usage.ts';
-import { query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import { isoText, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { jsonAs, number, tables } from '../../database/tables.ts';
 import { allTopics } from '../topics/topics.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
+
+/** The standard fields, their types, and their values as JSON over `contact`; null without one. */
+const STANDARD_VALUES = (Object.keys(STANDARD_FIELDS) as StandardField[]).map((field) => {
+  const [column, kind] = [trusted(STANDARD_COLUMNS[field]), STANDARD_FIELDS[field]];
+  const type = STANDARD_TYPES[kind];
+  const json = sql`to_jsonb(${type === 'date' ? isoText(column) : column})`;
+  // A pause that is over is none.
+  return { field, type, values: kind === 'future' ? sql`case when ${column} > now() then ${json} end` : json };
+});
 
 export interface CatalogueField {
   field: string;

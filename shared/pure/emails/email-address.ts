@@ -31,6 +31,12 @@ export function spellingsOf(address: string): string[] {
   return former === undefined ? [address] : [address, former];
 }
 
+/** The texts to look for in stored addresses when somebody searches for a part of one, such as a domain; the first is as written. */
+export function searchedSpellings(text: string): string[] {
+  const others = text === text.trim() ? spellingsOf(normalizeAddress(text)) : [];
+  return [...new Set([text.toLowerCase(), ...others])];
+}
+
 /** What follows the last `@` of an address, lower-cased. The form of the address is not checked. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
