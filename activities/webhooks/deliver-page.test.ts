@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../../shared/database/sql.ts';
 import { openEndpoint, wakeEndpoints, type OpenEndpoint } from '../../shared/domain/webhooks/delivery-state.ts';
+import { TEST_SOURCE } from '../../shared/domain/webhooks/hook-events.ts';
 import { boolean, number, text } from '../../shared/database/tables.ts';
 import { WebhookUnreachableError } from '../../shared/platform/webhook/webhook-client.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createPageDelivery } from './deliver-page.ts';
+import { createEndpointTurns } from './endpoint-turn.ts';
 
 const PAGE = { rows: 50, parked: 0 };
 const REFUSAL = {
@@ -121,4 +123,81 @@ it('a server that refuses all events for as long as one is tried gets those behi
   expect(sent).toEqual(['good@example.com']);
   expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
   expect((await states()).filter(({ status }) => status === 'FAILED')).toEqual([]);
+});
+
+describe('an endpoint with parked events that accepts events again', () => {
+  /** An endpoint with so many parked events without a contact, each of which was refused and waits for an hour. */
+  async function createParked(count: number): Promise<string> {
+    const id = await createEndpoint();
+    await query(
+      app.em(),
+      sql`
+        insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, attempts, retry_at)
+        select everpost_uuid_v7(), ${id}, now(), ${TEST_SOURCE}, everpost_uuid_v7(), 'webhook.test', 'RETRYING', 1,
+          now() + interval '1 hour' from generate_series(1, ${count}::int)`,
+    );
+    return id;
+  }
+
+  const parkedOf = (id: string) =>
+    query(
+      app.em(),
+      sql`
+        select attempts, retry_at > now() + interval '50 minutes' as waits from webhook_delivery
+        where endpoint_id = ${id} and status = 'RETRYING'`,
+      { attempts: number, waits: boolean },
+    );
+  const turnOf = (endpointId: string, answers: (typeof REFUSAL)[]) =>
+    createEndpointTurns({ orm: app.database.orm, config: app.config } as unknown as ActivityDeps)({
+      ...{ endpointId, signal: new AbortController().signal, advance: () => undefined },
+      sendTo: () => async () => answers.shift() ?? REFUSAL,
+    });
+  const letBeDue = (id: string, count: number) =>
+    query(
+      app.em(),
+      sql`update webhook_delivery set retry_at = now() where id in (
+        select id from webhook_delivery where endpoint_id = ${id} and retry_at is not null limit ${count})`,
+    );
+  const accepted = (count: number) => Array<typeof ANSWER>(count).fill(ANSWER);
+
+  it('gets them at once, and what it refuses then has as many attempts left as before', async () => {
+    const id = await createParked(300);
+    expect(await turnOf(id, accepted(300))).toMatchObject({ kind: 'idle' });
+    expect(await parkedOf(id)).toHaveLength(300);
+    await letBeDue(id, 1);
+    await turnOf(id, accepted(250));
+    const left = await parkedOf(id);
+    expect(left).toHaveLength(50);
+    expect(left.every(({ attempts }) => attempts === 1)).toBe(true);
+  });
+
+  it('gets no more than is due while it refuses some of it', async () => {
+    const id = await createParked(50);
+    await letBeDue(id, 2);
+    await turnOf(id, accepted(1));
+    const left = await parkedOf(id);
+    expect([left.length, left.filter(({ waits }) => waits).length]).toEqual([49, 48]);
+  });
+
+  it('is asked with one of them while they keep new events waiting', async () => {
+    const id = await createParked(2_000);
+    await trackStep('new@example.com');
+    const { position } = await open(id);
+    await turnOf(id, []);
+    const before = await parkedOf(id);
+    expect([before.length, before.every(({ attempts, waits }) => attempts === 1 && waits)]).toEqual([2_000, true]);
+    expect((await open(id)).position).toBe(position);
+    await turnOf(id, accepted(3_000));
+    expect(await parkedOf(id)).toEqual([]);
+    expect((await open(id)).position).not.toBe(position);
+  });
+
+  it('gets them when its owner says that it works', async () => {
+    const id = await createParked(5);
+    const stranger = await app.createProject();
+    await stranger.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } });
+    expect((await parkedOf(id)).every(({ waits }) => waits)).toBe(true);
+    await app.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } });
+    expect((await parkedOf(id)).some(({ waits }) => waits)).toBe(false);
+  });
 });

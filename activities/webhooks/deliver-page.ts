@@ -27,7 +27,7 @@ type SendOptions = Pick<LaneOptions, 'send' | 'isOver'>;
 /** Concurrent requests to one endpoint. */
 const PARALLEL = 10;
 /** With this many parked events, an endpoint that accepts events gets these before new ones. */
-const PARKED_MAX = 2_000;
+export const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
 const keyOf = ({ at, source, id }: EventRef): string => `${at}|${source}|${id}`;
@@ -41,24 +41,15 @@ function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[
   return [...lanes.values()].map((lane) => lane.map((event) => singleMessage(endpointId, event)));
 }
 
+/** What is recorded of an event that was not sent. */
+const UNSENT = {
+  status: 'RETRYING',
+  ...{ count: 1, attempts: 0, statusCode: null, error: null, durationMs: null, retryInMs: null },
+} as const;
+
 function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRecord {
   const { no, at, source, id, name, contactId } = event;
-  return {
-    no,
-    at,
-    source,
-    id,
-    name,
-    contactId,
-    count: 1,
-    status: 'RETRYING',
-    attempts: 0,
-    statusCode: null,
-    error: null,
-    durationMs: null,
-    retryInMs: null,
-    ...fields,
-  };
+  return { no, at, source, id, name, contactId, ...UNSENT, ...fields };
 }
 
 /** The record of a request, under the first of its events. */
@@ -204,14 +195,16 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
   return async (endpoint, due, { send, isOver }) => {
     const events = await loadEvents(em(), endpoint.projectId, due);
     const waiting = new Map(due.map((delivery) => [keyOf(delivery), delivery]));
+    const parkedOf = ({ message }: HookAnswer) => waiting.get(message.events.map(keyOf)[0] ?? '');
     const found = new Set(events.map(keyOf));
     const lost = due.filter((delivery) => !found.has(keyOf(delivery))).map(recordOfLost);
     const lanes = events.map((event) => [singleMessage(endpoint.id, event)]);
     const answers = await sendLanes(lanes, { send, isOver, parallel: PARALLEL });
     const records = answers.flatMap((answer) => {
       if (answer.isAccepted) return recordOfAnswer(answer);
-      const [event] = answer.message.events;
-      const attempts = 1 + ((event && waiting.get(keyOf(event))?.attempts) ?? 0);
+      const { attempts: before = 0, inMs = 0 } = parkedOf(answer) ?? {};
+      if (inMs > 0) return recordOfAnswer(answer, { attempts: 0, retryInMs: inMs });
+      const attempts = before + 1;
       // While the endpoint accepts nothing at all, no event is given up: the endpoint is disabled in the end, and its
       // events wait.
       const isGivenUp = attempts > pauses.length && endpoint.failures === 0;
@@ -220,7 +213,9 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
     });
     const isAnyAccepted = answers.some((answer) => answer.isAccepted);
     const verdict = isAnyAccepted ? 'accepted' : 'unknown';
-    await recordDeliveries(em(), endpoint, { records: [...records, ...lost], verdict });
+    const hasRecovered =
+      answers.every(({ isAccepted }) => isAccepted) && answers.some((answer) => parkedOf(answer)?.attempts);
+    await recordDeliveries(em(), endpoint, { records: [...records, ...lost], verdict, hasRecovered });
     const isGone = !isAnyAccepted && answers.some((answer) => answer.isGone);
     return { seen: due.length, sent: answers.length, hasFailed: !isAnyAccepted && answers.length > 0, isGone };
   };

@@ -9,7 +9,7 @@ import {
 } from '../../shared/domain/webhooks/delivery-state.ts';
 import type { WebhookDeliveryOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { createPageDelivery, createParkedEventsDelivery, type PageResult } from './deliver-page.ts';
+import { createPageDelivery, createParkedEventsDelivery, PARKED_MAX, type PageResult } from './deliver-page.ts';
 import type { LaneOptions } from './send-lanes.ts';
 
 /** The time of one turn, after which an endpoint frees its slot for others. */
@@ -17,6 +17,8 @@ const TURN_MS = 20_000;
 /** The shortest time before an endpoint is woken again, after it got everything, or after it matched no event. */
 const REST_MS = 500;
 const UNWANTED_REST_MS = 5_000;
+/** The same while parked events keep new ones waiting. */
+const BLOCKED_REST_MS = 60_000;
 const PARKED_HEADS = 200;
 const PAGE_ROWS = { first: 50, min: 10, max: 1_000 } as const;
 /** A page that takes longer than this is followed by a smaller one; a much faster page by a larger one. */
@@ -89,6 +91,9 @@ export function createEndpointTurns(deps: ActivityDeps) {
       if (!endpoint.isEnabled) return { kind: 'idle', inMs: null, isTroubled };
       if (endpoint.waitMs > 0) return { kind: 'idle', inMs: Math.ceil(endpoint.waitMs), isTroubled };
       const parked = await findParked(em(), endpointId, PARKED_HEADS);
+      const isBlocked = parked.count >= PARKED_MAX && endpoint.failures === 0 && parked.due.length === 0;
+      // One of those that keep new ones waiting is tried before its time: the endpoint may accept it by now.
+      if (isBlocked && total.sent === 0) parked.due = (await findParked(em(), endpointId, 1, true)).due;
       // Behind events that the endpoint never accepts there may be others.
       if (endpoint.failures > 0) rows = Math.min(PAGE_ROWS.max, PAGE_ROWS.first * 2 ** endpoint.failures);
       const result = await deliverRound(endpoint, { rows, parked }, { send: sendTo(endpoint), isOver });
@@ -101,7 +106,8 @@ export function createEndpointTurns(deps: ActivityDeps) {
       total.seen += result.seen;
       total.sent += result.sent;
       if (result.seen === 0) {
-        const pauseMs = total.seen > 0 && total.sent === 0 ? UNWANTED_REST_MS : REST_MS;
+        const restMs = total.seen > 0 && total.sent === 0 ? UNWANTED_REST_MS : REST_MS;
+        const pauseMs = isBlocked ? BLOCKED_REST_MS : restMs;
         await closeEndpoint(em(), endpointId, { pauseMs, parkedInMs: parked.nextInMs });
         return { kind: 'idle', inMs: parked.nextInMs, isTroubled };
       }

@@ -52,6 +52,8 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
 export interface ParkedDelivery extends EventRef {
   attempts: number;
   contactId: string | null;
+  /** Milliseconds until it is due; more than 0 for one that is tried before. */
+  inMs: number;
 }
 
 export interface Parked {
@@ -63,8 +65,11 @@ export interface Parked {
   count: number;
 }
 
-/** The parked events of an endpoint. At most `limit` contacts are considered. */
-export async function findParked(em: Em, endpointId: string, limit: number): Promise<Parked> {
+/**
+ * The parked events of an endpoint. At most `limit` contacts are considered.
+ * @param isEarly whether any of them are returned, due or not
+ */
+export async function findParked(em: Em, endpointId: string, limit: number, isEarly = false): Promise<Parked> {
   const heads = await query(
     em,
     sql`
@@ -77,7 +82,7 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
       from (
         select distinct on (coalesce(contact_id, id)) * from waiting
         order by coalesce(contact_id, id), no nulls first, event_at, source, event_id
-      ) h order by h.retry_at limit ${limit}`,
+      ) h order by ${isEarly ? sql`random()` : sql`h.retry_at`} limit ${limit}`,
     {
       ...pick(tables.webhookDelivery, 'attempts', 'contactId', 'source'),
       no: nullable(text),
@@ -87,7 +92,7 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
       total: number,
     },
   );
-  const due = heads.filter((head) => head.inMs <= 0);
+  const due = heads.filter((head) => isEarly || head.inMs <= 0);
   const next = heads.find((head) => head.inMs > 0);
   return { due, nextInMs: next ? Math.ceil(next.inMs) : null, count: heads[0]?.total ?? 0 };
 }
@@ -137,19 +142,23 @@ export interface DeliveryResults {
   reached?: string | null | undefined;
   /** For how many milliseconds an endpoint that failed is not called. */
   pauseMs?: number;
+  /** Whether it accepted a parked event that it had refused, and all others. */
+  hasRecovered?: boolean;
 }
 
 /**
  * Stores the results for some events, and the position that the endpoint has reached. If the position was moved
- * meanwhile, by a replay, it stays there. If the settings were changed meanwhile, a failure brings no pause.
+ * meanwhile, by a replay, it stays there. If the settings were changed meanwhile, a failure brings no pause. When the
+ * endpoint accepts again what it had refused, all parked events are due, with an attempt more.
  */
 export async function recordDeliveries(
   em: Em,
   endpoint: OpenEndpoint,
-  { records, verdict, reached, pauseMs }: DeliveryResults,
+  { records, verdict, reached, pauseMs, hasRecovered = false }: DeliveryResults,
 ): Promise<void> {
   const rows = records.map((record) => ({ ...record, rowId: uuidV7() }));
   const { position } = endpoint;
+  const isWell = hasRecovered || (verdict === 'accepted' && endpoint.failures > 0);
   const isAnyParked = records.some((record) => record.retryInMs !== null);
   await query(
     em,
@@ -170,6 +179,11 @@ export async function recordDeliveries(
           event_count = excluded.event_count, status_code = excluded.status_code, error = excluded.error,
           attempts = least(case when d.status = ${deliveryStatus.RETRYING} then d.attempts else 0 end + excluded.attempts, 30000),
           duration_ms = excluded.duration_ms, retry_at = excluded.retry_at, updated_at = now()
+      ),
+      resumed as (
+        update webhook_delivery d set retry_at = now(), attempts = greatest(d.attempts - 1, 0) from owner
+        where ${isWell}::boolean and d.endpoint_id = owner.id and d.retry_at > now()
+          and d.event_id <> all(${records.map(({ id }) => id)}::uuid[])
       )
       update webhook_endpoint w set
         failures = case v.verdict when 'accepted' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,

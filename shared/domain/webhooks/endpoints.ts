@@ -108,8 +108,8 @@ function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
 }
 
 /**
- * Changes an endpoint. It is called again at once, because the cause of a failure may be gone. An endpoint that is
- * enabled again continues at its position.
+ * Changes an endpoint. It is called again at once, because the cause of a failure may be gone, and with a URL or
+ * `enabled` its parked events are due. An endpoint that is enabled again continues at its position.
  * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for unknown events
  */
 export async function updateEndpoint(
@@ -136,6 +136,10 @@ export async function updateEndpoint(
             retry_at = null, wake_at = now(), updated_at = now()
           where id = ${id} and project_id = ${projectId}
           returning *
+        ),
+        resumed as (
+          update webhook_delivery d set retry_at = now(), attempts = greatest(d.attempts - 1, 0) from changed c
+          where d.endpoint_id = c.id and d.retry_at > now() and (${enabled}::boolean or ${url}::text is not null)
         ),
         woken as (${outboxInsert('webhook', projectId, [id])} where exists (select from changed where enabled))
         select ${COLUMNS} from changed`,
