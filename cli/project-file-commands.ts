@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import { IsolationLevel } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
@@ -15,6 +15,7 @@ import { once } from '../shared/domain/project-files/once.ts';
 import { checkTemporal } from '../shared/durable/temporal/client.ts';
 import type { Em } from '../shared/database/sql.ts';
 import { addCommand, type CliContext } from './context.ts';
+import { unpacked } from './import/sources.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { endWorkflowsOf, wereEndedWithin } from './temporal/end-workflows.ts';
@@ -33,16 +34,10 @@ async function writeFile(file: string, lines: AsyncIterable<string>): Promise<vo
   await rename(`${file}.part`, file);
 }
 
-/** Reads a file with `work`. A fault of the file itself, such as its absence, is thrown, too. */
-async function readFile<Result>(
-  file: string,
-  work: (octets: AsyncIterable<Buffer>) => Promise<Result>,
-): Promise<Result> {
-  const source = file === STANDARD ? process.stdin : createReadStream(file);
-  if (!isCompressed(file)) return work(source);
-  const unzipped = createGunzip();
-  source.once('error', (error: Error) => unzipped.destroy(error));
-  return work(source.pipe(unzipped));
+/** The octets of a file. A fault of the file itself, such as its absence, is thrown, too. */
+function octetsOf(file: string): AsyncIterable<Buffer> {
+  if (file === STANDARD) return process.stdin;
+  return isCompressed(file) ? unpacked(file) : createReadStream(file);
 }
 
 async function rest(context: CliContext, em: Em, projectId: string): Promise<void> {
@@ -97,7 +92,7 @@ function addImport(project: Command, context: CliContext): void {
       const { newSecrets = false, dropHashes = false, undo } = options;
       if (undo) {
         const removed = await context.withDatabase(async (em) => {
-          const id = await readFile(file, (octets) => projectOfFile(em, octets));
+          const id = await projectOfFile(em, octetsOf(file));
           return { id, rows: await deleteProject(em, id, () => Promise.resolve()) };
         });
         context.answer(command, removed, `Removed ${removed.rows} records.`);
@@ -107,9 +102,7 @@ function addImport(project: Command, context: CliContext): void {
         const webhookSecrets = await webhookSecretsOf(context, em);
         const secrets = context.appSecrets();
         const keyring = secrets && createDkimKeyring(secrets.appSecret, secrets.previousSecrets);
-        const read = await readFile(file, (octets) =>
-          importProject(em, octets, { webhookSecrets, keyring, newSecrets, dropHashes }),
-        );
+        const read = await importProject(em, octetsOf(file), { webhookSecrets, keyring, newSecrets, dropHashes });
         (await warningsOfPools(em, await findProject(em, read.id))).forEach(context.note);
         return read;
       });

@@ -270,6 +270,8 @@ describe('everpost project export and import', () => {
     expect((await stat(zipped)).size).toBeLessThan((await stat(file)).size / 2);
     await succeed(command(database, ['import', zipped, '--json']));
     expect((await command(database, ['import', `${zipped}-not`])).error).toMatch(/ENOENT/);
+    await writeFile(zipped, (await readFile(zipped)).subarray(0, -9));
+    expect((await command(await target(), ['import', zipped])).error).toMatch(/project.jsonl.gz cannot be unpacked/);
   });
 
   it('leave out suppressions that this installation cannot know again, only when that is asked for', async () => {

@@ -3,6 +3,7 @@ import { AUDIT_OUTCOMES, listAudit, outcomeOf, type AuditEntry } from '../../sha
 import { cursorFields, cursorsOf, cursorTimeSchema } from '../http/cursor.ts';
 import { endpointsOf, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
+import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
 
@@ -10,7 +11,6 @@ const endpoint = endpointsOf('Keys');
 
 const ACTORS = ['key', 'console', 'operator'] as const;
 const OPERATION_LENGTH_MAX = 100;
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 const auditQuery = z.object({
   ...cursorPageQuery({ limitDefault: 50, limitMax: 500 }),
@@ -21,8 +21,10 @@ const auditQuery = z.object({
   keyId: z.uuid().optional().describe('Only what was done with this key'),
   subjectId: z.uuid().optional().describe('Only what was done to the record with this id'),
   outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Only what was done, was refused, or failed'),
-  from: moment.optional().meta({ description: 'The first moment', examples: ['2026-02-01T00:00:00Z'] }),
-  to: moment.optional().meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
+  from: momentSchema.optional().meta({ description: 'The first moment', examples: ['2026-02-01T00:00:00Z'] }),
+  to: momentSchema
+    .optional()
+    .meta({ description: 'The moment before which it ends', examples: ['2026-03-01T00:00:00Z'] }),
 });
 
 const cursors = cursorsOf(z.object({ at: cursorTimeSchema, id: z.uuid() }));

@@ -126,6 +126,7 @@ describe('GET /audit', () => {
     expect(pages).toEqual(await found(''));
     expect((await owner.api('GET', '/audit?cursor=x')).status).toBe(400);
     expect((await owner.api('GET', '/audit?from=yesterday')).status).toBe(422);
+    expect(await found('&to=2020-01-01')).toEqual([]);
     expect(await entriesOf(await app.createProject())).toEqual([]);
   });
 

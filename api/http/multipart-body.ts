@@ -69,6 +69,7 @@ function createFormReader(req: Request, { field, texts: declared }: MultipartDec
   parser.on('file', (name, stream) => {
     stream.on('error', () => (failure ??= malformed()));
     if (name !== field || file) {
+      if (name === field) failure ??= validationError([{ field, message: 'Must be one file', code: 'too_big' }]);
       stream.resume();
       return;
     }

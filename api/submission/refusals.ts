@@ -1,9 +1,12 @@
 import { isDatabaseUnavailable } from '../../shared/database/database-errors.ts';
 import { AppError } from '../../shared/pure/app-error.ts';
 
-/** A reply that refuses a command: its code, and an enhanced status code (RFC 3463) with a sentence. */
+/**
+ * A reply that refuses a command: its code, and an enhanced status code (RFC 3463) with a sentence. Replies are ASCII
+ * (RFC 5321 section 4.2), also where the sentence names a domain in other letters.
+ */
 export function refusal(responseCode: number, text: string): Error {
-  return Object.assign(new Error(text), { responseCode });
+  return Object.assign(new Error(text.replaceAll(/[^\x20-\x7e]/g, '?')), { responseCode });
 }
 
 /** A reply that this file has made. */
@@ -26,6 +29,9 @@ export function refusalOf(error: unknown): Error | undefined {
   const sentence = sentenceOf(error);
   switch (error.code) {
     case 'INVALID_API_KEY':
+      // A password that is empty, or has spaces, is no key in a header either.
+      if (error.message.includes('Authorization'))
+        return refusal(535, '5.7.8 The password must be a secret key (sk_...)');
       return refusal(535, `5.7.8 ${error.message}: the password is a secret key of the project (sk_...)`);
     case 'PROJECT_DISABLED':
     case 'ROLE_REFUSED':

@@ -84,6 +84,11 @@ describe('POST /suppressions/import', () => {
 
   it('answers 422 without a file, and 415 without a form', async () => {
     expect((await upload(app, 'email\na@mail.test', 'other')).status).toBe(422);
+    const raw = csvForm('email\na@mail.test\n');
+    raw.append('file', new Blob(['email\nb@mail.test\n']), 'b.csv');
+    expect((await app.api('POST', '/suppressions/import', { raw })).body.error.errors).toMatchObject([
+      { field: 'file', message: 'Must be one file' },
+    ]);
     expect((await app.api('POST', '/suppressions/import', { body: { emails: [] } })).status).toBe(415);
   });
 });

@@ -99,6 +99,8 @@ it.each([
 it('says so when a file or a project is missing', async () => {
   const owner = await stack.createProject();
   expect((await run(owner, path.join(folder, 'none.csv'))).error).toContain('There is no file');
+  await Promise.all(['one.csv', 'two.csv'].map((name) => fileOf(name, 'email\na@x.test\n')));
+  expect((await run(owner, folder)).error).toContain('has several files: name one');
   const { exitCode, error } = await runCommand(['import', 'contacts', 'x.csv'], { DATABASE_URL: stack.database.url });
   expect([exitCode, error]).toEqual([1, expect.stringContaining('--project')]);
 });

@@ -27,7 +27,7 @@ export type BatchQueue = (batch: TransactionalBatch) => Promise<Outcome[]>;
 const alone = () =>
   new AppError('VALIDATION_ERROR', {
     message:
-      'This email has to be sent by itself: its body is too long for a batch, or its `reply` collects replies here',
+      'This email has to be sent by itself: it has attachments, its body is too long for a batch, or its `reply` collects replies here',
     suggestion: 'Send it with POST /v1/send',
   });
 
