@@ -31,8 +31,10 @@ const PACKED = /\.gz(?:ip)?$/i;
 
 /** The octets that are packed in a file. @throws AppError when it is damaged */
 export async function* unpacked(name: string): AsyncGenerator<Buffer> {
+  const [source, unzipped] = [createReadStream(name), createGunzip()];
+  source.once('error', (error) => unzipped.destroy(error));
   try {
-    yield* createReadStream(name).compose(createGunzip()) as AsyncIterable<Buffer>;
+    yield* source.pipe(unzipped) as AsyncIterable<Buffer>;
   } catch (error) {
     throw badRequest(`${name} cannot be unpacked: ${(error as Error).message}`);
   }
