@@ -4,6 +4,8 @@ import { RATE_MS, RATES, type LimitName, type Limits, type Rate } from '../../pu
 export const LEASE_MS = 3_000;
 /** The same while all workers have little of what a rule allows, so that most emails change no row. */
 const LONG_LEASE_MS = 20_000;
+/** So long after the end of its lease a message may begin that waited for a connection, when its worker is cut off. */
+const ON_ITS_WAY_MS = 1_500;
 /** Little is so much of a limit, for one worker and for all together. */
 export const LITTLE = { ofRate: 1 / 50, ofConnections: 1 / 5, ofAll: 1 / 2 };
 /** Units that are lent beyond what was asked for, where that is little. */
@@ -110,7 +112,7 @@ function nextFreeMs({ loans }: AllowanceState, rate: Rate, nowMs: number): numbe
 /** Moves the shares of workers that are gone to the past, where they count until their last second is over. */
 function withoutGone(state: AllowanceState, nowMs: number): AllowanceState {
   const gone = Object.values(state.shares).filter(({ untilMs }) => untilMs <= nowMs);
-  const ended = gone.map((share) => [share.perSecond, share.untilMs + RATE_MS.perSecond] as const);
+  const ended = gone.map((share) => [share.perSecond, share.untilMs + ON_ITS_WAY_MS + RATE_MS.perSecond] as const);
   return {
     shares: Object.fromEntries(Object.entries(state.shares).filter(([, { untilMs }]) => untilMs > nowMs)),
     past: [...state.past, ...ended].filter(([perSecond, untilMs]) => perSecond > 0 && untilMs > nowMs),
@@ -127,9 +129,12 @@ function partOf(
   given: number,
 ): number {
   if (limit === undefined) return Infinity;
-  const others = Object.entries(shares).filter(([each]) => each !== id);
-  const held = others.reduce((sum, [, share]) => sum + share[part], 0);
-  const demand = new Map(Object.entries(shares).map(([each, share]) => [each, share[wants]]));
+  let held = 0;
+  const demand = new Map<string, number>();
+  for (const [each, share] of Object.entries(shares)) {
+    demand.set(each, share[wants]);
+    if (each !== id) held += share[part];
+  }
   return Math.max(0, Math.min(fairShare(limit, demand, id), limit - held - given));
 }
 
