@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { RATE_MS, RATES, type Limits } from '../../pure/traffic-rules.ts';
-import { fairShare, lend, UNUSED, type AllowanceState } from './allowance.ts';
+import { fairShare, lend, UNUSED, usedUnits, type AllowanceState } from './allowance.ts';
 import { Allowances } from './allowances.ts';
 
 const KEY = 'source gmail.com';
@@ -91,6 +91,34 @@ const limitsArbitrary = fc.record(
   },
   { requiredKeys: [] },
 );
+
+describe('a worker that stops', () => {
+  it('returns what it was lent and has not used, also of a long lease, so that others have it at once', () => {
+    const limits = { perSecond: 1_000, perDay: 1_000 };
+    let nowMs = 1_000_000;
+    let state: AllowanceState = UNUSED;
+    const exchange = (allowances: Allowances, which?: 'last'): void => {
+      const request = allowances.takeRequests(which).get(KEY);
+      if (!request) return;
+      const lent = lend(state, request, nowMs);
+      state = lent.state;
+      allowances.lent(new Map([[KEY, lent.lease]]), nowMs);
+    };
+    const stopping = new Allowances('stopping', () => nowMs);
+    stopping.expect(KEY, limits, 3);
+    exchange(stopping);
+    expect(stopping.ask(KEY, limits)).toBeUndefined();
+    stopping.take(KEY, nowMs);
+    stopping.begun(KEY, nowMs);
+    stopping.done(KEY);
+    nowMs += 5_000;
+    exchange(stopping);
+    expect(usedUnits(state, 'perDay', nowMs)).toBe(20);
+    exchange(stopping, 'last');
+    expect(usedUnits(state, 'perDay', nowMs)).toBe(1);
+    expect(Object.values(state.shares)).toMatchObject([{ perSecond: 0, connections: 0 }]);
+  });
+});
 
 describe('a traffic rule that workers share', () => {
   it('is never exceeded over any window, however many workers there are and whenever one is cut off or dies', () => {

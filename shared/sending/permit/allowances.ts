@@ -1,5 +1,6 @@
 import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
+import { Entry, unitRateOf, type Lent } from './allowance-entry.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
@@ -11,55 +12,6 @@ export interface Shortage {
   waitMs: number;
   /** The words of a limit that has its own. */
   because?: string | undefined;
-}
-
-interface Lent {
-  atMs: number;
-  left: number;
-  /** By the clock of this process. */
-  untilMs: number;
-}
-
-/** What this worker knows of one rule. */
-class Entry {
-  limits: Limits;
-  lent: Lent[] = [];
-  perSecond = 0;
-  connections = 0;
-  /** When the lease of both ends. */
-  sharesUntilMs = -Infinity;
-  /** When the latest emails went on the wire, at most one second's worth. */
-  sentMs: number[] = [];
-  /** When those were taken that are on their way there. */
-  takenMs: number[] = [];
-  /** The connections of pools, where a rule limits them. */
-  open: ConnectionBudget | undefined;
-  /** Messages that may be in flight for each connection. */
-  readonly perConnection: number;
-  inFlight = 0;
-  /** Emails that were announced and have not gone, and until when they are expected. */
-  expected = 0;
-  expectedUntilMs = -Infinity;
-  /** Other emails that asked since the last request, and when that was. */
-  asked = 0;
-  denied = 0;
-  /** Messages that ended since then, and how many did in a second before. */
-  ended = 0;
-  endedPerSecond = 0;
-  requestedMs: number;
-  /** What the store said is used up. */
-  short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
-  isAnswered = false;
-  /** The next exchange must ask for it. */
-  isWanted = false;
-  /** When an exchange looks at it again that does not have to. */
-  lookMs = 0;
-
-  constructor(limits: Limits, perConnection: number, nowMs: number) {
-    this.limits = limits;
-    this.perConnection = perConnection;
-    this.requestedMs = nowMs;
-  }
 }
 
 /** A second of a rate is this much longer, because messages reach the provider a little after their permit. */
@@ -87,6 +39,8 @@ export class Allowances {
   readonly #now: () => number;
   readonly #perConnectionOf: (key: string) => number;
   readonly #entries = new Map<string, Entry>();
+  /** Those that the next exchange must ask for. */
+  readonly #wanted = new Map<string, Entry>();
   readonly #watching = new Set<(key: string) => void>();
 
   /** @param perConnectionOf how many messages of a key may be in flight for each connection */
@@ -104,6 +58,7 @@ export class Allowances {
 
   /**
    * Notes that emails are about to ask, so that one exchange asks the store for all of them.
+   * @param count may be a part of an email that has several ways to go
    * @returns whether the store must be asked, because what was lent does not suffice
    */
   expect(key: string, limits: Limits, count: number): boolean {
@@ -112,7 +67,7 @@ export class Allowances {
     entry.expected = Math.min(most, this.#expectedOf(entry) + count);
     entry.expectedUntilMs = this.#now() + LEASE_MS;
     const isShort = entry.expected > this.#roomOf(entry);
-    entry.isWanted ||= isShort;
+    if (isShort) this.#wanted.set(key, entry);
     return isShort;
   }
 
@@ -185,42 +140,62 @@ export class Allowances {
     // A command may change what has words of its own.
     const isExhausted = short && short.untilMs > this.#now() && (!short.because || askedMsAgo < RENEWED_MS);
     const isWanted = !entry.isAnswered || (!isExhausted && askedMsAgo >= HUNGRY_MS);
-    entry.isWanted ||= isWanted;
+    if (isWanted) this.#wanted.set(key, entry);
     return isWanted;
   }
 
-  /** What to ask the store for. */
-  takeRequests(): Map<string, AllowanceRequest> {
+  /**
+   * What to ask the store for.
+   * @param which `wanted` is what emails wait for, and `last` returns all that was lent and is not used
+   */
+  takeRequests(which: 'wanted' | 'all' | 'last' = 'all'): Map<string, AllowanceRequest> {
     const nowMs = this.#now();
     const requests = new Map<string, AllowanceRequest>();
-    for (const [key, entry] of this.#entries) {
+    const isLast = which === 'last';
+    for (const [key, entry] of which === 'wanted' ? this.#wanted : this.#entries) {
       entry.open?.adjust();
-      if (entry.isAnswered && !entry.isWanted && nowMs < entry.lookMs) continue;
-      entry.lookMs = nowMs + RENEWED_MS;
-      const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
-      const isIdle = entry.asked + this.#expectedOf(entry) + entry.inFlight === 0 && !entry.isWanted;
-      const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
-      if (isIdle && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
-        if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
-        continue;
-      }
-      entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
-      // Who has no mail gives up its share at once.
-      if (isIdle) entry.sharesUntilMs = -Infinity;
-      const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
-      const perSecond = Math.ceil(entry.asked / seconds);
-      requests.set(key, {
-        ...{ workerId: this.#workerId, limits: entry.limits },
-        inFlight: this.#openOf(entry),
-        ...this.#wantsOf(entry, perSecond),
-        unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
-      });
-      const endedPerSecond = entry.ended / seconds;
-      Object.assign(entry, { asked: 0, denied: 0, ended: 0, endedPerSecond, requestedMs: nowMs, isWanted: false });
-      // Others wait for this answer, because a command may have changed what has words of its own.
-      if (entry.short?.because !== undefined) entry.isAnswered = false;
+      const isWanted = !isLast && this.#wanted.has(key);
+      if (isLast) entry.end();
+      else if (entry.isAnswered && !isWanted && nowMs < entry.lookMs) continue;
+      const request = this.#requestOf(key, entry, nowMs, isWanted, isLast);
+      if (request) requests.set(key, request);
     }
+    this.#wanted.clear();
     return requests;
+  }
+
+  #requestOf(
+    key: string,
+    entry: Entry,
+    nowMs: number,
+    isWanted: boolean,
+    isLast: boolean,
+  ): AllowanceRequest | undefined {
+    entry.lookMs = nowMs + RENEWED_MS;
+    const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
+    const isIdle = entry.asked + this.#expectedOf(entry) + entry.inFlight === 0 && !isWanted;
+    const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
+    const isKept = isLast && (ended.length > 0 || entry.sharesUntilMs > nowMs);
+    if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
+      if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
+      return undefined;
+    }
+    entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
+    // Who has no mail gives up its share at once.
+    if (isIdle) entry.sharesUntilMs = -Infinity;
+    const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
+    const perSecond = Math.ceil(entry.asked / seconds);
+    const request = {
+      ...{ workerId: this.#workerId, limits: entry.limits },
+      inFlight: this.#openOf(entry),
+      ...this.#wantsOf(entry, perSecond),
+      unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
+    };
+    const endedPerSecond = entry.ended / seconds;
+    Object.assign(entry, { asked: 0, denied: 0, ended: 0, endedPerSecond, requestedMs: nowMs });
+    // Others wait for this answer, because a command may have changed what has words of its own.
+    if (entry.short?.because !== undefined) entry.isAnswered = false;
+    return request;
   }
 
   /**
@@ -267,7 +242,7 @@ export class Allowances {
     if (known) {
       // What was used up may be free under another rule.
       if (known.limits !== limits && !isSameLimits(known.limits, limits))
-        Object.assign(known, { limits, short: undefined, isAnswered: false });
+        Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
       return known;
     }
     const entry = new Entry(limits, this.#perConnectionOf(key), this.#now());
@@ -281,21 +256,19 @@ export class Allowances {
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
   #roomOf(entry: Entry): number {
-    const { limits, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
+    const { limits, unitRate, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
     const nowMs = this.#now();
     if (short && short.untilMs > nowMs) return Infinity;
     const isLent = sharesUntilMs > nowMs;
-    const hasUnits = RATES.some((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
-    const units = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
-    const most = (limit: number | undefined, share: number, used: number, each = 1): number => {
-      if (limit === undefined || (isLent && share >= limit)) return Infinity;
-      return isLent ? share * each - used : 0;
-    };
-    return Math.min(
-      hasUnits ? units : Infinity,
-      most(limits.perSecond, perSecond, this.#sentLately(entry)),
-      most(limits.connections, connections, inFlight, perConnection),
-    );
+    let room = Infinity;
+    if (unitRate) room = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
+    if (limits.perSecond !== undefined && !(isLent && perSecond >= limits.perSecond)) {
+      room = Math.min(room, isLent ? perSecond - this.#sentLately(entry) : 0);
+    }
+    if (limits.connections !== undefined && !(isLent && connections >= limits.connections)) {
+      room = Math.min(room, isLent ? connections * perConnection - inFlight : 0);
+    }
+    return room;
   }
 
   /** How many emails went within a second, or are about to. */
@@ -310,7 +283,8 @@ export class Allowances {
 
   #leave({ takenMs: all }: Entry, takenMs = Number.NaN): void {
     const at = all.indexOf(takenMs);
-    if (at >= 0) all.splice(at, 1);
+    if (at === 0) all.shift();
+    else if (at > 0) all.splice(at, 1);
   }
 
   /** How many connections a number of messages needs. */
@@ -337,7 +311,7 @@ export class Allowances {
 
   /** What to ask for: what expected emails need, and others by their latest speed. */
   #wantsOf(entry: Entry, perSecond: number) {
-    const expected = this.#expectedOf(entry);
+    const expected = Math.ceil(this.#expectedOf(entry));
     const { limits, lent, asked, denied } = entry;
     const left = lent.reduce((sum, each) => sum + each.left, 0);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
@@ -358,27 +332,35 @@ export class Allowances {
 
   #shortage(entry: Entry): Omit<Shortage, 'key'> | undefined {
     const nowMs = this.#now();
-    const { limits, lent, perSecond, connections, perConnection, sharesUntilMs, sentMs, inFlight, short } = entry;
+    const { limits, unitRate, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
     const untilNext = (limit: LimitName): number =>
       short?.limit === limit && short.untilMs > nowMs ? short.untilMs - nowMs : HUNGRY_MS;
     const isShared = sharesUntilMs > nowMs;
-    const long = RATES.find((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
-    if (long && !lent.some(({ left, untilMs }) => left > 0 && untilMs > nowMs)) {
-      const limit = short && short.untilMs > nowMs && short.limit !== 'connections' ? short.limit : long;
+    if (unitRate && !lent.some(({ left, untilMs }) => left > 0 && untilMs > nowMs)) {
+      const limit = short && short.untilMs > nowMs && short.limit !== 'connections' ? short.limit : unitRate;
       return { limit, waitMs: untilNext(limit), because: short?.because };
     }
     if (limits.perSecond !== undefined) {
       if (!isShared || perSecond < 1) return { limit: 'perSecond', waitMs: untilNext('perSecond') };
-      // Spread over the second, because those that are late on their way must not arrive with the next ones.
-      const unsent = this.#unsentOf(entry);
-      const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
-      const burst = Math.min(perSecond, Math.ceil(limits.perSecond / BURSTS));
-      const waitMs = Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
+      const waitMs = this.#spreadMs(entry, limits.perSecond, nowMs);
       if (waitMs > 0) return { limit: 'perSecond', waitMs };
     }
     if (limits.connections !== undefined && (!isShared || inFlight >= connections * perConnection)) {
       return { limit: 'connections', waitMs: isShared && connections > 0 ? BUSY_MS : untilNext('connections') };
     }
     return undefined;
+  }
+
+  /**
+   * How long an email waits so that those of a second are spread over it, because those that are late on their way must
+   * not arrive with the next ones.
+   */
+  #spreadMs(entry: Entry, limit: number, nowMs: number): number {
+    const { perSecond, sentMs, takenMs } = entry;
+    const burst = Math.min(perSecond, Math.ceil(limit / BURSTS));
+    if (sentMs.length + takenMs.length < burst) return 0;
+    const unsent = this.#unsentOf(entry);
+    const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
+    return Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
   }
 }

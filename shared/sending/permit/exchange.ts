@@ -46,6 +46,8 @@ export class Exchange {
   #isScheduled = false;
   #running: Promise<unknown> | undefined;
   #lending: Promise<void> | undefined;
+  /** Whether the next request looks at all rules, not only at those that emails wait for. */
+  #looksAtAll = false;
   /** The keys whose probes the next exchange requests, when they were asked for, and the probes that it was granted. */
   readonly #wanted = new Set<string>();
   readonly #askedAt = new Map<string, number>();
@@ -59,7 +61,7 @@ export class Exchange {
     ledger.onSurge = () => void this.run();
     options.smtp.beforeClose?.push(async () => {
       await Promise.all([this.#running, this.#lending]);
-      await Promise.all([this.#lend(), this.#exchange(true)]);
+      await Promise.all([this.#lend('last'), this.#exchange(true)]);
     });
     const presence = setInterval(() => {
       if (options.smtp.isClosed()) clearInterval(presence);
@@ -98,6 +100,7 @@ export class Exchange {
 
   /** Reports now instead of at the next second. There is one exchange at a time; a further call shares it. */
   async run(): Promise<void> {
+    this.#looksAtAll = true;
     this.#running ??= Promise.all([this.lend(), this.#exchange()]).finally(() => (this.#running = undefined));
     await this.#running;
   }
@@ -170,9 +173,10 @@ export class Exchange {
     }
   }
 
-  async #lend(): Promise<void> {
+  async #lend(which: 'wanted' | 'all' | 'last' = this.#looksAtAll ? 'all' : 'wanted'): Promise<void> {
     const { allowances } = this.#shaping;
-    const requests = this.#options.smtp.isClosed() ? undefined : allowances.takeRequests();
+    this.#looksAtAll = false;
+    const requests = this.#options.smtp.isClosed() ? undefined : allowances.takeRequests(which);
     if (!requests?.size) return;
     const askedMs = performance.now();
     try {

@@ -144,7 +144,8 @@ export class Permit {
     const relays = missed.length === 0 ? all : all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;
     if (isPlain) return this.#askRelays(grant, relays, signal);
-    const provider = await this.#shaping.providerOf(recipient);
+    const found = this.#shaping.providerOf(recipient);
+    const provider = typeof found === 'string' ? found : await found;
     const look = (labels = relays) => this.#shaping.candidates(labels, provider, question);
     // While nobody refuses, only the rules matter.
     const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);

@@ -141,8 +141,11 @@ export class Shaping {
   readonly #projects = new LRUCache<string, { shaping: ProjectShaping | undefined; knownMs: number }>({
     max: POLICIES_MAX,
   });
-  /** By provider, then by the label of the relay. */
-  readonly #rules = new LRUCache<string, Map<string, SourceRule>>({ max: LIMITS_MAX });
+  /** By the label of the relay, then by provider. */
+  readonly #rules = new Map<string, Map<string, SourceRule>>();
+  /** What sources may send to providers that rules name, and to any other one. */
+  readonly #limits = new Map<string, Limits>();
+  readonly #named: ReadonlySet<string>;
   readonly #hasRules: boolean;
   readonly #names: ReadonlyMap<string, string>;
   readonly #returns = new Map<string, number>();
@@ -166,6 +169,7 @@ export class Shaping {
     const perConnectionOf = (key: string): number =>
       direct.has(partsOfAllowance(key).subject) ? MESSAGES_PER_CONNECTION_AT_ONCE : 1;
     this.allowances = new Allowances(workerId, now, perConnectionOf);
+    this.#named = new Set([...PROVIDER_RULES, ...file.rules].map(({ provider }) => provider));
     this.#hasRules = this.sources.some(({ kind }) => rulesOf(file, kind).length > 0);
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
     this.#findProvider = createProviderFinder(resolver, providersIn(file));
@@ -219,24 +223,26 @@ export class Shaping {
     if (this.isPlain(projectId)) return false;
     const labels = this.relaysOf(projectId, stream);
     if ('until' in labels) return false;
-    const needs = new Map<string, { limits: Limits; count: number }>();
+    let isShort = false;
     const note = (key: string, limits: Limits, part: number): void => {
-      needs.set(key, { limits, count: (needs.get(key)?.count ?? 0) + part });
+      isShort = this.allowances.expect(key, limits, part) || isShort;
     };
     const domains = new Map<string, number>();
     for (const domain of recipients.map(dnsDomainOf)) domains.set(domain, (domains.get(domain) ?? 0) + 1);
-    const providers = await Promise.all([...domains.keys()].map(async (domain) => this.#findProvider(domain)));
-    for (const [index, [domain, count]] of [...domains].entries()) {
-      const provider = providers[index] ?? domain;
+    // The look-ups of all of them begin before the first one is waited for.
+    const found = new Map([...domains.keys()].map((domain) => [domain, this.#findProvider(domain)]));
+    for (const [domain, count] of domains) {
+      const looked = found.get(domain) ?? domain;
+      const provider = typeof looked === 'string' ? looked : await looked;
       const own = this.#projectLimits(projectId, provider, domain);
       if (own) note(own.key, own.limits, count);
       const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
       for (const { key, limits } of shared) note(key, limits, count / shared.length);
+      if (this.#warming.size === 0) continue;
       const warming = labels.flatMap((label) => this.#warmUpKey(label, provider, projectId) ?? []);
       for (const key of warming) note(key, WARM_UP_LIMITS, count / warming.length);
     }
-    const answers = [...needs].map(([key, { limits, count }]) => this.allowances.expect(key, limits, Math.ceil(count)));
-    return answers.includes(true);
+    return isShort;
   }
 
   /** The relays that may carry an email now; without one, what is missing. */
@@ -338,17 +344,25 @@ export class Shaping {
   }
 
   #ruleOf(label: string, provider: string): SourceRule {
-    const rules = this.#rules.get(provider) ?? new Map<string, SourceRule>();
-    const known = rules.get(label);
+    const rules = this.#rules.get(label) ?? new Map<string, SourceRule>();
+    const known = rules.get(provider);
     if (known) return known;
-    const source = this.sources.find((each) => each.label === label);
-    const limits = source ? sourceLimits(this.#file, source, provider) : {};
+    const limits = this.#limitsOf(label, this.#named.has(provider) ? provider : ANY);
     const names = Object.keys(limits);
     const isShared = names.some((name) => name !== 'messagesPerConnection');
     const key = allowanceKey(this.sourceOf(label), provider);
     const rule = { key, limits, isLimited: names.length > 0, isShared };
-    this.#rules.set(provider, rules.set(label, rule));
+    if (rules.size > LIMITS_MAX) rules.clear();
+    this.#rules.set(label, rules.set(provider, rule));
     return rule;
+  }
+
+  #limitsOf(label: string, provider: string): Limits {
+    const key = `${label} ${provider}`;
+    const source = this.sources.find((each) => each.label === label);
+    const limits = this.#limits.get(key) ?? (source ? sourceLimits(this.#file, source, provider) : {});
+    this.#limits.set(key, limits);
+    return limits;
   }
 
   /**

@@ -1,7 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import { withTimeLimit } from '../../platform/time-limit.ts';
 import { isProviderGroup, recipientProviderOf } from './recipient-provider.ts';
 
 /** Providers whose mail servers have other names than their domain: the ends of these names, by provider. */
@@ -29,6 +27,7 @@ const FOUND_MS = 3_600_000;
 /** A domain whose look-up failed counts as its own provider until the next one. */
 const FAILED_MS = 60_000;
 const WAIT_MS = 1_000;
+const SAME_MS = 20;
 /** After so many look-ups in a row without an answer, mail does not wait for look-ups until one is answered. */
 const UNANSWERED_MAX = 3;
 
@@ -67,28 +66,41 @@ export function createProviderFinder(
   { mx }: Pick<DnsResolver, 'mx'>,
   isNamed: (domain: string) => boolean,
 ): ProviderFinder {
-  const known = new LRUCache<string, { provider: string; untilMs: number }>({ max: DOMAINS_MAX });
+  const known = new Map<string, { provider: string; untilMs: number }>();
   const running = new Map<string, Promise<string>>();
   let unanswered = 0;
+  let waits = { sinceMs: -Infinity, end: Promise.resolve() };
 
   async function lookUp(domain: string): Promise<string> {
     const answer = await mx(domain);
+    running.delete(domain);
     unanswered = answer.kind === 'failed' ? unanswered + 1 : 0;
     const hosts = answer.kind === 'found' ? answer.records.toSorted((a, b) => a.priority - b.priority) : [];
     const [best] = hosts.filter(({ exchange }) => exchange !== '' && exchange !== '.');
     const provider = best ? providerOfServer(best.exchange) : domain;
+    const [oldest = ''] = known.size < DOMAINS_MAX ? [] : known.keys();
+    known.delete(oldest);
     known.set(domain, { provider, untilMs: performance.now() + (answer.kind === 'failed' ? FAILED_MS : FOUND_MS) });
     return provider;
   }
 
-  return async (address) => {
+  /** Resolves when mail waits no longer for a look-up that begins now. Those of one moment have one timer. */
+  function end(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - waits.sinceMs > SAME_MS) {
+      waits = { sinceMs: nowMs, end: new Promise((resolve) => void setTimeout(resolve, WAIT_MS).unref()) };
+    }
+    return waits.end;
+  }
+
+  return (address) => {
     const domain = dnsDomainOf(address);
     const found = known.get(domain);
     if (found && found.untilMs > performance.now()) return found.provider;
     const provider = recipientProviderOf(domain);
     if (isProviderGroup(provider) || isNamed(domain)) return isNamed(domain) ? domain : provider;
-    const looking = running.get(domain) ?? lookUp(domain).finally(() => running.delete(domain));
+    const looking = running.get(domain) ?? lookUp(domain);
     running.set(domain, looking);
-    return unanswered >= UNANSWERED_MAX ? domain : withTimeLimit(looking, WAIT_MS, () => domain);
+    return unanswered >= UNANSWERED_MAX ? domain : Promise.race([looking, end().then(() => domain)]);
   };
 }

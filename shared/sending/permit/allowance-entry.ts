@@ -1,0 +1,63 @@
+import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
+import type { ConnectionBudget } from '../transport/connection-budget.ts';
+
+/** Units of one loan. */
+export interface Lent {
+  atMs: number;
+  left: number;
+  /** By the clock of this process. */
+  untilMs: number;
+}
+
+/** The first rate of a rule that is lent as units. */
+export const unitRateOf = (limits: Limits): Rate | undefined =>
+  RATES.find((rate) => rate !== 'perSecond' && limits[rate] !== undefined);
+
+/** What a worker knows of one rule. */
+export class Entry {
+  limits: Limits;
+  /** The first rate that is lent as units. */
+  unitRate: Rate | undefined;
+  lent: Lent[] = [];
+  perSecond = 0;
+  connections = 0;
+  /** When the lease of both ends. */
+  sharesUntilMs = -Infinity;
+  /** When the latest emails went on the wire, at most one second's worth. */
+  sentMs: number[] = [];
+  /** When those were taken that are on their way there. */
+  takenMs: number[] = [];
+  /** The connections of pools, where a rule limits them. */
+  open: ConnectionBudget | undefined;
+  /** Messages that may be in flight for each connection. */
+  readonly perConnection: number;
+  inFlight = 0;
+  /** Emails that were announced and have not gone, and until when they are expected. */
+  expected = 0;
+  expectedUntilMs = -Infinity;
+  /** Other emails that asked since the last request, and when that was. */
+  asked = 0;
+  denied = 0;
+  /** Messages that ended since then, and how many did in a second before. */
+  ended = 0;
+  endedPerSecond = 0;
+  requestedMs: number;
+  /** What the store said is used up. */
+  short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
+  isAnswered = false;
+  /** When an exchange looks at it again that does not have to. */
+  lookMs = 0;
+
+  constructor(limits: Limits, perConnection: number, nowMs: number) {
+    this.limits = limits;
+    this.unitRate = unitRateOf(limits);
+    this.perConnection = perConnection;
+    this.requestedMs = nowMs;
+  }
+
+  /** Wants nothing more, and gives back what is not used. */
+  end(): void {
+    Object.assign(this, { asked: 0, denied: 0, expected: 0, isAnswered: true });
+    for (const lent of this.lent) lent.untilMs = -Infinity;
+  }
+}
