@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../../shared/pure/app-error.ts';
 import { createKey, endKey, findKey, listKeys, updateKey } from '../../shared/domain/projects/keys.ts';
 import { created, endpointsOf, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { createdKeySchema, createKeyBody, keySchema, keyView, updateKeyBody } from './keys.schemas.ts';
@@ -44,12 +45,22 @@ const update = endpoint('updateKey', 'PATCH /keys/:id', {
 });
 
 const end = endpoint('endKey', 'DELETE /keys/:id', {
-  roles: [],
+  roles: ['send', 'marketing', 'support', 'read'],
   summary: 'End a key: it is refused from now on, everywhere',
-  description: 'A key may end itself. The last full key that works cannot be ended here.',
+  description:
+    'A full key ends any key, and every other key of a server ends itself. The last full key that works cannot be ended here.',
   replies: { 204: { description: 'Ended' } },
   errors: ['CONFLICT'],
-  handle: ({ em, project, params }) => noContent(endKey(em, project.id, params.id)),
+  handle({ em, project, key: { id, role }, params }) {
+    if (role !== 'full' && id !== params.id) {
+      throw new AppError('ROLE_REFUSED', {
+        message: `A key with the role "${role}" may end itself, and no other key`,
+        details: { role, roles: ['full'] },
+        suggestion: 'Use a key with the role full',
+      });
+    }
+    return noContent(endKey(em, project.id, params.id));
+  },
 });
 
 export const keyEndpoints: Endpoint[] = [list, create, get, update, end];

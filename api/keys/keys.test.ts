@@ -61,6 +61,9 @@ describe('every role', () => {
       const mayCall = rolesOf(definition).includes(role);
       const { code, message, details } = reply.body?.error ?? {};
       if (isOtherKind) expect([role, reply.status, code]).toEqual([role, 401, 'INVALID_API_KEY']);
+      // Each key may end itself only, as the test of that says.
+      else if (definition.operationId === 'endKey' && role !== 'full')
+        expect([role, code]).toEqual([role, 'ROLE_REFUSED']);
       else if (mayCall) expect([role, reply.status, code]).not.toEqual([role, 403, 'ROLE_REFUSED']);
       else {
         expect([role, reply.status, code]).toEqual([role, 403, 'ROLE_REFUSED']);
@@ -200,6 +203,21 @@ describe('a key', () => {
     ]);
     expect((await owner.api('GET', `/keys/${old.id}`)).status).toBe(404);
     expect((await owner.api('DELETE', `/keys/${old.id}`)).status).toBe(404);
+  });
+
+  it('ends itself, and no other key unless its role is full; a public key ends none', async () => {
+    const owner = await app.createProject();
+    const other = await createKey(owner, 'read');
+    for (const role of ['send', 'marketing', 'support', 'read'] as const) {
+      const { id, key } = await createKey(owner, role);
+      const refused = await owner.api('DELETE', `/keys/${other.id}`, { key });
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'ROLE_REFUSED']);
+      expect((await owner.api('DELETE', `/keys/${id}`, { key })).status).toBe(204);
+      expect((await owner.api('DELETE', `/keys/${id}`, { key })).status).toBe(401);
+    }
+    const open = await createKey(owner, 'track');
+    expect((await owner.api('DELETE', `/keys/${open.id}`, { key: open.key })).status).toBe(401);
+    expect((await owner.api('GET', `/keys/${other.id}`)).status).toBe(200);
   });
 
   it('says that it has expired, counts against no limit then, and works again when its end is later', async () => {

@@ -1487,9 +1487,9 @@ export interface paths {
         post?: never;
         /**
          * End a key: it is refused from now on, everywhere
-         * @description A key may end itself. The last full key that works cannot be ended here.
+         * @description A full key ends any key, and every other key of a server ends itself. The last full key that works cannot be ended here.
          *
-         *     Roles: full.
+         *     Roles: full, send, marketing, support, read.
          */
         delete: operations["endKey"];
         options?: never;
