@@ -145,14 +145,18 @@ function withErrors(errors: JobError[]): SqlFragment {
 
 /**
  * Runs `work` on a chunk of a job, from `job.position` on, and records the result in the same transaction. If another
- * attempt has moved the position, it does nothing: this attempt's worker was wrongly thought dead.
+ * attempt has moved the position, it does nothing: this attempt's worker was wrongly thought dead. Its commit does not wait
+ * for the disk: after a crash of PostgreSQL a lost chunk is done again, with its position. Whatever follows from a chunk
+ * commits something that waits, which makes the chunk durable, too; so does the end of the job.
  * @returns the job afterwards; undefined when another attempt runs it, or it has ended
  */
 export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {
   return inTransaction(em, async (tx) => {
     const current = await queryOne(
       tx,
-      sql`select position from job where id = ${job.id} and state = 'active' for no key update`,
+      sql`
+        select position, set_config('synchronous_commit', 'off', true) from job
+        where id = ${job.id} and state = 'active' for no key update`,
       { position: tables.job.position },
     );
     if (current?.position !== job.position) return undefined;
