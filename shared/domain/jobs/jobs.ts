@@ -5,7 +5,7 @@ import { assertBelowLimit } from '../../database/row-limit.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { jobState } from '../../database/constants.ts';
 import { columnsOf, json, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
-import { pick, tables, type RowOf } from '../../database/tables.ts';
+import { pick, tables, text, type RowOf } from '../../database/tables.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 /** Kinds of jobs that complete a change already made; they are never refused. */
@@ -155,9 +155,9 @@ export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<Ch
     const current = await queryOne(
       tx,
       sql`
-        select position, set_config('synchronous_commit', 'off', true) from job
+        select position, set_config('synchronous_commit', 'off', true) as commit from job
         where id = ${job.id} and state = 'active' for no key update`,
-      { position: tables.job.position },
+      { position: tables.job.position, commit: text },
     );
     if (current?.position !== job.position) return undefined;
     const { done, counts, errors = [], input = {} } = await work(tx);
