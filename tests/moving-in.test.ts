@@ -127,7 +127,7 @@ const SERVICES: Record<string, World> = {
   resend: {
     start: startResend,
     answer: {
-      ...{ rows: 105, createdCount: 105, failureCount: 0, createdTopics: ['news', 'betas'] },
+      ...{ rows: 105, createdCount: 105, failureCount: 0, createdTopics: ['betas', 'news'] },
       leftCounts: { bounced: 1, complained: 1, blocked: 1, unsubscribed: 1 },
     },
     templates: [
