@@ -128,7 +128,7 @@ export class ToolRows {
     this.#listsAre = listsAre;
   }
 
-  /** Gives all lists their keys anew, older lists first, whatever the order of their people. @param more further lists */
+  /** Gives all lists their keys again, older lists first, whatever the order of their people. @param more further lists */
   readonly order = (more: readonly MovedList[] = []): void => {
     const known = [...this.#topics.values()];
     for (const map of [this.lists, this.#topics]) map.clear();
@@ -143,18 +143,21 @@ export class ToolRows {
    */
   #keyOf(list: MovedList, isUsed: boolean): string {
     const identity = identityOf(list);
-    const others = [...this.#topics.values()];
-    const isSame = ({ list: { name } }: ListTopic): boolean => list.id === undefined && name === list.name;
-    let topic = this.#topics.get(identity) ?? others.find(isSame);
-    if (!topic) {
-      const [plain, own] = [topicKey(list.name), topicKey(list.name, identity)];
-      const isTaken = this.topicKeys.has(own) || others.some(({ key }) => key === plain);
-      topic = { list, key: isTaken ? own : plain, isUsed };
-      this.#topics.set(identity, topic);
-    }
+    const topic = this.#topics.get(identity) ?? this.#newTopic(list, identity);
+    this.#topics.set(identity, topic);
     topic.isUsed ||= isUsed;
     if (isUsed) this.lists.set(topic.key, topic.list);
     return topic.key;
+  }
+
+  /** The topic of a list that was not met before: without an id, that of another list with its name. */
+  #newTopic(list: MovedList, identity: string): ListTopic {
+    const others = [...this.#topics.values()];
+    const same = list.id === undefined && others.find((other) => other.list.name === list.name);
+    if (same) return same;
+    const [plain, own] = [topicKey(list.name), topicKey(list.name, identity)];
+    const isTaken = this.topicKeys.has(own) || others.some(({ key }) => key === plain);
+    return { list, key: isTaken ? own : plain, isUsed: false };
   }
 
   /** @param row the number of the row in its file; without one they are counted */
