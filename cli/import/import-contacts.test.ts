@@ -1,29 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { sql } from '../../shared/database/sql.ts';
 import { runCommand } from '../../tests/support/cli.ts';
+import { fileOf, folder, stack, useMoving } from '../../tests/support/moving.ts';
 import { query } from '../../tests/support/rows.ts';
-import { startTestStack, type TestStack } from '../../tests/support/stack.ts';
 import type { TestProject } from '../../tests/support/api.ts';
 
-let stack: TestStack;
-let folder: string;
-beforeAll(async () => {
-  stack = await startTestStack();
-  folder = await mkdtemp(path.join(tmpdir(), 'import-'));
-}, 60_000);
-afterAll(async () => {
-  await stack.stop();
-  await rm(folder, { recursive: true });
-});
-
-async function fileOf(name: string, content: string | Buffer): Promise<string> {
-  const file = path.join(folder, name);
-  await writeFile(file, content);
-  return file;
-}
+useMoving();
 
 async function run(owner: TestProject, ...args: string[]): Promise<any> {
   const words = ['import', 'contacts', ...args, '--project', owner.project.id, '--json'];

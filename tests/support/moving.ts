@@ -12,7 +12,7 @@ export const KEY = 'key-of-another-tool';
 
 /** The stack and the folder of files of a test file about moving here from other tools. */
 export let stack: TestStack;
-let folder: string;
+export let folder: string;
 
 /** Starts them before the tests, and ends them afterwards. */
 export function useMoving(): void {
