@@ -109,8 +109,8 @@ function runWorkers(workers: readonly Worker[], logger: Logger, fail: ProcessHoo
   };
 }
 
-// V8 may let a heap grow to four times of what lives before it collects what is dead. The worker then took 570 MB where
-// it takes 490 MB so, for as much work (`bench campaign`).
+// A heap may grow by half of what lives before V8 collects what is dead. By V8's own measure it grows by more, and a
+// worker takes 570 MB for the work that takes 490 MB with this one (`bench campaign`).
 setFlagsFromString('--heap-growing-percent=50');
 
 await runProcess('worker', async ({ onStop, fail }) => {

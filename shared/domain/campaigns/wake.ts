@@ -24,8 +24,8 @@ function* partsOf(campaigns: readonly { id: string; total: number }[]) {
 }
 
 /**
- * Lets emails ask again that rules, pools, sources or the speed of a project hold, for an outbox row of `wakeHeldMail`. Transactional emails that
- * are held meanwhile are left alone. A repetition signals the same campaigns.
+ * Lets emails ask again that rules, pools, sources or the speed of a project hold, for an outbox row of `wakeHeldMail`.
+ * Transactional emails that are held meanwhile are left alone. A repetition signals the same campaigns.
  * @param projectId only those of one project
  */
 export async function wakeMail(em: Em, projectId?: string): Promise<void> {
