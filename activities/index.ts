@@ -38,7 +38,10 @@ export function createActivities(deps: ActivityDeps) {
   });
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   const send = createSender({
-    ...{ pool: deps.smtp, permit, metrics: deps.metrics, retrySeconds },
+    pool: deps.smtp,
+    permit,
+    metrics: deps.metrics,
+    retrySeconds,
     sandbox: createSandbox(deps),
     sink: createResultSink(() => deps.orm.em.fork(), retrySeconds),
     spool: createEmailSpool(deps),

@@ -9,11 +9,26 @@ import { waitUntilDelivered } from './send.ts';
 function contentFor({ project }: BenchStack): string {
   const paragraph = '<p>Thank you for buying from us.</p>\r\n'.repeat(10);
   return [
-    ...[`From: Shop <orders@${project.domain}>`, 'To: reader{n}@example.com', 'Subject: Your order {n}'],
-    ...['Message-ID: <{n}@bench.test>', 'Date: Fri, 02 Jan 2026 03:04:05 +0000', 'MIME-Version: 1.0'],
-    ...['Content-Type: multipart/alternative; boundary=b', '', '--b', 'Content-Type: text/plain; charset=utf-8', ''],
-    ...['Dear reader, your order {n} is on its way.', '', '--b', 'Content-Type: text/html; charset=utf-8', ''],
-    ...[`<p>Dear reader, your order {n} is on its way.</p>${paragraph}`, '--b--', '.', ''],
+    `From: Shop <orders@${project.domain}>`,
+    'To: reader{n}@example.com',
+    'Subject: Your order {n}',
+    'Message-ID: <{n}@bench.test>',
+    'Date: Fri, 02 Jan 2026 03:04:05 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/alternative; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    'Dear reader, your order {n} is on its way.',
+    '',
+    '--b',
+    'Content-Type: text/html; charset=utf-8',
+    '',
+    `<p>Dear reader, your order {n} is on its way.</p>${paragraph}`,
+    '--b--',
+    '.',
+    '',
   ].join('\r\n');
 }
 
@@ -80,7 +95,8 @@ export const bench: Bench = {
       unit: 'messages/s',
       limit: round(limit.perSecond),
       ratio: round(perSecond / limit.perSecond, 3),
-      ...{ p50Ms, p99Ms },
+      p50Ms,
+      p99Ms,
       cpuMsPerMessage: cpuSince(cpuBefore, cpuAfter, measured),
       peakApiMemoryMb: round(context.meter.peakMemoryMb(api)),
       limitP50Ms: limit.p50Ms,

@@ -17,7 +17,10 @@ export function addAuditCommand(program: Command, context: CliContext): void {
         return listAudit(em, only, { limit: ENTRIES_MAX });
       });
       const rows = entries.map((entry) => [
-        ...[entry.createdAt.toISOString(), entry.keyName ?? entry.actor, entry.operation, outcomeOf(entry)],
+        entry.createdAt.toISOString(),
+        entry.keyName ?? entry.actor,
+        entry.operation,
+        outcomeOf(entry),
         entry.subjectIds.join(', '),
       ]);
       const head = ['WHEN', 'WHO', 'WHAT', 'OUTCOME', 'ABOUT'];

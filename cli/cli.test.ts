@@ -54,16 +54,14 @@ interface CreatedProject {
 describe('everpost project', () => {
   it('creates a project with its keys and trusted domains, and stores no secret key', async () => {
     const created = await runForJson<CreatedProject>(
-      ...[
-        'project',
-        'create',
-        '--name',
-        ' Acme ',
-        '--trusted-domain',
-        'Mail.Acme.test',
-        '--trusted-domain',
-        'acme.test',
-      ],
+      'project',
+      'create',
+      '--name',
+      ' Acme ',
+      '--trusted-domain',
+      'Mail.Acme.test',
+      '--trusted-domain',
+      'acme.test',
     );
 
     expect(created).toEqual({
@@ -112,7 +110,8 @@ describe('everpost project', () => {
     const brand = ['--display-name', 'Tea & Co', '--postal-address', '1 High Street\nLondon', '--language', 'ar'];
     const logo = ['--logo-url', 'https://a.test/l.png', '--brand-color', '#0F766E'];
     expect(await runForJson('project', 'set', id, ...brand, ...logo)).toMatchObject({
-      ...{ logoUrl: logo[1], brandColor: '#0f766e' },
+      logoUrl: logo[1],
+      brandColor: '#0f766e',
     });
     expect(await runForJson('project', 'set', id, '--logo-url', '')).toMatchObject({ logoUrl: null });
     const listed = await runForJson<{ id: string }[]>('project', 'list');
@@ -128,13 +127,11 @@ describe('everpost project', () => {
       pools: null,
       publicKeyRules: null,
       doubleOptIn: null,
-      ...{
-        displayName: 'Tea & Co',
-        postalAddress: '1 High Street\nLondon',
-        logoUrl: null,
-        brandColor: '#0f766e',
-        language: 'ar',
-      },
+      displayName: 'Tea & Co',
+      postalAddress: '1 High Street\nLondon',
+      logoUrl: null,
+      brandColor: '#0f766e',
+      language: 'ar',
       domains: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -153,13 +150,18 @@ describe('everpost project', () => {
     const set = (...options: string[]) => runForJson<{ doubleOptIn: object }>('project', 'set', id, ...options);
     const defaults = { isRequired: true, remindAfterDays: 2, expireAfterDays: 7, from: null, templateId: null };
     expect((await set('--remind-after-days', '0', '--redirect-hosts', 'www.a.test, b.test')).doubleOptIn).toEqual({
-      ...{ ...defaults, remindAfterDays: 0, redirectHosts: ['www.a.test', 'b.test'] },
+      ...defaults,
+      remindAfterDays: 0,
+      redirectHosts: ['www.a.test', 'b.test'],
     });
     expect((await set('--no-double-opt-in', '--confirmation-from', 'news@a.test')).doubleOptIn).toMatchObject({
-      ...{ isRequired: false, remindAfterDays: 0, from: 'news@a.test' },
+      isRequired: false,
+      remindAfterDays: 0,
+      from: 'news@a.test',
     });
     expect((await set('--double-opt-in', '--confirmation-from', '')).doubleOptIn).toMatchObject({
-      ...{ isRequired: true, from: null },
+      isRequired: true,
+      from: null,
     });
     for (const [options, fault] of [
       [['--expire-after-days', '31'], 'doubleOptIn.expireAfterDays'],

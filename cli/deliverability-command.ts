@@ -22,7 +22,12 @@ function textOf({ results }: Awaited<ReturnType<typeof readDeliverability>>): st
     const { deferredSpeed = 0, deferredReputation = 0, deferredOther = 0 } = totals;
     const { refusedMailbox = 0, refusedReputation = 0, refusedOther = 0 } = totals;
     const percents = [
-      ...[deferredSpeed, deferredReputation, deferredOther, refusedMailbox, refusedReputation, refusedOther],
+      deferredSpeed,
+      deferredReputation,
+      deferredOther,
+      refusedMailbox,
+      refusedReputation,
+      refusedOther,
     ].map((count) => (count === 0 ? '' : `${percentOf(count, offered)} %`));
     const seconds = accepted === 0 ? '' : `${Math.round(deliveryMs / accepted / 1_000)} s`;
     return [source ?? '', provider, String(offered), String(accepted), ...percents, String(complaints), seconds];

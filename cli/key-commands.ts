@@ -65,8 +65,12 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     async (id: string, _options: object, command: Command) => {
       const keys = (await inProject(context, id, listKeys)).map(viewKey);
       const rows = keys.map((key) => [
-        ...[key.id, key.name, key.role, key.senderDomains?.join(', ') ?? ''],
-        ...[key.lastUsedAt?.toISOString() ?? 'never', key.expiresAt?.toISOString() ?? 'never'],
+        key.id,
+        key.name,
+        key.role,
+        key.senderDomains?.join(', ') ?? '',
+        key.lastUsedAt?.toISOString() ?? 'never',
+        key.expiresAt?.toISOString() ?? 'never',
       ]);
       const head = ['ID', 'NAME', 'ROLE', 'SENDER DOMAINS', 'LAST USED', 'EXPIRES'];
       context.answer(command, keys, rows.length === 0 ? 'The project has no keys.' : formatTable(head, rows));

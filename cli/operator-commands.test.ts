@@ -57,7 +57,10 @@ it('an operator renames a project, and lets its secret key track events', async 
     '--no-public-key-resubscribe',
   );
   expect(limited.publicKeyRules).toEqual({
-    ...{ fields: ['plan', 'city'], subscribed: true, resubscribe: false, dataTargets: true },
+    fields: ['plan', 'city'],
+    subscribed: true,
+    resubscribe: false,
+    dataTargets: true,
   });
   const more = await runForJson('project', 'set', id, '--no-data-targets', '--public-key-fields', 'all');
   expect(more.publicKeyRules).toEqual({ fields: null, subscribed: true, resubscribe: false, dataTargets: false });

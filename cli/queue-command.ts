@@ -26,7 +26,11 @@ function formatAge(seconds: number | null): string {
 function waitingText(items: WaitingItems[]): string {
   if (items.length === 0) return 'Nothing waits.';
   const rows = items.map(({ project, kind, rows: count, oldestSeconds, reason }) => [
-    ...[project, kind, String(count), formatAge(oldestSeconds), reason ?? ''],
+    project,
+    kind,
+    String(count),
+    formatAge(oldestSeconds),
+    reason ?? '',
   ]);
   return formatTable(['PROJECT', 'WHAT', 'ROWS', 'OLDEST', 'WHY'], rows);
 }
@@ -45,7 +49,9 @@ function relayStateOf({ relay, provider, state: { pause, pace } }: RelayTrouble)
 function relaysText(relays: ReturnType<typeof relayStateOf>[]): string {
   if (relays.length === 0) return 'All relays take email for all providers.';
   const rows = relays.map(({ relay, provider, state, until, emailsPerSecond, reason }) => [
-    ...[relay, provider, state],
+    relay,
+    provider,
+    state,
     until?.toISOString() ?? (emailsPerSecond === null ? '' : `${emailsPerSecond.toFixed(1)} a second`),
     reason ?? '',
   ]);

@@ -97,14 +97,23 @@ export function addShapingCommands(program: Command, context: CliContext): void 
       return Object.entries(effective).map(([limit, { value, rule }]) => {
         const used = usedOf(state, limit as LimitName);
         return {
-          ...{ source: name, limit: limit as LimitName, value, used, isUsedUp: used !== null && used >= value },
+          source: name,
+          limit: limit as LimitName,
+          value,
+          used,
+          isUsedUp: used !== null && used >= value,
           rule: `${rule.provider} over ${rule.source === '*' ? 'any source' : rule.source}`,
           because: rule.because ?? (file.rules.includes(rule) ? 'SHAPING_FILE' : null),
         };
       });
     });
     const rows = limits.map(({ source, limit, value, used, isUsedUp, rule, because }) => [
-      ...[source, limit, String(value), used === null ? '' : String(used), isUsedUp ? 'used up' : '', rule],
+      source,
+      limit,
+      String(value),
+      used === null ? '' : String(used),
+      isUsedUp ? 'used up' : '',
+      rule,
       because ?? '',
     ]);
     const text =

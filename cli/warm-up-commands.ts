@@ -23,7 +23,10 @@ async function shown(em: Em, only?: string) {
   return sources
     .filter(({ name, warmUp }) => warmUp !== null && (only ?? name) === name)
     .map(({ name: source, pool, warmUp }) => ({
-      ...{ source, pool, plan: warmUp?.plan ?? '', firstDay: (warmUp?.step ?? 0) + 1 },
+      source,
+      pool,
+      plan: warmUp?.plan ?? '',
+      firstDay: (warmUp?.step ?? 0) + 1,
       providers: places
         .filter((place) => place.source === source)
         .map((place) => {
@@ -42,8 +45,13 @@ function textOf(warmUps: Awaited<ReturnType<typeof shown>>): string {
     providers.length === 0
       ? [[source, plan, 'all', `begins on day ${firstDay}`]]
       : providers.map(({ provider, isWarm, day, days, allowed, used, reason }) => [
-          ...[source, plan, provider, isWarm ? 'warm' : `day ${day} of ${days}`],
-          ...[allowed === null ? '' : String(allowed), String(used), reason ?? ''],
+          source,
+          plan,
+          provider,
+          isWarm ? 'warm' : `day ${day} of ${days}`,
+          allowed === null ? '' : String(allowed),
+          String(used),
+          reason ?? '',
         ]),
   );
   return formatTable(['SOURCE', 'PLAN', 'PROVIDER', 'STATE', 'TODAY', 'SENT', 'WHY'], rows);

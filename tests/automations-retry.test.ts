@@ -94,7 +94,12 @@ describe('a retry of a failed execution', () => {
     expect(done).toMatchObject({ id: failed.id, context: { plan: 'pro' }, exitReason: 'told' });
     expect(done.temporalRunId).not.toBe(failed.temporalRunId);
     expect(stepsOf(done)).toEqual([
-      ...['Trigger COMPLETED', 'Reminder COMPLETED', 'Call FAILED', 'Call FAILED', 'Call COMPLETED', 'Out COMPLETED'],
+      'Trigger COMPLETED',
+      'Reminder COMPLETED',
+      'Call FAILED',
+      'Call FAILED',
+      'Call COMPLETED',
+      'Out COMPLETED',
     ]);
     await untilMailed('ada@mail.test');
     // All calls of the step have one id.

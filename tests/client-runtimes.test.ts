@@ -28,8 +28,10 @@ beforeAll(async () => {
   for (const name of readdirSync(CLIENT)) {
     const { outputText } = ts.transpileModule(readFileSync(path.join(CLIENT, name), 'utf8'), {
       compilerOptions: {
-        ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-        ...{ rewriteRelativeImportExtensions: true, verbatimModuleSyntax: true },
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+        rewriteRelativeImportExtensions: true,
+        verbatimModuleSyntax: true,
       },
     });
     writeFileSync(path.join(folder, name.replace('.ts', '.js')), outputText);

@@ -59,7 +59,8 @@ describe('the TypeScript client', () => {
 
   it('uses the public key for the endpoints that take it', () => {
     expect(endpoints.filter((endpoint) => keyKindOf(endpoint) === 'public').map(({ path }) => path)).toEqual([
-      ...['/v1/track', '/v1/subscribe'],
+      '/v1/track',
+      '/v1/subscribe',
     ]);
   });
 
@@ -111,10 +112,15 @@ describe('the blocks of the docs that use the client', () => {
       );
       expect(files.flat().length).toBeGreaterThan(8);
       const program = ts.createProgram(files.flat(), {
-        ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
-        ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
         moduleResolution: ts.ModuleResolutionKind.Bundler,
-        ...{ types: ['node'], typeRoots: [path.join(projectRoot, 'node_modules', '@types')] },
+        types: ['node'],
+        typeRoots: [path.join(projectRoot, 'node_modules', '@types')],
         paths: { everpost: [path.join(projectRoot, 'clients', 'typescript', 'src', 'index.ts')] },
       });
       const faults = ts.getPreEmitDiagnostics(program);

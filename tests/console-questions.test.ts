@@ -126,7 +126,9 @@ describe('an operator finds in two clicks at most', () => {
     await enter();
     await operator.says('100 of 120 done');
     const hold = {
-      ...{ level: 'project', reason: 'throttled', words: 'project limit, 1 a second' },
+      level: 'project',
+      reason: 'throttled',
+      words: 'project limit, 1 a second',
       until: new Date(Date.now() + 60_000).toISOString(),
     };
     await query(

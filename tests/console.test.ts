@@ -219,7 +219,8 @@ describe('the console', () => {
   it('says where opens and clicks of machines do not count', async () => {
     const steps = {
       opened: {
-        ...{ type: 'WAIT_FOR_EVENT', config: { eventName: 'email.open', humanOnly: true } },
+        type: 'WAIT_FOR_EVENT',
+        config: { eventName: 'email.open', humanOnly: true },
         branches: { event: 'clicked' },
       },
       clicked: { type: 'WAIT_FOR_EVENT', config: { eventName: 'email.click' } },

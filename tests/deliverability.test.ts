@@ -85,7 +85,9 @@ describe('the results of two workers', () => {
     expect(slow.numbers).toEqual({ offered: READERS, accepted: READERS, deferredOther: STEPS.slow });
     expect(slow.deliveryMs).toBeGreaterThanOrEqual(STEPS.slow * 2 * 1_000);
     expect(mixed.numbers).toEqual({
-      ...{ offered: READERS, accepted: READERS - STEPS.dead, refusedMailbox: STEPS.dead },
+      offered: READERS,
+      accepted: READERS - STEPS.dead,
+      refusedMailbox: STEPS.dead,
     });
     expect(await listSourceDays(stack.em(), { from: TODAY(), to: TODAY(), source: main })).toEqual([]);
   }, 240_000);

@@ -179,8 +179,17 @@ describe('an email as it arrives', () => {
     expect(message.to).toEqual([to]);
     const names = mail.headerLines.map((line) => line.key);
     expect(names.sort()).toEqual([
-      ...['auto-submitted', 'content-type', 'date', 'feedback-id', 'from', 'message-id', 'mime-version'],
-      ...['subject', 'to', 'x-good', 'x-good-2'],
+      'auto-submitted',
+      'content-type',
+      'date',
+      'feedback-id',
+      'from',
+      'message-id',
+      'mime-version',
+      'subject',
+      'to',
+      'x-good',
+      'x-good-2',
     ]);
     expect(mail.from?.value.map((mailbox) => mailbox.address)).toEqual([FROM]);
     expect([mail.to].flat().flatMap((field) => field?.value.map((mailbox) => mailbox.address))).toEqual([to]);

@@ -40,8 +40,15 @@ const jobs = services.filter(([name]) =>
 describe('docker-compose.yml', () => {
   it('names the parts of Everpost and their dependencies', () => {
     expect(services.map(([name]) => name)).toEqual([
-      ...['postgres', 'temporal-schema', 'temporal', 'temporal-ui', 'mailpit'],
-      ...['migrate', 'temporal-setup', 'api', 'worker'],
+      'postgres',
+      'temporal-schema',
+      'temporal',
+      'temporal-ui',
+      'mailpit',
+      'migrate',
+      'temporal-setup',
+      'api',
+      'worker',
     ]);
     expect(jobs.map(([name]) => name)).toEqual(['temporal-schema', 'migrate', 'temporal-setup']);
   });

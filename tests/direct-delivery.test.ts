@@ -19,8 +19,10 @@ let worker: EverpostProcess;
 
 function startWorker(): void {
   worker = startEverpostProcess('worker', stack.config, stack.temporal, {
-    ...{ WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, DNSSEC_SERVERS: mail.dns.address },
-    ...{ DELIVERY_RETRY_SECONDS: '1,1,1', TLS_REPORT_FROM: 'tls@example.com' },
+    WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
+    DNSSEC_SERVERS: mail.dns.address,
+    DELIVERY_RETRY_SECONDS: '1,1,1',
+    TLS_REPORT_FROM: 'tls@example.com',
   });
 }
 

@@ -213,8 +213,16 @@ it('no data of a deleted contact is left in any column of any table, or in Tempo
   await changeAddress(contactId);
   await eventually(async () => (await deliveriesOf(webhook.id, contactId)) > 0);
   const places = [
-    ...['attachment.content', 'automation_execution.context', 'contact.email', 'email.subject', 'email.to_address'],
-    ...['email_content.html', 'email_content.to_name', 'event.data', 'job.errors', 'step_execution.output'],
+    'attachment.content',
+    'automation_execution.context',
+    'contact.email',
+    'email.subject',
+    'email.to_address',
+    'email_content.html',
+    'email_content.to_name',
+    'event.data',
+    'job.errors',
+    'step_execution.output',
   ];
   expect(await placesOfMarkers()).toEqual(expect.arrayContaining(places));
 

@@ -79,8 +79,15 @@ describe('the feedback of a campaign', () => {
 
     const { body: stats } = await stack.api('GET', `/campaigns/${campaign.id}/stats`);
     expect(stats).toMatchObject({
-      ...{ sentCount: 5, openedCount: 2, clickedCount: 1, bouncedCount: 1, unsubscribedCount: 1, complainedCount: 0 },
-      ...{ openRate: 40, clickRate: 20, bounceRate: 20 },
+      sentCount: 5,
+      openedCount: 2,
+      clickedCount: 1,
+      bouncedCount: 1,
+      unsubscribedCount: 1,
+      complainedCount: 0,
+      openRate: 40,
+      clickRate: 20,
+      bounceRate: 20,
     });
 
     const { body: activity } = await stack.api(
@@ -144,7 +151,8 @@ describe('the feedback of a campaign', () => {
     const started = await createAutomation(project, 'email.click', { note }, { humanOnly: true });
     const waiting = await createAutomation(project, 'begun', {
       wait: {
-        ...{ type: 'WAIT_FOR_EVENT', config: { eventName: 'email.click', humanOnly: true } },
+        type: 'WAIT_FOR_EVENT',
+        config: { eventName: 'email.click', humanOnly: true },
         branches: { event: 'note' },
       },
       note,
@@ -233,7 +241,8 @@ describe('the feedback of a campaign', () => {
 
 it('a trigger can leave out machines, which every way to name the event says, and none forgets', async () => {
   const created = await post(stack, '/workflows', {
-    ...{ name: 'P', triggerConfig: { eventName: 'email.click', humanOnly: true } },
+    name: 'P',
+    triggerConfig: { eventName: 'email.click', humanOnly: true },
   });
   const read = async () => {
     const { body } = await stack.api('GET', `/workflows/${created.id}`);

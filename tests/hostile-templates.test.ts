@@ -19,7 +19,8 @@ const templateWith = (change: object) => ({ name: 'T', subject: 'S', body: 'B', 
 const campaignWith = (change: object) => ({ ...templateWith(change), audienceType: 'ALL' });
 const emailWith = (change: object) => ({ to: 'a@x.test', subject: 'S', body: 'B', from: 'a@example.com', ...change });
 const webhookWith = (change: object) => ({
-  ...{ type: 'WEBHOOK', name: 'W' },
+  type: 'WEBHOOK',
+  name: 'W',
   config: { url: 'https://example.net/', ...change },
 });
 

@@ -129,11 +129,18 @@ describe('an import', () => {
         from contact where project_id = ${owner.project.id}`,
     );
     const stateOf = (name: string, subscribed: boolean) => ({
-      ...{ email: `${name}@x.test`, subscribed, hasOptedOut: !subscribed, city: 'Graz' },
+      email: `${name}@x.test`,
+      subscribed,
+      hasOptedOut: !subscribed,
+      city: 'Graz',
     });
     expect(contacts.sort((a, b) => (a.email < b.email ? -1 : 1))).toEqual([
-      ...[stateOf('fresh', true), stateOf('goes', false), stateOf('left', false)],
-      ...[stateOf('never', false), stateOf('new', false), stateOf('stays', true)],
+      stateOf('fresh', true),
+      stateOf('goes', false),
+      stateOf('left', false),
+      stateOf('never', false),
+      stateOf('new', false),
+      stateOf('stays', true),
     ]);
   });
 

@@ -134,8 +134,14 @@ it('emails that joined a delivery become FAILED with it when it is given up', as
   const logger = createLogger({ level: 'silent', name: 'test' });
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: 1, logger });
   const activities = createActivities({
-    ...{ config, orm, logger, smtp, links: linkSignerOf(config), temporal: stack.temporal.client },
-    ...{ metrics: createDeliveryMetrics(new Registry()), heartbeatMs: 500 },
+    config,
+    orm,
+    logger,
+    smtp,
+    links: linkSignerOf(config),
+    temporal: stack.temporal.client,
+    metrics: createDeliveryMetrics(new Registry()),
+    heartbeatMs: 500,
     openDeliveries: createOpenDeliveries(),
   });
   const attempt = new MockActivityEnvironment({

@@ -195,8 +195,14 @@ async function follow(links: EmailLinks, headers: Record<string, string>): Promi
 }
 
 const FOLLOWED = {
-  ...{ manage: 200, page: 200, 'one click': 200, back: 200, 'one click again': 200 },
-  ...{ open: 200, head: 200, click: 302 },
+  manage: 200,
+  page: 200,
+  'one click': 200,
+  back: 200,
+  'one click again': 200,
+  open: 200,
+  head: 200,
+  click: 302,
 };
 
 describe('those who follow a link in an email', () => {

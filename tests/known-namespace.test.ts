@@ -40,7 +40,10 @@ type Place = Pick<TestNamespace, 'connectionOptions' | 'namespace'>;
 
 function start(name: 'api' | 'worker', place: Place): EverpostProcess {
   const process = startEverpostProcess(name, app.config, place, {
-    ...{ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
   });
   running.push(process);
   return process;

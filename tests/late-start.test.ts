@@ -35,7 +35,10 @@ function start(name: (typeof NAMES)[number], databaseUrl = database.url): Everpo
     { ...stack.config, DATABASE_URL: databaseUrl },
     { namespace: stack.temporal.namespace, connectionOptions: { address: new URL(temporal.url).host } },
     {
-      ...{ HOST: '127.0.0.1', PORT: String(port), HEALTH_PORT: String(port), LOG_LEVEL: 'warn' },
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      HEALTH_PORT: String(port),
+      LOG_LEVEL: 'warn',
       WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
     },
   );
@@ -68,7 +71,8 @@ describe('an API that starts while PostgreSQL is out of reach', () => {
         });
       const refused = await send();
       expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
-        ...[503, 'SERVICE_UNAVAILABLE'],
+        503,
+        'SERVICE_UNAVAILABLE',
         expect.stringMatching(/^\d+$/),
       ]);
       const { host } = new URL(database.url);

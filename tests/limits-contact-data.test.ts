@@ -79,12 +79,10 @@ describe('contact data beyond its limit', () => {
       sql`select id from automation_execution where automation_id = ${automationId}`,
     );
     const engine = createExecutionEngine({
-      ...{
-        em: app.em,
-        links: linkSignerOf(app.config),
-        compileEmail: createEmailCompiler(),
-        messageBytesMax: 1_000_000,
-      },
+      em: app.em,
+      links: linkSignerOf(app.config),
+      compileEmail: createEmailCompiler(),
+      messageBytesMax: 1_000_000,
     });
     await engine.advance(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
     const { body } = await app.api('GET', `/workflows/${automationId}/executions/${execution!.id}`);

@@ -105,7 +105,10 @@ describe('a request to many', () => {
     const to = ['z@x.test', ...recipients(120), 'b@x.test', { email: 'Z@x.test', name: 'Zoe' }];
     const reply = await send({ to });
     expect(reply.body.data.emails.map((item: any) => item.contact.email)).toEqual([
-      ...['z@x.test', ...recipients(120), 'b@x.test', 'z@x.test'],
+      'z@x.test',
+      ...recipients(120),
+      'b@x.test',
+      'z@x.test',
     ]);
     expect(new Set(reply.body.data.emails.map((item: any) => item.email)).size).toBe(to.length);
   });
@@ -114,12 +117,18 @@ describe('a request to many', () => {
 describe('the process', () => {
   const request = (change: Partial<TransactionalRequest>): TransactionalRequest => ({
     key: { id: '01890000-0000-7000-8000-000000000000', senderDomains: null },
-    ...{ to: [{ address: 'a@x.test' }], subject: 'S', html: 'B', from: { address: 'a@example.com' } },
-    ...{ headers: [], attachments: [] },
+    to: [{ address: 'a@x.test' }],
+    subject: 'S',
+    html: 'B',
+    from: { address: 'a@example.com' },
+    headers: [],
+    attachments: [],
     ...change,
   });
   const depsOf = (compileEmail = createEmailCompiler()) => ({
-    ...{ compileEmail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
+    compileEmail,
+    links: linkSignerOf(app.config),
+    messageBytesMax: app.config.MESSAGE_MAX_BYTES,
     largeWork: new Share({ total: 2 }),
   });
   const queueOf = (deps = depsOf()) => {

@@ -62,9 +62,12 @@ beforeAll(async () => {
   stack = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(projectRoot, 'local/start.ts')], {
     cwd: projectRoot,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], EVERPOST_HOME: home },
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      EVERPOST_HOME: home,
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      ...{ XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'], TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'] },
+      XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
+      TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'],
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

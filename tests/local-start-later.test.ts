@@ -59,9 +59,12 @@ function start(): { stack: ChildProcess; output: () => string; home: string } {
   const stack = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'local/start.ts'], {
     cwd: projectRoot,
     env: {
-      ...{ PATH: `${path.join(folder, 'programs')}:/usr/bin:/bin`, HOME: process.env['HOME'] },
-      ...{ EVERPOST_HOME: home, XDG_CACHE_HOME: path.join(folder, 'cache') },
-      ...{ HTTPS_PROXY: 'http://127.0.0.1:9', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      PATH: `${path.join(folder, 'programs')}:/usr/bin:/bin`,
+      HOME: process.env['HOME'],
+      EVERPOST_HOME: home,
+      XDG_CACHE_HOME: path.join(folder, 'cache'),
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -190,7 +190,11 @@ async function changeEverythingAtOnce(): Promise<void> {
     },
     async () => {
       const engagements = (await someEmails(6)).map((emailId, index) => ({
-        ...{ id: randomUUID(), emailId, ageMs: 0, repeats: 0, machineReason: null },
+        id: randomUUID(),
+        emailId,
+        ageMs: 0,
+        repeats: 0,
+        machineReason: null,
         url: index % 2 === 0 ? null : 'https://example.com',
       }));
       await recordEngagements(em(), engagements);

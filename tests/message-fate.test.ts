@@ -36,7 +36,10 @@ afterEach(() => {
 async function sendCampaign(addresses: string[]): Promise<{ project: TestProject; emails: Email[] }> {
   const project = await stack.createProject();
   await upsertContacts(stack.em(), {
-    ...{ projectId: project.project.id, emails: addresses, subscribedDefault: true, cause: { reason: 'send' } },
+    projectId: project.project.id,
+    emails: addresses,
+    subscribedDefault: true,
+    cause: { reason: 'send' },
   });
   const body = { name: 'C', subject: 'S', body: '<p>B</p>', from: FROM, type: 'TRANSACTIONAL', audienceType: 'ALL' };
   const { body: campaign } = await project.api('POST', '/campaigns', { body });

@@ -36,10 +36,13 @@ it('an API and a worker serve their own metrics, the worker also those of the SD
   const config = testConfig({ DATABASE_URL: database.url, SMTP_URL: ['smtp://127.0.0.1:1'] });
   const host = '127.0.0.1';
   const api = startEverpostProcess('api', config, temporal, {
-    ...{ HOST: host, PORT: String(apiPort), METRICS_PORT: String(apiMetrics) },
+    HOST: host,
+    PORT: String(apiPort),
+    METRICS_PORT: String(apiMetrics),
   });
   const worker = startEverpostProcess('worker', config, temporal, {
-    ...{ METRICS_PORT: String(workerMetrics), WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath },
+    METRICS_PORT: String(workerMetrics),
+    WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
   });
   try {
     await eventually(async () => (await fetch(`http://${host}:${apiPort}/health`)).status === 200, 60_000);

@@ -105,7 +105,10 @@ const SERVICES: Record<string, World> = {
   listmonk: {
     start: startListmonk,
     answer: {
-      ...{ rows: 120, createdCount: 120, failureCount: 0, createdTopics: ['list-1', 'list-2'] },
+      rows: 120,
+      createdCount: 120,
+      failureCount: 0,
+      createdTopics: ['list-1', 'list-2'],
       leftCounts: { unsubscribed: 1, notSubscribed: 2, blocked: 1 },
     },
     templates: [
@@ -127,7 +130,10 @@ const SERVICES: Record<string, World> = {
   resend: {
     start: startResend,
     answer: {
-      ...{ rows: 105, createdCount: 105, failureCount: 0, createdTopics: ['betas', 'news'] },
+      rows: 105,
+      createdCount: 105,
+      failureCount: 0,
+      createdTopics: ['betas', 'news'],
       leftCounts: { bounced: 1, complained: 1, blocked: 1, unsubscribed: 1 },
     },
     templates: [
@@ -144,11 +150,9 @@ const SERVICES: Record<string, World> = {
         'r102@resend.test': { subscribed: true },
       },
       suppressed: {
-        ...{
-          'bounce@resend.test': 'HARD_BOUNCE',
-          'complaint@resend.test': 'COMPLAINT',
-          'manual@resend.test': 'MANUAL',
-        },
+        'bounce@resend.test': 'HARD_BOUNCE',
+        'complaint@resend.test': 'COMPLAINT',
+        'manual@resend.test': 'MANUAL',
       },
       topics: { news: 'public', betas: 'private' },
       templates: {
@@ -162,7 +166,10 @@ const SERVICES: Record<string, World> = {
   sendgrid: {
     start: startSendGrid,
     answer: {
-      ...{ rows: 1_206, createdCount: 1_206, failureCount: 0, createdTopics: ['weekly'] },
+      rows: 1_206,
+      createdCount: 1_206,
+      failureCount: 0,
+      createdTopics: ['weekly'],
       leftCounts: { bounced: 1_203, complained: 1, unsubscribed: 1 },
     },
     templates: [

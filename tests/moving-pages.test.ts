@@ -65,7 +65,8 @@ describe('the page "moving from"', () => {
       const [plunk = '', listmonk = '', resend = '', sendgrid = ''] = services.map(({ url }) => url);
       const api = { resend, sendgrid }[tool];
       const urls = {
-        ...{ 'https://next-api.useplunk.com': [plunk], 'https://lists.example.com': [listmonk] },
+        'https://next-api.useplunk.com': [plunk],
+        'https://lists.example.com': [listmonk],
         ...(api && { '--api': ['--url', api] }),
       };
       const place = await mkdtemp(path.join(folder, `${tool}-`));

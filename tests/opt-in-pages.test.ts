@@ -25,7 +25,10 @@ beforeAll(async () => {
   });
   const topic = { defaultSubscription: 'opt_out', visibility: 'public' } as const;
   await createTopic(app.em(), brand.project.id, {
-    ...{ ...topic, key: 'offers', name: 'Offers & <more>', description: 'Once a month' },
+    ...topic,
+    key: 'offers',
+    name: 'Offers & <more>',
+    description: 'Once a month',
     texts: { de: { name: 'Angebote', description: 'Einmal im Monat' } },
   });
   await createTopic(app.em(), brand.project.id, { ...topic, key: 'staff', name: 'Staff only', visibility: 'private' });
@@ -69,7 +72,8 @@ describe('the hosted form', () => {
     await page.setJavaScriptEnabled(true);
     expect(await page.$eval('html', (html) => [html.lang, html.dir])).toEqual([language, direction]);
     expect(await page.$$eval('label', (labels) => labels.map((label) => label.textContent))).toEqual([
-      ...[texts.emailLabel, topic],
+      texts.emailLabel,
+      topic,
     ]);
     // A person needs longer than two seconds; the test pretends that the form was shown before.
     await page.$eval('[name=formToken]', (input, token) => input.setAttribute('value', token), shownAgo(2_500));
@@ -175,14 +179,12 @@ describe('a form on a page of others', () => {
   it('stores fields named data.<key>, and several topics', async () => {
     const email = freshEmail();
     const { status } = await postForm(actionUrl(), {
-      ...{
-        email,
-        'data.firstName': 'Ada',
-        'data.empty': '',
-        topics: ['offers'],
-        language: 'pt-BR',
-        wording: 'News, please',
-      },
+      email,
+      'data.firstName': 'Ada',
+      'data.empty': '',
+      topics: ['offers'],
+      language: 'pt-BR',
+      wording: 'News, please',
     });
     expect(status).toBe(200);
     await confirm(app, (await optInOf(email))?.id as string);
@@ -193,19 +195,22 @@ describe('a form on a page of others', () => {
     const redirectHosts = ['thanks.test', 'localhost:3000'];
     await brand.api('PATCH', `/users/@me/projects/${brand.project.id}`, { body: { doubleOptIn: { redirectHosts } } });
     for (const redirectUrl of [
-      ...[
-        'https://example.com/thanks?a=b',
-        'https://www.example.com/',
-        'https://thanks.test/',
-        'http://localhost:3000/x',
-      ],
+      'https://example.com/thanks?a=b',
+      'https://www.example.com/',
+      'https://thanks.test/',
+      'http://localhost:3000/x',
     ]) {
       const { status, headers } = await postForm(actionUrl(), { email: freshEmail(), redirectUrl });
       expect([status, headers.get('location')]).toEqual([303, redirectUrl]);
     }
     for (const redirectUrl of [
-      ...['https://evil.test', 'https://www.thanks.test', 'http://localhost:4000/', 'https://notexample.com'],
-      ...['https://example.com.evil.test', 'https://evil.test/?https://example.com', 'https://evil.test#@example.com'],
+      'https://evil.test',
+      'https://www.thanks.test',
+      'http://localhost:4000/',
+      'https://notexample.com',
+      'https://example.com.evil.test',
+      'https://evil.test/?https://example.com',
+      'https://evil.test#@example.com',
     ]) {
       const email = freshEmail();
       const { status, headers } = await postForm(actionUrl(), { email, redirectUrl });

@@ -93,7 +93,8 @@ async function failExecution(): Promise<string> {
 
 const everpost = (args: string[], keys: string) =>
   runCommand(args, {
-    ...{ TEMPORAL_CODEC_KEYS: keys, TEMPORAL_NAMESPACE: stack.temporal.namespace },
+    TEMPORAL_CODEC_KEYS: keys,
+    TEMPORAL_NAMESPACE: stack.temporal.namespace,
     TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
   });
 

@@ -151,7 +151,9 @@ describe('everpost project delete', () => {
     expect(ended.exitCode).toBe(0);
     // What it sent counts for the day all the same.
     expect((await queryOne(stack.em(), sql`select use from warm_up`))?.use).toEqual({
-      ...{ used: { [other.project.id]: 2, deleted: 7 }, waits: { [other.project.id]: [6, 1] }, lentMs: 7 },
+      used: { [other.project.id]: 2, deleted: 7 },
+      waits: { [other.project.id]: [6, 1] },
+      lentMs: 7,
     });
     expect(JSON.parse(ended.out)).toEqual({ id: owner.project.id, name: 'Test', rows: expect.any(Number) });
     expect(await tablesWith(owner.project.id)).toEqual([]);
@@ -208,13 +210,21 @@ describe('everpost queue', () => {
     const read = async (...args: string[]) => JSON.parse((await command('queue', ...args, '--json')).out);
     const { waiting, relays } = await read('--project', owner.project.id);
     expect(waiting).toContainEqual({
-      ...{ projectId: owner.project.id, project: 'Test', kind: 'email', rows: 1, reason: null },
+      projectId: owner.project.id,
+      project: 'Test',
+      kind: 'email',
+      rows: 1,
+      reason: null,
       oldestSeconds: expect.any(Number),
     });
     expect(relays).toEqual([
       {
-        ...{ relay: 'relay.test:25', provider: 'gmail.com', state: 'paused', reason: '421 slow down' },
-        ...{ until: '1970-01-01T00:00:00.000Z', emailsPerSecond: null },
+        relay: 'relay.test:25',
+        provider: 'gmail.com',
+        state: 'paused',
+        reason: '421 slow down',
+        until: '1970-01-01T00:00:00.000Z',
+        emailsPerSecond: null,
       },
     ]);
     expect((await read('--project', other.project.id)).waiting).toEqual([]);

@@ -29,8 +29,10 @@ afterAll(async () => {
 });
 
 const environmentOf = (stack: TestStack) => ({
-  ...{ DATABASE_URL: stack.database.url, APP_SECRET: stack.config.APP_SECRET },
-  ...{ TEMPORAL_ADDRESS: testEnvironment().temporalAddress, TEMPORAL_NAMESPACE: stack.temporal.namespace },
+  DATABASE_URL: stack.database.url,
+  APP_SECRET: stack.config.APP_SECRET,
+  TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
+  TEMPORAL_NAMESPACE: stack.temporal.namespace,
 });
 const start = (stack: TestStack, args: string[], input?: string) =>
   startCommand(args, environmentOf(stack), input === undefined ? {} : { input });

@@ -85,7 +85,9 @@ describe('reconciliation', () => {
     const beats: any[] = [];
     attempt.on('heartbeat', (details) => beats.push(details));
     const deps = {
-      ...{ orm: stack.orm, temporal: stack.temporal.client, heartbeatMs: 500 },
+      orm: stack.orm,
+      temporal: stack.temporal.client,
+      heartbeatMs: 500,
       logger: createLogger({ level: 'silent', name: 'test' }),
     };
     const activities = createReconcileActivities(deps as unknown as ActivityDeps);

@@ -20,7 +20,9 @@ const attempts: number[] = [];
 beforeAll(async () => {
   other = await createSmtpSink({ keepMessages: false, onRecipient: () => attempts.push(Date.now()) });
   stack = await startTestStack({
-    ...{ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 }, sink: { keepMessages: false }, moreRelays: [other.url] },
+    config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
+    sink: { keepMessages: false },
+    moreRelays: [other.url],
   });
   worker = startWorkerProcess(stack.config, stack.temporal);
 });

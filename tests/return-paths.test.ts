@@ -52,8 +52,12 @@ async function sendCampaign(from: string, to: string): Promise<{ campaignId: str
   const condition = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'equals', value: to }] }] };
   const { body } = await stack.api('POST', '/campaigns', {
     body: {
-      ...{ name: 'News', subject: 'News', body: '<p>News</p>', from },
-      ...{ audienceType: 'FILTERED', audienceCondition: condition },
+      name: 'News',
+      subject: 'News',
+      body: '<p>News</p>',
+      from,
+      audienceType: 'FILTERED',
+      audienceCondition: condition,
     },
   });
   await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });

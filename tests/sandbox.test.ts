@@ -56,7 +56,8 @@ it('emails of the sandbox count in every counter and rate, but not in the rates 
   const address = 'bounced+campaign@sandbox.in.example.com';
   await api('POST', '/contacts', { body: { email: address } });
   const audienceCondition = {
-    ...{ logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'equals', value: address }] }] },
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'email', operator: 'equals', value: address }] }],
   };
   const content = { name: 'N', subject: 'S', body: 'B', from, audienceType: 'FILTERED', audienceCondition };
   const { id } = (await api('POST', '/campaigns', { body: content })).body.data;

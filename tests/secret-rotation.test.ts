@@ -104,15 +104,14 @@ describe('a new APP_SECRET', () => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        ...{
-          PATH: process.env['PATH'],
-          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-          NODE_OPTIONS: '',
-          LOG_LEVEL: 'error',
-          PORT: '0',
-          SMTP_URL: 'smtp://127.0.0.1:1',
-        },
-        ...{ DATABASE_URL: before.database.url, APP_SECRET: LOST },
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        NODE_OPTIONS: '',
+        LOG_LEVEL: 'error',
+        PORT: '0',
+        SMTP_URL: 'smtp://127.0.0.1:1',
+        DATABASE_URL: before.database.url,
+        APP_SECRET: LOST,
       },
     });
     let said = '';

@@ -42,8 +42,12 @@ describe('copies', () => {
   it('go to each recipient once, as one message with one Message-ID', async () => {
     const [to, cc, hidden] = [freshEmail(), freshEmail(), freshEmail()];
     const ids = await sent({
-      ...{ to: { email: to, name: 'Ada' }, cc: [{ email: cc, name: 'Bo, Jr.' }, freshEmail()], bcc: hidden },
-      ...{ subject: 'For {{name}}', body: '<p>{{name}} {{email}}</p>', data: { name: 'Ada' } },
+      to: { email: to, name: 'Ada' },
+      cc: [{ email: cc, name: 'Bo, Jr.' }, freshEmail()],
+      bcc: hidden,
+      subject: 'For {{name}}',
+      body: '<p>{{name}} {{email}}</p>',
+      data: { name: 'Ada' },
     });
     expect(ids).toHaveLength(4);
     const mails = [];
@@ -91,7 +95,8 @@ describe('copies', () => {
   it('go with attachments and many recipients', async () => {
     const cc = Array.from({ length: 40 }, freshEmail);
     const ids = await sent({
-      ...{ cc, attachments: [{ filename: 'a.txt', content: 'aGk=', contentType: 'text/plain' }] },
+      cc,
+      attachments: [{ filename: 'a.txt', content: 'aGk=', contentType: 'text/plain' }],
     });
     expect(ids).toHaveLength(41);
     const parsed = await (await arrived(cc[39] ?? '')).parsed();

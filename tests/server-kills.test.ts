@@ -52,7 +52,9 @@ beforeAll(async () => {
   hook = await startWebhookReceiver();
   prepared = await startTestApi({
     config: {
-      ...{ SMTP_URL: [sink.url], SMTP_CONNECTIONS: 2, API_RATE_LIMIT_PER_MINUTE: 10_000_000 },
+      SMTP_URL: [sink.url],
+      SMTP_CONNECTIONS: 2,
+      API_RATE_LIMIT_PER_MINUTE: 10_000_000,
       WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'],
     },
   });

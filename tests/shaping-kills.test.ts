@@ -55,7 +55,9 @@ beforeAll(async () => {
   const [warm] = SOURCES;
   const config = {
     SMTP_URL: [`${mail.url}&source=${warm}`, `${mail.url}&source=${WARMING}&warmup=tiny`],
-    ...{ SMTP_CONNECTIONS: 12, DNS_SERVERS: [mail.dns.address], SHAPING_FILE: file },
+    SMTP_CONNECTIONS: 12,
+    DNS_SERVERS: [mail.dns.address],
+    SHAPING_FILE: file,
   };
   stack = await startTestStack({ hasWorkers: false, config });
 }, PATIENCE_MS);

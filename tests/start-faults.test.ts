@@ -41,7 +41,10 @@ function expectSentence({ exitCode, output }: Ended, sentence: RegExp): void {
 
 async function startedWith(name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<Ended> {
   const started = startEverpostProcess(name, stack.config, stack.temporal, {
-    ...{ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
     ...environment,
   });
   return { exitCode: (await started.exited) ?? -1, output: started.output().trim() };
@@ -79,7 +82,8 @@ describe('a worker whose namespace is missing', () => {
   it('names the command that creates it, and waits', async () => {
     const temporal = { ...stack.temporal, namespace: 'not-set-up' };
     const worker = startEverpostProcess('worker', stack.config, temporal, {
-      ...{ LOG_LEVEL: 'warn', WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath },
+      LOG_LEVEL: 'warn',
+      WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
     });
     await eventually(async () => worker.output().includes('everpost temporal setup'), PATIENCE_MS);
     expect(worker.output()).toMatch(/namespace not-set-up\) cannot be used: .*not found.*Trying again/);
@@ -118,7 +122,8 @@ describe('an operator command', () => {
       'the namespace is missing',
       ['execution', 'history', unknown, '--out', '/dev/null'],
       () => ({
-        ...{ DATABASE_URL: stack.database.url, TEMPORAL_NAMESPACE: 'not-set-up' },
+        DATABASE_URL: stack.database.url,
+        TEMPORAL_NAMESPACE: 'not-set-up',
         TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
       }),
       /not-set-up is not found\. Run `everpost temporal setup` first\.$/,

@@ -47,12 +47,10 @@ const FILE = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 37) % 25
 /** Sends by nodemailer. */
 async function send(mail: SendMailOptions, options: object = {}, key = stack.keys.secretKey): Promise<string> {
   const transport = createTransport({
-    ...{
-      host: '127.0.0.1',
-      port: server.port,
-      tls: { rejectUnauthorized: false },
-      auth: { user: 'everpost', pass: key },
-    },
+    host: '127.0.0.1',
+    port: server.port,
+    tls: { rejectUnauthorized: false },
+    auth: { user: 'everpost', pass: key },
     ...options,
   });
   try {
@@ -136,13 +134,11 @@ describe('nodemailer', () => {
     );
     const [record] = body.records as [{ name: string; value: string }];
     const mail = {
-      ...{
-        from: 'a@signed.test',
-        to: 'List <dkim@nm.test>',
-        cc: 'else@nm.test',
-        text: 'tëxt',
-        html: '<a href="https://a.test/">x</a>',
-      },
+      from: 'a@signed.test',
+      to: 'List <dkim@nm.test>',
+      cc: 'else@nm.test',
+      text: 'tëxt',
+      html: '<a href="https://a.test/">x</a>',
       attachments: [{ filename: 'a.bin', content: FILE }],
     };
     await send(mail, {}, project.keys.secretKey);

@@ -32,8 +32,11 @@ async function branded() {
   const owner = await app.createProject();
   const reply = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, {
     body: {
-      ...{ displayName: 'Tea & <Co>', postalAddress: '1 High Street\nLondon' },
-      ...{ logoUrl: 'https://pics.test/logo.png', brandColor: '#FFD400', language: 'he' },
+      displayName: 'Tea & <Co>',
+      postalAddress: '1 High Street\nLondon',
+      logoUrl: 'https://pics.test/logo.png',
+      brandColor: '#FFD400',
+      language: 'he',
     },
   });
   expect(reply.status).toBe(200);

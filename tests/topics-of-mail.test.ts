@@ -102,7 +102,9 @@ describe.each(DEFAULTS)('mail about a topic with the default %s', (by) => {
     const receiving = receiversOf(by).length;
     const outside = by === 'opt_in' ? 1 : 3;
     expect(recipients).toEqual({
-      ...{ matching: NAMES.length, queued: receiving, receiving },
+      matching: NAMES.length,
+      queued: receiving,
+      receiving,
       notReceiving: { unsubscribed: 1, pending: 1, paused: 1, topic: outside, suppressed: 0 },
     });
     await stack.api('POST', `/campaigns/${id}/send`, { body: {} });

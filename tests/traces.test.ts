@@ -126,7 +126,10 @@ it('follows a campaign to its pages, with spans for a few emails of each', async
   const filters = [{ field: 'data.reads', operator: 'equals', value: true }];
   const draft = await stack.api('POST', '/campaigns', {
     body: {
-      ...{ name: 'Secret name', subject: 'Secret subject', body: '<p>Secret words</p>', from: FROM },
+      name: 'Secret name',
+      subject: 'Secret subject',
+      body: '<p>Secret words</p>',
+      from: FROM,
       audienceType: 'FILTERED',
       audienceCondition: { logic: 'AND', groups: [{ filters }] },
     },

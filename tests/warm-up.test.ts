@@ -144,7 +144,8 @@ describe('a campaign over a source that warms up', () => {
     const check = (await project.api('POST', `/campaigns/${draft.body.data.id}/check`, { body: {} })).body;
     expect(check.warmUp).toEqual({ days: 3, provider: 'news.test' });
     expect(check.problems).toContainEqual({
-      ...{ code: 'WARM_UP', level: 'warning' },
+      code: 'WARM_UP',
+      level: 'warning',
       message:
         'This campaign will take 3 days, because 30 of its emails go to news.test: source cold is on day 1 of 3 of its ' +
         'warm-up and sends 5 more today.',
@@ -177,7 +178,13 @@ describe('a campaign over a source that warms up', () => {
       expect.objectContaining({ kind: 'campaign recipient', rows: 25, reason: expect.stringMatching(words) }),
     );
     expect(await providerOf('cold', 'news.test')).toEqual({
-      ...{ provider: 'news.test', isWarm: false, day: 1, days: 3, allowed: 5, used: 5, reason: null },
+      provider: 'news.test',
+      isWarm: false,
+      day: 1,
+      days: 3,
+      allowed: 5,
+      used: 5,
+      reason: null,
     });
 
     // A worker ends in between.
@@ -192,11 +199,9 @@ describe('a campaign over a source that warms up', () => {
     // A bad day is repeated.
     await passDay('cold', id, 15, true);
     expect(await providerOf('cold', 'news.test')).toMatchObject({
-      ...{
-        day: 2,
-        used: 0,
-        reason: expect.stringMatching(/is repeated: 10 % was deferred or refused for speed or reputation$/),
-      },
+      day: 2,
+      used: 0,
+      reason: expect.stringMatching(/is repeated: 10 % was deferred or refused for speed or reputation$/),
     });
     await wakeMail(stack.em());
     await sinks.cold.waitForMessages(25, PATIENCE_MS);

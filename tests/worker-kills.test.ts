@@ -104,7 +104,8 @@ it(
     const { project, campaign, untilStill } = await pausedCampaign(world, domain);
     const count = await untilStill();
     expect((await project.api('POST', `/campaigns/${campaign.id}/cancel`)).body).toMatchObject({
-      ...{ status: 'CANCELLED', paused: false },
+      status: 'CANCELLED',
+      paused: false,
     });
     expect((await project.api('DELETE', `/campaigns/${campaign.id}`)).status).toBe(204);
     await world.temporal.client.workflow.getHandle(campaignWorkflowId(campaign.id)).result();

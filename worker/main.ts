@@ -165,7 +165,11 @@ await runProcess('worker', async ({ onStop, fail }) => {
     dataConverter: temporal.dataConverter,
     logger,
     activities: createActivities({
-      ...{ config, orm, logger, smtp, links },
+      config,
+      orm,
+      logger,
+      smtp,
+      links,
       temporal: client,
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,

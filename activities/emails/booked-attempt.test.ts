@@ -34,7 +34,10 @@ function throttleOf(isUrgent: boolean): Throttle {
     warmUpDecided: () => undefined,
   };
   const permit = new Permit({
-    ...{ store, smtp, metrics, logger: createLogger({ level: 'warn', name: 'test' }) },
+    store,
+    smtp,
+    metrics,
+    logger: createLogger({ level: 'warn', name: 'test' }),
     shaping: { defaults: 'mx', rules: [] },
     resolver: createDnsResolver({ servers: [] }),
   });

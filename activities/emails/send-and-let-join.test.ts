@@ -21,7 +21,11 @@ function deliver(options: Partial<JoinableDelivery> = {}) {
       groups.push({ emailIds, claim, end: (isDecided = true) => resolve(isDecided), fail: reject });
     });
   const sent = sendAndLetJoin(['first'], {
-    ...{ scope, openDeliveries, mayJoin: async () => true, send, signal: new AbortController().signal },
+    scope,
+    openDeliveries,
+    mayJoin: async () => true,
+    send,
+    signal: new AbortController().signal,
     ...options,
   });
   const offer = (id: string) => openDeliveries.offer({ kind: 'email', projectId: 'project', subjectIds: [id] });

@@ -44,7 +44,10 @@ export async function withSending<T>(
   const sending = (signal: AbortSignal, advance: () => void, wait: (error: unknown) => void): Promise<T> => {
     const throttle = { ...stream, permit: deps.permit, signal };
     return work({
-      ...{ signal, advance, wait, isLastAttempt },
+      signal,
+      advance,
+      wait,
+      isLastAttempt,
       carried: keptResults,
       speed:
         stream.ratePerSecond === 0

@@ -23,7 +23,10 @@ export function createReconcileActivities(deps: ActivityDeps) {
       const report = await withHeartbeat(deps, (signal, advance) =>
         reconcileWithTemporal(
           {
-            ...{ em, signal, temporal: deps.temporal, logger: deps.logger },
+            em,
+            signal,
+            temporal: deps.temporal,
+            logger: deps.logger,
             progress: keptProgress.get(),
             onProgress(progress) {
               keptProgress.set(progress);

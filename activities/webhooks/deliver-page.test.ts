@@ -12,7 +12,10 @@ import { createEndpointTurns } from './endpoint-turn.ts';
 
 const PAGE = { rows: 50, parked: 0 };
 const REFUSAL = {
-  ...{ statusCode: 500, url: '', contentType: null, body: '' },
+  statusCode: 500,
+  url: '',
+  contentType: null,
+  body: '',
   isTruncated: false,
   retryAfterMs: null,
 };
@@ -149,7 +152,9 @@ describe('an endpoint with parked events that accepts events again', () => {
     );
   const turnOf = (endpointId: string, answers: (typeof REFUSAL)[]) =>
     createEndpointTurns({ orm: app.database.orm, config: app.config } as unknown as ActivityDeps)({
-      ...{ endpointId, signal: new AbortController().signal, advance: () => undefined },
+      endpointId,
+      signal: new AbortController().signal,
+      advance: () => undefined,
       sendTo: () => async () => answers.shift() ?? REFUSAL,
     });
   const letBeDue = (id: string, count: number) =>

@@ -44,7 +44,12 @@ function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[
 /** What is recorded of an event that was not sent. */
 const UNSENT = {
   status: 'RETRYING',
-  ...{ count: 1, attempts: 0, statusCode: null, error: null, durationMs: null, retryInMs: null },
+  count: 1,
+  attempts: 0,
+  statusCode: null,
+  error: null,
+  durationMs: null,
+  retryInMs: null,
 } as const;
 
 function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRecord {

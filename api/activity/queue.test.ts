@@ -87,7 +87,9 @@ describe('GET /activity/queue', () => {
     expect(status).toBe(200);
     const [first, second] = queue.waiting;
     expect(first).toEqual({
-      ...{ kind: 'campaign recipient', count: 4, reason: 'a campaign is paused' },
+      kind: 'campaign recipient',
+      count: 4,
+      reason: 'a campaign is paused',
       oldestSeconds: expect.any(Number),
     });
     expect(second).toEqual({ kind: 'email', count: 3, oldestSeconds: expect.any(Number), reason: null });

@@ -55,8 +55,12 @@ describe('a request', () => {
     expect(await entriesOf(owner)).toMatchObject([
       { operation: 'endKey', outcome: 'done', status: 204, subjectIds: [read.id], keyName: 'Secret key' },
       {
-        ...{ operation: 'deleteContact', outcome: 'refused', status: 403, subjectIds: [UNKNOWN_ID] },
-        ...{ keyId: read.id, keyName: 'The read key' },
+        operation: 'deleteContact',
+        outcome: 'refused',
+        status: 403,
+        subjectIds: [UNKNOWN_ID],
+        keyId: read.id,
+        keyName: 'The read key',
       },
       { operation: 'createKey', outcome: 'done', status: 201, subjectIds: [read.id] },
     ]);

@@ -84,7 +84,9 @@ describe.each(['links', 'unreached', 'recipients?state=UNREACHED', 'resend/check
 
   it('answers nothing for a campaign that nobody got', async () => {
     const answers = {
-      ...{ links: { links: [] }, unreached: { reasons: [] }, 'resend/check': { matching: 0, receiving: 0 } },
+      links: { links: [] },
+      unreached: { reasons: [] },
+      'resend/check': { matching: 0, receiving: 0 },
       'recipients?state=UNREACHED': { recipients: [], cursor: '', hasMore: false },
     };
     expect((await ask(await sentCampaign(app, []))).body).toEqual(answers[part as keyof typeof answers]);

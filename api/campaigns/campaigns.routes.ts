@@ -188,6 +188,15 @@ const stats = campaignEndpoint('getCampaignStats', 'GET /campaigns/:id/stats', {
 
 /** The campaign endpoints, in the order of the interface document. */
 export const campaignEndpoints: Endpoint[] = [
-  ...[list, create, send, get, replace, remove],
-  ...[duplicate, cancel, continueHeld, test, stats],
+  list,
+  create,
+  send,
+  get,
+  replace,
+  remove,
+  duplicate,
+  cancel,
+  continueHeld,
+  test,
+  stats,
 ];

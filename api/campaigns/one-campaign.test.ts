@@ -138,7 +138,10 @@ describe('one campaign', () => {
       sql`update campaign set sent_count = 2, delivered_count = 1, opened_count = 3, bounced_count = 5 where id = ${id}`,
     );
     expect((await app.call('GET', id, '/stats')).body).toMatchObject({
-      ...{ deliveryRate: 50, openRate: 100, clickRate: 0, bounceRate: 100 },
+      deliveryRate: 50,
+      openRate: 100,
+      clickRate: 0,
+      bounceRate: 100,
     });
   });
 

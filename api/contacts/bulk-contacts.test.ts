@@ -47,7 +47,11 @@ it('creates, updates and leaves contacts, and says so of each in their order', a
   expect([2, 4, 5].map(fields)).toEqual([['email', 'subscribed'], ['topics.weekly'], ['contacts']]);
   const created = await find(owner, 'new@x.test');
   expect(created).toMatchObject({
-    ...{ id: body.results[0].id, subscribed: false, trackingAllowed: true, data: { seats: 5 }, topics: { news: true } },
+    id: body.results[0].id,
+    subscribed: false,
+    trackingAllowed: true,
+    data: { seats: 5 },
+    topics: { news: true },
   });
   expect(await find(owner, 'old@x.test')).toMatchObject({ subscribed: false, data: { b: 2, c: 3 } });
   expect(await find(owner, 'same@x.test')).toMatchObject({ id: same.id, updatedAt: same.updatedAt });

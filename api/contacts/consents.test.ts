@@ -153,7 +153,10 @@ it('an entry shows the topic, the words and the address that it names', async ()
   await query(app.em(), sql`delete from topic where id = ${topicId}`);
   expect(await consentsOf(email)).toMatchObject([
     {
-      ...{ topic: { id: topicId, key: 'news' }, state: 'subscribed', cause, clientAddress: '203.0.113.0/24' },
+      topic: { id: topicId, key: 'news' },
+      state: 'subscribed',
+      cause,
+      clientAddress: '203.0.113.0/24',
       wording: { id: evidence.wordingId, text: 'Monthly news' },
     },
   ]);

@@ -34,7 +34,9 @@ it('exports everything that is stored about a contact, page after page', async (
     contact: { id: contact.id, email, data: { plan: 'pro' } },
     suppression: null,
     segments: [{ id: segment.id, name: 'Beta' }],
-    ...{ formerAddresses: [], optIns: [], executions: [] },
+    formerAddresses: [],
+    optIns: [],
+    executions: [],
     consents: [{ state: 'subscribed', cause: { endpoint: 'POST /contacts' } }],
     emails: [{ to: email, subject: 'Hello', content: { html: expect.stringContaining('For you') } }],
   });

@@ -76,7 +76,10 @@ describe('GET /contacts/fields', () => {
     const fields = (await fieldsOf(owner)) as { field: string; coverage: number }[];
     expect(fields.map(({ field }) => field)).toEqual(Object.keys(STANDARD_FIELDS));
     expect(Object.fromEntries(fields.map(({ field, coverage }) => [field, coverage]))).toMatchObject({
-      ...{ email: 1, pending: 1, pausedUntil: 1 / 3, trackingAllowed: 1 / 3 },
+      email: 1,
+      pending: 1,
+      pausedUntil: 1 / 3,
+      trackingAllowed: 1 / 3,
     });
     const valuesOf = async (field: string) => (await owner.api('GET', `/contacts/fields/${field}/values`)).body.values;
     expect(await valuesOf('pausedUntil')).toEqual([pausedUntil]);
@@ -117,7 +120,9 @@ describe('GET /contacts/fields/:field/values', () => {
     expect((await other.api('DELETE', of(dotted))).body).toEqual({ deletedFrom: 1 });
     const long = Array.from({ length: 401 }, () => 'a').join('.');
     const replies = await Promise.all([
-      ...[other.api('GET', `${of(long)}/values`), other.api('GET', `${of(long)}/usage`), other.api('DELETE', of(long))],
+      other.api('GET', `${of(long)}/values`),
+      other.api('GET', `${of(long)}/usage`),
+      other.api('DELETE', of(long)),
     ]);
     for (const { status, body } of replies) {
       expect([status, body.error.message]).toEqual([400, 'field: A field may name at most 20 keys']);

@@ -115,7 +115,10 @@ const paths: [string, (reader: Reader) => Promise<unknown>, (reader: Reader) => 
     'workflow',
     ({ contactId }) =>
       patchContact(app.em(), app.project.id, contactId, SUBSCRIBED, {
-        ...{ reason: 'workflow', automationId, executionId, depth: 0 },
+        reason: 'workflow',
+        automationId,
+        executionId,
+        depth: 0,
       }),
     () => ({ workflowId: automationId, executionId }),
   ],

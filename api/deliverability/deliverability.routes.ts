@@ -114,7 +114,10 @@ function numbersView(day: DayNumbers): z.infer<typeof resultSchema>['totals'] {
 }
 
 const resultView = ({ source, provider, totals, days, signs }: DeliverabilityResult): z.infer<typeof resultSchema> => ({
-  ...{ source, provider, signs, totals: numbersView(totals) },
+  source,
+  provider,
+  signs,
+  totals: numbersView(totals),
   days: days.map((day) => ({ date: day.day, ...numbersView(day) })),
 });
 

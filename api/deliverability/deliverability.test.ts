@@ -64,8 +64,15 @@ describe('GET /deliverability of the only project', () => {
     expect(gmail.totals).toMatchObject({ offered: 1_000, refusedMailbox: 10, hardBounceRate: 1, complaintRate: 0.1 });
     expect(gmail.days.map(({ date }: { date: string }) => date)).toEqual([dayBefore(0)]);
     expect(outlook.totals).toMatchObject({
-      ...{ offered: 400, accepted: 364, deferredReputation: 36, deferredRate: 9, acceptedRate: 91, refusedRate: 0 },
-      ...{ complaints: 0, complaintRate: 0, deliverySeconds: 0.863 },
+      offered: 400,
+      accepted: 364,
+      deferredReputation: 36,
+      deferredRate: 9,
+      acceptedRate: 91,
+      refusedRate: 0,
+      complaints: 0,
+      complaintRate: 0,
+      deliverySeconds: 0.863,
     });
     expect(outlook.days).toHaveLength(4);
     expect(outlook.signs).toMatchObject([

@@ -190,15 +190,13 @@ describe('GET /emails/:id', () => {
     const id = await addEmail({ status: 'BOUNCED', contactId });
     await change(id, {
       attempts: JSON.stringify([
-        ...[
-          {
-            at: '2026-03-01T12:00:05.000Z',
-            verdict: 'deferred',
-            server: 'mx.test',
-            words: '450 later',
-            nextAt: '2026-03-01T12:01:00.000Z',
-          },
-        ],
+        {
+          at: '2026-03-01T12:00:05.000Z',
+          verdict: 'deferred',
+          server: 'mx.test',
+          words: '450 later',
+          nextAt: '2026-03-01T12:01:00.000Z',
+        },
       ]),
       sent_at: '2026-03-01T12:01:00Z',
       unsubscribed_at: '2026-03-01T13:00:00Z',
@@ -216,15 +214,13 @@ describe('GET /emails/:id', () => {
     expect(body.waiting).toBeNull();
     expect(body.timeline).toEqual([
       { at: '2026-03-01T12:00:00.000Z', type: 'queued' },
-      ...[
-        {
-          at: '2026-03-01T12:00:05.000Z',
-          type: 'deferred',
-          server: 'mx.test',
-          words: '450 later',
-          nextAttemptAt: '2026-03-01T12:01:00.000Z',
-        },
-      ],
+      {
+        at: '2026-03-01T12:00:05.000Z',
+        type: 'deferred',
+        server: 'mx.test',
+        words: '450 later',
+        nextAttemptAt: '2026-03-01T12:01:00.000Z',
+      },
       { at: '2026-03-01T12:01:00.000Z', type: 'accepted' },
       { at: '2026-03-01T13:00:00.000Z', type: 'unsubscribed' },
       { at: expect.any(String), type: 'opened' },
@@ -272,14 +268,21 @@ describe('GET /emails/:id', () => {
       nextAt: until,
     };
     await change(id, {
-      ...{ retry_at: until, error: '450 later', wait_reason: 'deferred', attempts: JSON.stringify([deferral]) },
+      retry_at: until,
+      error: '450 later',
+      wait_reason: 'deferred',
+      attempts: JSON.stringify([deferral]),
     });
     expect(await waiting()).toEqual({ reason: 'deferred', until, words: '450 later' });
     await change(id, {
-      ...{ retry_at: '2099-05-02T00:00:00Z', error: 'The provider refuses our emails', wait_reason: 'provider paused' },
+      retry_at: '2099-05-02T00:00:00Z',
+      error: 'The provider refuses our emails',
+      wait_reason: 'provider paused',
     });
     expect(await waiting()).toEqual({
-      ...{ reason: 'provider paused', until: '2099-05-02T00:00:00.000Z', words: 'The provider refuses our emails' },
+      reason: 'provider paused',
+      until: '2099-05-02T00:00:00.000Z',
+      words: 'The provider refuses our emails',
     });
     await change(id, { status: 'SENDING' });
     expect(await waiting()).toBeNull();

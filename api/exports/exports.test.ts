@@ -77,15 +77,28 @@ describe('GET /contacts/export', () => {
     const rows = await exported(owner, '/contacts/export?format=jsonl');
     expect(rows).toEqual([
       {
-        ...{ id: contact.id, email: '+ada@example.com', subscribed: true, pending: false },
-        ...{ unsubscribedAt: null, reason: null, pausedUntil, trackingAllowed: false },
+        id: contact.id,
+        email: '+ada@example.com',
+        subscribed: true,
+        pending: false,
+        unsubscribedAt: null,
+        reason: null,
+        pausedUntil,
+        trackingAllowed: false,
         topics: { news: true, offers: true },
         data,
-        ...{ createdAt: contact.createdAt, updatedAt: expect.any(String) },
+        createdAt: contact.createdAt,
+        updatedAt: expect.any(String),
       },
       expect.objectContaining({
-        ...{ id: gone.id, subscribed: false, reason: 'api', unsubscribedAt: expect.stringMatching(/Z$/) },
-        ...{ pausedUntil: null, trackingAllowed: null, topics: { news: false, offers: true }, data: {} },
+        id: gone.id,
+        subscribed: false,
+        reason: 'api',
+        unsubscribedAt: expect.stringMatching(/Z$/),
+        pausedUntil: null,
+        trackingAllowed: null,
+        topics: { news: false, offers: true },
+        data: {},
       }),
     ]);
     const { reply, text } = await download(owner, '/contacts/export');
@@ -181,8 +194,16 @@ describe('an export that is imported again', () => {
     ];
     for (const topic of topics) await owner.api('POST', '/topics', { body: topic });
     const data = {
-      ...{ number: '007', word: 'true', json: '{"a":1}', blank: ' ', 'with "quotes", ü.b': 'line\r\nnext \u{1F600}' },
-      ...{ list: [1, { x: null }, []], n: 1.5e-7, flag: false, formula: '=1+1', email2: "'=x@example.com" },
+      number: '007',
+      word: 'true',
+      json: '{"a":1}',
+      blank: ' ',
+      'with "quotes", ü.b': 'line\r\nnext \u{1F600}',
+      list: [1, { x: null }, []],
+      n: 1.5e-7,
+      flag: false,
+      formula: '=1+1',
+      email2: "'=x@example.com",
     };
     const add = async (body: object) => (await owner.api('POST', '/contacts', { body })).body;
     const change = (id: string, body: object) => owner.api('PATCH', `/contacts/${id}`, { body });

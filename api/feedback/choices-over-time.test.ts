@@ -41,11 +41,22 @@ describe('a pause', () => {
     const after = await readers.stateOf(mail);
     expect(after.pausedUntil).toBeNull();
     expect(after.events).toEqual([
-      ...['contact.paused', 'topic.subscribed', 'contact.resumed', 'contact.paused'],
-      ...['contact.unsubscribed', 'contact.subscribed', 'contact.resumed'],
+      'contact.paused',
+      'topic.subscribed',
+      'contact.resumed',
+      'contact.paused',
+      'contact.unsubscribed',
+      'contact.subscribed',
+      'contact.resumed',
     ]);
     expect((await readers.recordsOf(mail)).map(({ state }) => state)).toEqual([
-      ...['paused', 'subscribed', 'resumed', 'paused', 'unsubscribed', 'subscribed', 'resumed'],
+      'paused',
+      'subscribed',
+      'resumed',
+      'paused',
+      'unsubscribed',
+      'subscribed',
+      'resumed',
     ]);
   });
 

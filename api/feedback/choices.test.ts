@@ -28,7 +28,10 @@ describe('the unsubscribe link of an email with a topic', () => {
     const replies = await Promise.all([1, 2, 3].map(() => post(mail.links.unsubscribeUrl, ONE_CLICK)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await readers.stateOf(mail)).toMatchObject({
-      ...{ subscribed: true, topics: { [topicId]: false }, count: 1, events: ['topic.unsubscribed'] },
+      subscribed: true,
+      topics: { [topicId]: false },
+      count: 1,
+      events: ['topic.unsubscribed'],
       data: [{ topicId, reason: 'one_click', emailId: mail.emailId, campaignId: mail.campaignId }],
     });
     expect(replies[0]?.text).toContain(other);
@@ -245,7 +248,11 @@ describe('the preference page', () => {
     expect(text).toContain('name="all" value="on"');
     await readers.save(mail, { shown: '', all: 'off' });
     expect(await readers.stateOf(mail)).toMatchObject({
-      ...{ subscribed: false, pausedUntil: null, topics: {}, count: 1, events: ['contact.unsubscribed'] },
+      subscribed: false,
+      pausedUntil: null,
+      topics: {},
+      count: 1,
+      events: ['contact.unsubscribed'],
     });
   });
 

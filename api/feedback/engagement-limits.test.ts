@@ -60,7 +60,12 @@ async function eventsOf(contactId: string): Promise<Record<string, number>> {
 const countsOf = (emailId: string) => queryOne(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
 const engagement = (emailId: string, url: string | null, repeats = 0): Engagement => ({
-  ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats, machineReason: null },
+  id: uuidV7(),
+  emailId,
+  url,
+  ageMs: 0,
+  repeats,
+  machineReason: null,
 });
 
 describe('engagements of one email', () => {

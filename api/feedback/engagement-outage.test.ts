@@ -51,11 +51,25 @@ async function sentEmail(): Promise<Sent> {
   const [campaignId, emailId] = [uuidV7(), uuidV7()];
   const { id: projectId } = app.project;
   em.create(CampaignEntity, {
-    ...{ id: campaignId, projectId, name: 'N', subject: 'News', body: 'B', from: 'news@example.com' },
-    ...{ type: 'MARKETING', status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1 },
+    id: campaignId,
+    projectId,
+    name: 'N',
+    subject: 'News',
+    body: 'B',
+    from: 'news@example.com',
+    type: 'MARKETING',
+    status: 'SENT',
+    audienceType: 'ALL',
+    totalRecipients: 1,
+    sentCount: 1,
   });
   em.create(EmailEntity, {
-    ...{ id: emailId, projectId, campaignId, campaignSeq: 1, toAddress: `${emailId}@mail.test`, status: 'SENT' },
+    id: emailId,
+    projectId,
+    campaignId,
+    campaignSeq: 1,
+    toAddress: `${emailId}@mail.test`,
+    status: 'SENT',
     createdAt: new Date(),
   });
   await em.flush();

@@ -216,7 +216,10 @@ export function createEngagementRecorder(options: EngagementRecorderOptions) {
       absences.end();
       return entries.map((entry) => noteEmail(entry, found));
     },
-    ...{ itemsMax: BATCH_MAX, waitingMax: capacity, afterFault: afterFault(), signal },
+    itemsMax: BATCH_MAX,
+    waitingMax: capacity,
+    afterFault: afterFault(),
+    signal,
   });
 
   const recordInGroup = gatherByOwner<WaitingEngagement, undefined>(
@@ -230,7 +233,9 @@ export function createEngagementRecorder(options: EngagementRecorderOptions) {
           absences.end(projectId);
           return entries.map(() => undefined);
         },
-        ...{ itemsMax: BATCH_MAX, afterFault: afterFault(projectId), signal },
+        itemsMax: BATCH_MAX,
+        afterFault: afterFault(projectId),
+        signal,
       }),
   );
 
@@ -268,7 +273,9 @@ export function createEngagementRecorder(options: EngagementRecorderOptions) {
       const { emailId, url, by } = engagement;
       const entry = entryOf({
         engagement: { id: uuidV7(), repeats: 0, emailId, url, machineReason: null },
-        ...{ emailId, request: by?.request, visit: by?.visit },
+        emailId,
+        request: by?.request,
+        visit: by?.visit,
       });
       repeats.enter(engagement, entry);
       return start(entry);

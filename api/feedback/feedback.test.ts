@@ -41,19 +41,26 @@ async function sentEmail(
   const address = `${emailId}@mail.test`;
   em.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data });
   em.create(CampaignEntity, {
-    ...{
-      id: campaignId,
-      projectId,
-      name: 'N',
-      subject: 'News',
-      body: 'B',
-      from: 'news@example.com',
-      type: 'MARKETING',
-    },
-    ...{ status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1 },
+    id: campaignId,
+    projectId,
+    name: 'N',
+    subject: 'News',
+    body: 'B',
+    from: 'news@example.com',
+    type: 'MARKETING',
+    status: 'SENT',
+    audienceType: 'ALL',
+    totalRecipients: 1,
+    sentCount: 1,
   });
   em.create(EmailEntity, {
-    ...{ id: emailId, projectId, contactId, campaignId, campaignSeq: 1, toAddress: address, status },
+    id: emailId,
+    projectId,
+    contactId,
+    campaignId,
+    campaignSeq: 1,
+    toAddress: address,
+    status,
     createdAt: new Date(),
   });
   await em.flush();
@@ -101,15 +108,16 @@ describe('GET /t/o/:token.gif', () => {
     const numbered = state.data.map((data) => `${String(data['opens'])} ${String(data['isFirstOpen'])}`);
     expect(numbered.sort()).toEqual(['1 true', '2 false', '3 false', '4 false', '5 false', '6 false']);
     expect(state.data.find((data) => data['opens'] === 1)).toEqual({
-      ...{ emailId: mail.emailId, subject: 'News', from: 'news@example.com', to: `${mail.emailId}@mail.test` },
-      ...{
-        campaignId: mail.campaignId,
-        templateId: null,
-        workflowId: null,
-        opens: 1,
-        isFirstOpen: true,
-        isMachine: false,
-      },
+      emailId: mail.emailId,
+      subject: 'News',
+      from: 'news@example.com',
+      to: `${mail.emailId}@mail.test`,
+      campaignId: mail.campaignId,
+      templateId: null,
+      workflowId: null,
+      opens: 1,
+      isFirstOpen: true,
+      isMachine: false,
       openedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
   });

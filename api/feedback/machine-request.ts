@@ -50,7 +50,9 @@ export function factsOf(
 ): RequestFacts {
   const userAgent = userAgentOf({ headers });
   return {
-    ...{ kind, method, hasLanguage: headers['accept-language'] !== undefined },
+    kind,
+    method,
+    hasLanguage: headers['accept-language'] !== undefined,
     purpose: PURPOSES.map((name) => headers[name] ?? '').join(' '),
     agent: remember(agents, userAgent, (of) => agentOf(userAgent, of))[kind],
     network: remember(networks, client, (of) => {

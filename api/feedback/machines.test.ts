@@ -96,7 +96,10 @@ describe('an open and a click of a person', () => {
     expect(await open(mail)).toBe(200);
     for (let times = 0; times < 2; times++) expect(await click(mail)).toBe(302);
     expect(await stateOf(mail)).toEqual({
-      ...{ all: [1, 1], people: [1, 1], times: [1, 2], human: [true, true] },
+      all: [1, 1],
+      people: [1, 1],
+      times: [1, 2],
+      human: [true, true],
       verdicts: ['click false', 'click false', 'open false'],
     });
     const [event] = await query(app.em(), sql`select data from event where contact_id = ${mail.contactId} limit 1`);
@@ -157,7 +160,10 @@ describe('a machine', () => {
     const mail = await sentEmail(secondsAgo);
     await click(mail, client);
     expect(await stateOf(mail)).toEqual({
-      ...{ all: [1, 1], people: [0, 0], times: [1, 1], human: [false, false] },
+      all: [1, 1],
+      people: [0, 0],
+      times: [1, 1],
+      human: [false, false],
       verdicts: [`click ${reason}`, `open ${reason}`],
     });
   });
@@ -175,7 +181,10 @@ describe('a machine', () => {
     expect((await stateOf(mail)).people).toEqual([1, 1]);
     await click(mail, scanner, 'b');
     expect(await stateOf(mail)).toMatchObject({
-      ...{ all: [1, 1], people: [0, 0], times: [1, 2], human: [false, false] },
+      all: [1, 1],
+      people: [0, 0],
+      times: [1, 2],
+      human: [false, false],
       verdicts: ['click many_links', 'click many_links', 'open many_links'],
     });
     await click(mail, PERSON, 'a');
@@ -199,7 +208,11 @@ describe('a machine', () => {
     const state = await stateOf(mail);
     expect(state).toMatchObject({ all: [1, 1], people: [1, 1], times: [1, 4], human: [true, true] });
     expect(state.verdicts).toEqual([
-      ...['click false', 'click false', 'click hidden_link', 'click hidden_link', 'open hidden_link'],
+      'click false',
+      'click false',
+      'click hidden_link',
+      'click hidden_link',
+      'open hidden_link',
     ]);
   });
 
@@ -210,7 +223,9 @@ describe('a machine', () => {
     expect(await stateOf(first)).toMatchObject({ all: [1, 1], people: [0, 0] });
     await Promise.all([
       ...['a', 'b', 'c', 'd'].map((path) => click(atOnce, PERSON, path)),
-      ...[open(atOnce, PERSON), followHidden(atOnce, PERSON), followHidden(atOnce, PERSON)],
+      open(atOnce, PERSON),
+      followHidden(atOnce, PERSON),
+      followHidden(atOnce, PERSON),
     ]);
     expect(await stateOf(atOnce)).toMatchObject({ all: [1, 1], people: [0, 0], human: [false, false] });
   });
@@ -307,7 +322,12 @@ describe('reviseEngagements', () => {
   it('changes nothing again, nothing of other emails, and nothing that was never recorded', async () => {
     const [mail, other] = [await sentEmail(), await sentEmail()];
     const engagement = ({ emailId }: Sent) => ({
-      ...{ id: uuidV7(), emailId, url: SHOP, ageMs: 0, repeats: 0, machineReason: null },
+      id: uuidV7(),
+      emailId,
+      url: SHOP,
+      ageMs: 0,
+      repeats: 0,
+      machineReason: null,
     });
     const [mine, others] = [engagement(mail), engagement(other)];
     await recordEngagements(app.em(), [mine, others]);

@@ -37,7 +37,10 @@ function managePageOf(reader: Reader, visit: Visit): SubscriptionPage {
   const { subscribed, pausedUntil } = choices;
   const received = pausedUntil ? more.isPaused : texts.isSubscribed;
   return {
-    ...{ language, brand: contact.brand, email: contact.email, title: texts.manage },
+    language,
+    brand: contact.brand,
+    email: contact.email,
+    title: texts.manage,
     text: subscribed ? received : texts.isUnsubscribed,
     ...(pausedUntil && { values: { date: dayText(pausedUntil, language) } }),
     ...(visit.isResult && { isResult: true, status: more.saved }),
@@ -68,7 +71,8 @@ function linkPageOf(reader: Reader, visit: Visit, topic: OfferedTopic | undefine
     return { ...result, text: isOn ? more.joinedTopic : left, form: formOf(reader, visit, true) };
   }
   return {
-    ...{ ...result, text: isOn ? texts.isSubscribed : texts.isUnsubscribed },
+    ...result,
+    text: isOn ? texts.isSubscribed : texts.isUnsubscribed,
     action: wayTo(isOn ? 'unsubscribe' : 'subscribe'),
     ...(hasLeft && { form: formOf(reader, visit, false) }),
   };

@@ -85,8 +85,17 @@ it('a campaign tracks the emails to those of its recipients who agreed', async (
     identities: { identityOf: async () => ({ signer: undefined, returnPathHost: 'mail.test' }) },
   });
   const composer = await composerOf({
-    ...{ id: randomUUID(), projectId: app.project.id, type: 'MARKETING', tracking: 'CONSENTED', brand: TEST_BRAND },
-    ...{ subject: 'S', body: '<p>News</p>', text: null, preheader: null, from: 'a@example.com', topic: null },
+    id: randomUUID(),
+    projectId: app.project.id,
+    type: 'MARKETING',
+    tracking: 'CONSENTED',
+    brand: TEST_BRAND,
+    subject: 'S',
+    body: '<p>News</p>',
+    text: null,
+    preheader: null,
+    from: 'a@example.com',
+    topic: null,
   } as never);
   const recipient = { contactId: randomUUID(), toAddress: 'a@mail.test', subscribed: true, data: {}, deferrals: 0 };
   const emails = composer.prepareAll(

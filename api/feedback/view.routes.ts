@@ -39,8 +39,14 @@ function emailPage({ html, subject, language, brand }: ViewedEmail): string {
   const heading = /<h1\b/i.test(html) ? '' : `<h1 style="${UNSEEN}">${title}</h1>`;
   const [opened, closed] = /<main\b/i.test(html) ? ['', ''] : ['<main>', '</main>'];
   return [
-    ...[doctype || '<!doctype html>', head, html.slice(doctype.length, start), opened, heading],
-    ...[html.slice(start, end), closed, html.slice(end)],
+    doctype || '<!doctype html>',
+    head,
+    html.slice(doctype.length, start),
+    opened,
+    heading,
+    html.slice(start, end),
+    closed,
+    html.slice(end),
   ].join('');
 }
 

@@ -38,7 +38,15 @@ async function storeCampaign(projectId: string, campaign: NewCampaign = {}): Pro
   const id = uuidV7();
   const em = app.em();
   em.create(CampaignEntity, {
-    ...{ id, projectId, name: 'N', subject, body, from: 'news@example.com', type, status, audienceType: 'ALL' },
+    id,
+    projectId,
+    name: 'N',
+    subject,
+    body,
+    from: 'news@example.com',
+    type,
+    status,
+    audienceType: 'ALL',
     sentAt: campaign.sentAt === undefined ? new Date() : campaign.sentAt,
     isPublic: campaign.isPublic ?? false,
   });
@@ -53,7 +61,13 @@ async function sentTo(project: TestProject, campaignId: string, data: Record<str
   const email = `${emailId}@mail.test`;
   em.create(ContactEntity, { id: contactId, projectId, email, subscribed: true, data });
   em.create(EmailEntity, {
-    ...{ id: emailId, projectId, contactId, campaignId, campaignSeq: 1, toAddress: email, status: 'SENT' },
+    id: emailId,
+    projectId,
+    contactId,
+    campaignId,
+    campaignSeq: 1,
+    toAddress: email,
+    status: 'SENT',
     createdAt: new Date(),
   });
   await em.flush();
@@ -91,7 +105,9 @@ describe('GET /view/:token', () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const sent = await app.api('POST', '/v1/send', {
       body: {
-        ...{ to: 'a@mail.test', from: `hello@example.com`, subject: 'Hi' },
+        to: 'a@mail.test',
+        from: `hello@example.com`,
+        subject: 'Hi',
         body: '<p>Order {{number}} <img src="cid:logo@x"> <img src=\'CID:none\'></p><a href="{{viewUrl}}">View</a>',
         data: { number: { value: 7, persistent: false } },
         attachments: [
@@ -241,7 +257,7 @@ describe('the archive', () => {
     const [more, other] = [await add('track'), await add('read')];
     const statusOf = async (key: string) => (await read(`${app.url}/archive/${key}`)).status;
     expect([await statusOf(more.key), await statusOf(other.key), await statusOf(project.keys.secretKey)]).toEqual([
-      ...[200, 404, 404],
+      200, 404, 404,
     ]);
     await project.api('DELETE', `/keys/${more.id}`);
     expect([await statusOf(more.key), await statusOf(project.keys.publicKey)]).toEqual([404, 200]);
@@ -274,7 +290,8 @@ describe('the archive', () => {
     const project = await createTestProject(app.em(), app.url);
     for (let n = 0; n < 52; n++) {
       await storeCampaign(project.project.id, {
-        ...{ subject: `Issue ${n}.`, isPublic: true },
+        subject: `Issue ${n}.`,
+        isPublic: true,
         // Several were sent in the same millisecond.
         sentAt: new Date(Date.UTC(2026, 0, 1 + Math.floor(n / 10))),
       });

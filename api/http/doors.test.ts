@@ -19,7 +19,9 @@ let apart: TestApi;
 beforeAll(async () => {
   both = await start({ ADMIN_HOSTS: ['mail.test', 'other.test'], publicUrl: 'https://mail.test' });
   apart = await start({
-    ...{ ADMIN_HOSTS: ['admin.test'], publicUrl: 'https://mail.test', apiUrl: 'https://admin.test' },
+    ADMIN_HOSTS: ['admin.test'],
+    publicUrl: 'https://mail.test',
+    apiUrl: 'https://admin.test',
   });
 });
 afterAll(async () => {
@@ -84,7 +86,9 @@ describe('ADMIN_HOSTS', () => {
 
   it('is where the OpenAPI document says that the API is', async () => {
     const environment = {
-      ...{ DATABASE_URL: 'postgres://x', APP_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://mail.test' },
+      DATABASE_URL: 'postgres://x',
+      APP_SECRET: 'x'.repeat(32),
+      PUBLIC_URL: 'https://mail.test',
       ADMIN_HOSTS: 'Admin.test, b.test',
     };
     expect(inspectConfig(environment)).toMatchObject({

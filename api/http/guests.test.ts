@@ -8,8 +8,10 @@ import { createHttpServer } from './server.ts';
 it('a client that sends X-Forwarded-For and is no proxy of ours is named once', async () => {
   const named: string[] = [];
   const guests = {
-    ...{ unitsPerSecond: 0, proxySources: ['192.0.2.1/32'] },
-    ...{ emailOfLink: () => undefined, onUnnamedProxy: (address: string) => void named.push(address) },
+    unitsPerSecond: 0,
+    proxySources: ['192.0.2.1/32'],
+    emailOfLink: () => undefined,
+    onUnnamedProxy: (address: string) => void named.push(address),
   };
   const server = createHttpServer((_req, res) => res.end(), { connectionsMax: 10, guests });
   server.listen(0, '127.0.0.1');

@@ -27,13 +27,17 @@ export function createHandlerTools({ config, orm }: { config: Config; orm: Orm }
   const compileEmail = createEmailCompiler();
   const resolver = createDnsResolver({ servers: config.DNS_SERVERS });
   const sending = {
-    ...{ ...writes, links, compileEmail },
+    ...writes,
+    links,
+    compileEmail,
     messageBytesMax: config.MESSAGE_MAX_BYTES,
     largeWork: new Share({ total: LARGE_REQUESTS_AT_A_TIME }),
     inboundDomain: config.INBOUND_DOMAIN,
   };
   return {
-    ...{ links, compileEmail, resolver },
+    links,
+    compileEmail,
+    resolver,
     keyring: createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS),
     verifyAddress: createAddressVerifier(resolver),
     webhooks: createWebhookClient(webhookClientOptions(config)),

@@ -99,7 +99,10 @@ it('the header names nested keys by their paths, and none where any key is allow
   const email = {
     to: ['ada@mail.test', { email: 'bo@mail.test', nmae: 'Bo' }],
     from: { email: 'me@example.com', displayName: 'Me' },
-    ...{ subject: 'S', body: 'B', data: { any: { key: 1 } }, headers: { 'X-Any': '1' } },
+    subject: 'S',
+    body: 'B',
+    data: { any: { key: 1 } },
+    headers: { 'X-Any': '1' },
     attachments: [{ filename: 'a.txt', content: 'QQ==', contentType: 'text/plain', encoding: 'base64' }],
   };
   expect(await ignored('POST', '/v1/send', email)).toBe('to.1.nmae, from.displayName, attachments.0.encoding');

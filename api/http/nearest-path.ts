@@ -57,7 +57,9 @@ function costOf(requested: readonly string[], declared: readonly string[]): numb
  */
 export function createNearestPaths(endpoints: readonly Declared[]): (method: string, path: string) => string[] {
   const declared = [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, own]) => ({
-    ...{ path, parts: partsOf(path), methods: own.map(({ method }) => method.toUpperCase()) },
+    path,
+    parts: partsOf(path),
+    methods: own.map(({ method }) => method.toUpperCase()),
   }));
   return (method, path) => {
     if (path.length > PATH_LENGTH_MAX) return [];

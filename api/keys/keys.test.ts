@@ -141,8 +141,15 @@ describe('POST /keys', () => {
     expect([reply.status, reply.body]).toEqual([
       201,
       {
-        ...{ id: expect.any(String), name: 'Shop', role: 'send', senderDomains: ['example.com'], expiresAt },
-        ...{ lastUsedAt: null, isCurrent: false, createdAt: expect.any(String), updatedAt: expect.any(String) },
+        id: expect.any(String),
+        name: 'Shop',
+        role: 'send',
+        senderDomains: ['example.com'],
+        expiresAt,
+        lastUsedAt: null,
+        isCurrent: false,
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
         key: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
       },
     ]);

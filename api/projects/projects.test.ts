@@ -17,15 +17,15 @@ describe('GET /users/@me/projects', () => {
       200,
       [
         {
-          ...{ id: project.id, name: project.name, public: keys.publicKey },
-          ...{
-            displayName: null,
-            postalAddress: null,
-            logoUrl: null,
-            brandColor: null,
-            language: null,
-            publicKeyRules: null,
-          },
+          id: project.id,
+          name: project.name,
+          public: keys.publicKey,
+          displayName: null,
+          postalAddress: null,
+          logoUrl: null,
+          brandColor: null,
+          language: null,
+          publicKeyRules: null,
           trafficRules: null,
           clientAddresses: 'SHORTENED',
           key: { id: expect.any(String), name: 'Secret key', role: 'full' },
@@ -40,8 +40,11 @@ describe('GET /users/@me/projects', () => {
 
 describe('PATCH /users/@me/projects/:id', () => {
   const brand = {
-    ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon' },
-    ...{ logoUrl: 'https://pics.example:8443/logo.png?v=2', brandColor: '#0f766e', language: 'ja' },
+    displayName: 'Tea & Co',
+    postalAddress: '1 High Street\nLondon',
+    logoUrl: 'https://pics.example:8443/logo.png?v=2',
+    brandColor: '#0f766e',
+    language: 'ja',
   };
 
   it('changes what is given, keeps the rest, and removes what is null', async () => {
@@ -60,7 +63,10 @@ describe('PATCH /users/@me/projects/:id', () => {
     expect(
       (await patch({ displayName: null, postalAddress: null, logoUrl: null, brandColor: null })).body,
     ).toMatchObject({
-      ...{ displayName: null, postalAddress: null, logoUrl: null, brandColor: null },
+      displayName: null,
+      postalAddress: null,
+      logoUrl: null,
+      brandColor: null,
     });
   });
 
@@ -115,14 +121,12 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       name: project.name,
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
-      ...{
-        displayName: null,
-        postalAddress: null,
-        logoUrl: null,
-        brandColor: null,
-        language: null,
-        publicKeyRules: null,
-      },
+      displayName: null,
+      postalAddress: null,
+      logoUrl: null,
+      brandColor: null,
+      language: null,
+      publicKeyRules: null,
       trafficRules: null,
       clientAddresses: 'SHORTENED',
       doubleOptIn: DOUBLE_OPT_IN,

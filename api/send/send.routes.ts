@@ -30,7 +30,12 @@ function requestOf(body: SendBody, key: TransactionalRequest['key']): Transactio
     ...rest
   } = body;
   return {
-    ...{ ...rest, key, html, templateId, replyTo, attachments },
+    ...rest,
+    key,
+    html,
+    templateId,
+    replyTo,
+    attachments,
     from: from && { ...from, name: from.name ?? name },
     headers: Object.entries(headers),
   };

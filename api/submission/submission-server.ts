@@ -194,7 +194,12 @@ async function listen(listening: Listening, shared: Shared) {
   const { config, logger, limits, bounds } = shared;
   const server = createServer(listening, shared, () => guard);
   const guard = guardConnections({
-    ...{ server, limits, bounds, socketsMax: SOCKETS_MAX, proxySources: [], onServed: guardLogin },
+    server,
+    limits,
+    bounds,
+    socketsMax: SOCKETS_MAX,
+    proxySources: [],
+    onServed: guardLogin,
     onRefused: (reason) => logger.debug({ reason }, 'a connection for submission was refused'),
   });
   server.listen(listening.port, config.HOST);
@@ -228,7 +233,9 @@ export async function startSubmission(deps: SubmissionDeps): Promise<Submission>
   const limits = createGuestLimits({ unitsPerMinute: UNITS_PER_MINUTE, connectionsMax: CONNECTIONS_MAX });
   const logins = createLogins({ ...deps, limits, wrongKeyMs: deps.wrongKeyMs ?? WRONG_KEY_MS });
   const sessions = createSessions({
-    ...{ config, load, logins },
+    config,
+    load,
+    logins,
     queue: createSubmissionQueue({ ...writes, links: linkSignerOf(config), ttlHours: config.IDEMPOTENCY_TTL_HOURS }),
   });
   const bounds = { ...boundsFor(config.MESSAGE_MAX_BYTES), ...deps.bounds };

@@ -40,7 +40,8 @@ describe('the settings', () => {
     const defaults = { isRequired: true, remindAfterDays: 2, expireAfterDays: 7, from: null, templateId: null };
     expect((await settings({ doubleOptIn: null })).doubleOptIn).toEqual({ ...defaults, redirectHosts: [] });
     expect((await settings({ doubleOptIn: { expireAfterDays: 30 } })).doubleOptIn).toMatchObject({
-      ...{ ...defaults, expireAfterDays: 30 },
+      ...defaults,
+      expireAfterDays: 30,
     });
   });
 

@@ -45,7 +45,8 @@ describe('the answer', () => {
     /** By how much the median of known addresses is longer or shorter. */
     async function differenceOf(round: number): Promise<number> {
       const addresses = Array.from({ length: 120 }, (_, n) => ({
-        ...{ email: `m${round}-${n}@mail.test`, isKnown: n % 2 === 0 },
+        email: `m${round}-${n}@mail.test`,
+        isKnown: n % 2 === 0,
       }));
       for (const { email, isKnown } of addresses)
         if (isKnown) await other.api('POST', '/contacts', { body: { email } });

@@ -78,7 +78,10 @@ describe('POST /v1/subscribe', () => {
     expect(await consentsOf(email)).toEqual([
       expect.objectContaining({ state: 'pending', cause: 'form' }),
       {
-        ...{ state: 'subscribed', cause: 'confirmation', topic: null, client: '127.0.0.0/24' },
+        state: 'subscribed',
+        cause: 'confirmation',
+        topic: null,
+        client: '127.0.0.0/24',
         wording: expect.stringMatching(/Please confirm.*\{email\}/s),
       },
     ]);
@@ -288,7 +291,8 @@ describe('a project without confirmation', () => {
     const email = freshEmail();
     await subscribe(project, { email, data: { plan: 'pro' }, language: 'pt-BR' });
     expect(await contactOf(email)).toMatchObject({
-      ...{ subscribed: true, data: { plan: 'pro', locale: 'pt' } },
+      subscribed: true,
+      data: { plan: 'pro', locale: 'pt' },
     });
     expect(await eventsOf(email)).toEqual([{ name: 'contact.subscribed', reason: 'form' }]);
     expect(await consentsOf(email)).toEqual([expect.objectContaining({ state: 'subscribed', cause: 'form' })]);

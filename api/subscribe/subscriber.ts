@@ -91,7 +91,12 @@ export function createSubscriber({ em, slots, formTokens }: SubscriberDeps): Sub
       if (isByMachine(body, project.id)) return;
       const { email, topics, data, language, wording } = body;
       await subscribe(em(), {
-        ...{ projectId: project.id, email, topics, data, language, wording },
+        projectId: project.id,
+        email,
+        topics,
+        data,
+        language,
+        wording,
         mayJoinPrivate: !isPublic,
         rules: project.publicKeyRules,
         evidence: evidenceOf(clientAddress, project.clientAddresses),

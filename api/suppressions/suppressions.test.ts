@@ -20,14 +20,12 @@ describe('suppressions', () => {
     const { body: one } = await api('GET', '/suppressions?address=ADA@mail.test');
     expect(one.suppressions).toEqual([
       {
-        ...{
-          email: 'ada@mail.test',
-          reason: 'MANUAL',
-          words: '=asked',
-          origin: 'manual',
-          emailId: null,
-          campaignId: null,
-        },
+        email: 'ada@mail.test',
+        reason: 'MANUAL',
+        words: '=asked',
+        origin: 'manual',
+        emailId: null,
+        campaignId: null,
         createdAt: expect.stringMatching(/Z$/),
       },
     ]);

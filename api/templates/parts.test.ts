@@ -67,7 +67,11 @@ describe('PUT /campaigns/:id', () => {
 describe('POST /v1/send', () => {
   it('sends the text part as it is written, and the preheader in the HTML alone', async () => {
     const { content: sent } = await app.sendOne({
-      ...{ to: freshEmail(), from: 'hello@example.com', subject: 'S', body: '<p>HTML</p>', data: { name: 'A & B' } },
+      to: freshEmail(),
+      from: 'hello@example.com',
+      subject: 'S',
+      body: '<p>HTML</p>',
+      data: { name: 'A & B' },
       ...parts,
     });
     expect(sent.text).toBe('Hello A & B');

@@ -36,7 +36,14 @@ export const previewEndpoint = endpoint('previewTemplate', 'POST /templates/:id/
     const { brand } = project;
     try {
       const compiled = await compileEmail({
-        ...{ subject, html: body, text, preheader, type, topic, brand, isTracked: false },
+        subject,
+        html: body,
+        text,
+        preheader,
+        type,
+        topic,
+        brand,
+        isTracked: false,
       });
       const urls = links.recipientUrls({ contactId: NIL, emailId: NIL, projectId: project.id });
       const rendered = compiled.render({ contact: { id: NIL, email, subscribed: true, data }, urls });

@@ -172,7 +172,10 @@ describe('a public key with rules', () => {
     const email = freshEmail();
     await app.api('POST', '/contacts', { body: { email, data: { firstName: 'Ada', plan: 'free' } } });
     expect(await setRules({ fields: ['plan'] })).toEqual({
-      ...{ fields: ['plan'], subscribed: true, resubscribe: true, dataTargets: true },
+      fields: ['plan'],
+      subscribed: true,
+      resubscribe: true,
+      dataTargets: true,
     });
     const data = { firstName: 'Your account is locked', lastName: null, plan: 'pro' };
     const reply = await track({ email, event: 'upgraded', data });

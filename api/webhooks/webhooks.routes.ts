@@ -158,6 +158,14 @@ const rotate = endpoint('rotateWebhookSecret', 'POST /webhooks/:id/rotate-secret
 });
 
 export const webhookEndpoints: Endpoint[] = [
-  ...[list, get, create, patch, rotate, remove],
-  ...[test, sendAgain, deliveries, delivery],
+  list,
+  get,
+  create,
+  patch,
+  rotate,
+  remove,
+  test,
+  sendAgain,
+  deliveries,
+  delivery,
 ];

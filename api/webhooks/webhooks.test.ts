@@ -23,10 +23,21 @@ describe('POST /webhooks', () => {
     const { secret, ...webhook } = await createWebhook();
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(webhook).toEqual({
-      ...{ id: expect.any(String), url: URL, events: ['*'], description: null, enabled: true, batchSize: 1 },
-      ...{ status: 'active', disabledReason: null, disabledAt: null, failingSince: null, retryAt: null },
-      ...{ previousSecretExpiresAt: null, projectId: app.project.id },
-      ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+      id: expect.any(String),
+      url: URL,
+      events: ['*'],
+      description: null,
+      enabled: true,
+      batchSize: 1,
+      status: 'active',
+      disabledReason: null,
+      disabledAt: null,
+      failingSince: null,
+      retryAt: null,
+      previousSecretExpiresAt: null,
+      projectId: app.project.id,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
     });
     expect((await app.api('GET', `/webhooks/${webhook.id}`)).body).toEqual(webhook);
     const [row] = await query(app.em(), sql`select secret from webhook_endpoint where id = ${webhook.id}`);
@@ -97,12 +108,18 @@ describe('PATCH /webhooks/:id', () => {
       body: { events: ['order.*'], enabled: false, batchSize: 5, description: null },
     });
     expect(patched.body).toMatchObject({
-      ...{ url: URL, events: ['order.*'], enabled: false, status: 'disabled', batchSize: 5, description: null },
+      url: URL,
+      events: ['order.*'],
+      enabled: false,
+      status: 'disabled',
+      batchSize: 5,
+      description: null,
     });
     const refused = await app.api('PATCH', `/webhooks/${id}`, { body: { url: 'http://10.0.0.1/' } });
     expect([refused.status, refused.body.error.errors[0].field]).toEqual([422, 'url']);
     expect((await app.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } })).body).toMatchObject({
-      ...{ status: 'active', events: ['order.*'] },
+      status: 'active',
+      events: ['order.*'],
     });
   });
 });

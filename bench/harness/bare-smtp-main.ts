@@ -20,7 +20,10 @@ async function store(content: Buffer): Promise<void> {
 }
 
 const server = new SMTPServer({
-  ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true, logger: false },
+  authOptional: true,
+  disabledCommands: ['STARTTLS'],
+  disableReverseLookup: true,
+  logger: false,
   onAuth: (_auth, _session, callback) => callback(null, { user: 'bench' }),
   allowInsecureAuth: true,
   onData(stream, _session, callback) {

@@ -88,7 +88,11 @@ await Promise.all(Array.from({ length: load.connections }, () => run(startedAt +
 const elapsedMs = performance.now() - startedAt;
 const { user, system } = process.cpuUsage(cpuBefore);
 const result: SmtpLoadResult = {
-  ...{ messages: latencies.length, replies, elapsedMs, latencies, nextNumber },
+  messages: latencies.length,
+  replies,
+  elapsedMs,
+  latencies,
+  nextNumber,
   cpuMs: (user + system) / 1000,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -94,8 +94,21 @@ it('the doctor finds nothing wrong in a correct installation', async () => {
   expect(faultsOf(report)).toEqual([]);
   const areas = new Set(report.checks.map(({ area }) => area));
   expect([...areas]).toEqual([
-    ...['configuration', 'database', 'database settings', 'connections', 'migrations', 'secrets'],
-    ...['sender domains', 'clock', 'Temporal', 'workers', 'relay', 'PTR', 'inbound MX', 'SPF', 'PUBLIC_URL'],
+    'configuration',
+    'database',
+    'database settings',
+    'connections',
+    'migrations',
+    'secrets',
+    'sender domains',
+    'clock',
+    'Temporal',
+    'workers',
+    'relay',
+    'PTR',
+    'inbound MX',
+    'SPF',
+    'PUBLIC_URL',
   ]);
 });
 

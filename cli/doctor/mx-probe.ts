@@ -62,8 +62,17 @@ async function portFinding(source: MxSource, host: string, signal: AbortSignal):
   try {
     const { socket } = await openSmtpConnection(
       {
-        ...{ source, label: host, host, port: 25, isSecure: false, startTls: 'never', allowsInsecureAuth: false },
-        ...{ tls: {}, name: helo, connectionTimeoutMs: CONNECT_MS, replyTimeoutMs: CONNECT_MS },
+        source,
+        label: host,
+        host,
+        port: 25,
+        isSecure: false,
+        startTls: 'never',
+        allowsInsecureAuth: false,
+        tls: {},
+        name: helo,
+        connectionTimeoutMs: CONNECT_MS,
+        replyTimeoutMs: CONNECT_MS,
         ...(localAddress !== undefined && { localAddress }),
       },
       signal,

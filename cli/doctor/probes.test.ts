@@ -50,9 +50,7 @@ it.each<[string[], string]>([
 });
 
 it('clocks that differ by one second are a warning, and by thirty seconds a failure', () => {
-  expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock(offMs).level)).toEqual([
-    ...['ok', 'warn', 'warn', 'fail'],
-  ]);
+  expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock(offMs).level)).toEqual(['ok', 'warn', 'warn', 'fail']);
 });
 
 it('a probe that throws or does not end is reported as failed, and the findings of the others are kept', async () => {
@@ -69,11 +67,9 @@ it('a probe that throws or does not end is reported as failed, and the findings 
     50,
   );
   expect(findings.map(({ area, level }) => [area, level])).toEqual([
-    ...[
-      ['endless', 'fail'],
-      ['broken', 'fail'],
-      ['well', 'ok'],
-    ],
+    ['endless', 'fail'],
+    ['broken', 'fail'],
+    ['well', 'ok'],
   ]);
   expect(findings[1]?.message).toBe('of [address]');
   expect(isAborted).toBe(true);

@@ -25,7 +25,10 @@ describe('lists that have one name there', () => {
     const names = ['News', 'News', 'NEWS'];
     const lists = names.map((name, index) => ({ id: index + 9, name, type: 'public', optin: 'single' }));
     const subscribers = [2, 1, 0].map((index) => ({
-      ...{ id: 5 - index, email: `s${index}@x.test`, status: 'enabled', attribs: {} },
+      id: 5 - index,
+      email: `s${index}@x.test`,
+      status: 'enabled',
+      attribs: {},
       lists: [{ ...lists[index], subscription_status: 'confirmed' }],
     }));
     const fake = await startFakeTool((url) => {

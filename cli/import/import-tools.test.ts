@@ -120,7 +120,8 @@ describe('listmonk', () => {
     const { body } = await owner.api('GET', '/templates?search=Receipt');
     expect(body).toMatchObject({ total: 1 });
     expect(body.data[0]).toMatchObject({
-      ...{ subject: 'Order {{id}}', type: 'TRANSACTIONAL' },
+      subject: 'Order {{id}}',
+      type: 'TRANSACTIONAL',
       body: '<p>{{name}}{{#each items}}{{this.name}}{{/each}}</p>',
     });
   }, 60_000);

@@ -40,7 +40,13 @@ export interface ImportTotals {
 }
 
 const noTotals = (): ImportTotals => ({
-  ...{ rows: 0, createdCount: 0, updatedCount: 0, failureCount: 0, errors: [], leftCounts: {}, createdTopics: [] },
+  rows: 0,
+  createdCount: 0,
+  updatedCount: 0,
+  failureCount: 0,
+  errors: [],
+  leftCounts: {},
+  createdTopics: [],
 });
 
 function countRows(totals: ImportTotals, { rows }: ImportFile, { keepsLeft }: ImportPlan): void {

@@ -40,7 +40,11 @@ describe('a ZIP archive', () => {
     const files = { 'x/': '', 'x/b.csv': 'b', '': 'no name', '__MACOSX/x/._b.csv': '\0', 'x/._c.csv': '\0' };
     const archive = zipOf({ ...files, 'ä.csv': { content: 'u', flags: 0x800 }, 'w\\d.csv': 'd', 'empty.csv': '' });
     expect(await contentsOf(archive)).toEqual({
-      ...{ 'x/b.csv': 'b', '': 'no name', 'ä.csv': 'u', 'w/d.csv': 'd', 'empty.csv': '' },
+      'x/b.csv': 'b',
+      '': 'no name',
+      'ä.csv': 'u',
+      'w/d.csv': 'd',
+      'empty.csv': '',
     });
     expect(await contentsOf(zipOf({}))).toEqual({});
   });

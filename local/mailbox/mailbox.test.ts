@@ -100,7 +100,9 @@ describe('mailbox', () => {
     const sender = transport();
     const hostile = '"><img src=x onerror=alert(1)>';
     await sender.sendMail({
-      ...{ from: { name: hostile, address: 'a@local.test' }, to: 'b@example.com', subject: `On a phone ${hostile}` },
+      from: { name: hostile, address: 'a@local.test' },
+      to: 'b@example.com',
+      subject: `On a phone ${hostile}`,
       text: 'Hi',
       html: `<a href="https://example.com/a">A link</a><a href="javascript:alert(1)">${'long '.repeat(200)}</a><script>alert(1)</script>`,
     });

@@ -24,7 +24,9 @@ export async function startMailbox(options: MailboxOptions) {
     command: process.execPath,
     args: [
       path.join(projectRoot, 'local', 'mailbox', 'mailbox-main.ts'),
-      ...[options.folder, String(options.smtpPort), String(options.webPort)],
+      options.folder,
+      String(options.smtpPort),
+      String(options.webPort),
     ],
     cwd: projectRoot,
     env: process.env,

@@ -90,7 +90,10 @@ async function startOnce(options: EmbeddedPostgresOptions): Promise<EmbeddedPost
   let announceReady: () => void = () => undefined;
   const announced = new Promise<void>((resolve) => (announceReady = resolve));
   const [command, args] = wrapCommand(account, binaries.postgres, [
-    ...['-D', options.dataDirectory, '-p', String(options.port)],
+    '-D',
+    options.dataDirectory,
+    '-p',
+    String(options.port),
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const child = await startChild({
@@ -149,7 +152,9 @@ async function createDataDirectory(
       '--auth=scram-sha-256',
       '--encoding=UTF8',
       // The server's own locale does not depend on which locales the machine has.
-      ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
       // The password is random, so its hash needs no iterations, which each connection would repeat.
       ...(options.isDurable ? [] : ['--no-sync', '--no-data-checksums', '--set=scram_iterations=1']),
     ]);

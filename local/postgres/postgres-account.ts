@@ -29,8 +29,11 @@ export async function postgresAccount(dataDirectory: string, folders: readonly s
   const { uid, gid } = ownerOf(dataDirectory) ?? (await idsOf('postgres')) ?? (await idsOf('nobody')) ?? noAccount();
   if (await canReach(uid, gid, folders)) return { uid, gid, spawnUid: uid, spawnGid: gid, setpriv: undefined };
   const setpriv = [
-    ...[`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
-    ...['--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override'],
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--inh-caps=-all,+dac_override',
+    '--ambient-caps=-all,+dac_override',
     // PostgreSQL asks access(2) about its own files, which otherwise ignores capabilities of users that are not root.
     '--securebits=+no_setuid_fixup',
   ];

@@ -76,7 +76,9 @@ async function buildWithGo(destination: string, progress: Progress, signal?: Abo
       const env = { ...process.env, GOBIN: binDirectory };
       const detached = signal !== undefined;
       const build = spawn(go, ['install', goModule], {
-        ...{ cwd: binDirectory, env, detached },
+        cwd: binDirectory,
+        env,
+        detached,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       return runToEnd(build, undefined, signal);

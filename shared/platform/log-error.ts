@@ -9,8 +9,18 @@ const STACK_LINES_MAX = 20;
  * PostgreSQL this leaves out `detail`, `where`, `hint`, `query` and parameters; of SMTP the reply of the server.
  */
 const KEPT_FIELDS = [
-  ...['code', 'errno', 'syscall', 'statusCode', 'responseCode', 'enhancedCode'],
-  ...['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
+  'code',
+  'errno',
+  'syscall',
+  'statusCode',
+  'responseCode',
+  'enhancedCode',
+  'severity',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'routine',
 ] as const;
 
 /** Values of SQLSTATE whose messages quote data: data exceptions, and violated constraints. */

@@ -23,7 +23,11 @@ function logged(write: (logger: ReturnType<typeof createLogger>) => void): { tex
 
 function postgresError(): Error {
   return Object.assign(new Error(`invalid input syntax for type uuid: "${ADDRESS}"`), {
-    ...{ name: 'error', code: '22P02', severity: 'ERROR', table: 'contact', constraint: 'contact_email_key' },
+    name: 'error',
+    code: '22P02',
+    severity: 'ERROR',
+    table: 'contact',
+    constraint: 'contact_email_key',
     detail: `Key (email)=(${ADDRESS}) already exists.`,
     where: `unnamed portal parameter $1 = '${ADDRESS}'`,
     internalQuery: `select '${ADDRESS}'`,

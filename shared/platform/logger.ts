@@ -6,8 +6,24 @@ export type Logger = PinoLogger;
 
 /** Fields whose values never reach a log, at any depth: secrets, personal data, content. */
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
-  ...['authorization', 'cookie', 'password', 'secret', 'secretkey', 'apikey', 'token'],
-  ...['email', 'address', 'toaddress', 'name', 'subject', 'html', 'text', 'body', 'content', 'data', 'headers'],
+  'authorization',
+  'cookie',
+  'password',
+  'secret',
+  'secretkey',
+  'apikey',
+  'token',
+  'email',
+  'address',
+  'toaddress',
+  'name',
+  'subject',
+  'html',
+  'text',
+  'body',
+  'content',
+  'data',
+  'headers',
 ]);
 const DEPTH_MAX = 4;
 const ITEMS_MAX = 100;

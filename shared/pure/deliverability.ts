@@ -25,11 +25,19 @@ export interface SignRule {
 const OURS = 'no provider publishes a figure; a provider that is content defers or refuses next to nothing';
 export const SIGN_RULES: readonly SignRule[] = [
   {
-    ...{ sign: 'complaints', of: 'accepted', watch: 0.1, urgent: 0.3, words: 'of the recipients complain' },
+    sign: 'complaints',
+    of: 'accepted',
+    watch: 0.1,
+    urgent: 0.3,
+    words: 'of the recipients complain',
     because: 'Google, Email sender guidelines (support.google.com/mail/answer/81126): below 0.1 %, never 0.3 %',
   },
   {
-    ...{ sign: 'refusedMailbox', of: 'offered', watch: 5, urgent: 10, words: 'because the address does not exist' },
+    sign: 'refusedMailbox',
+    of: 'offered',
+    watch: 5,
+    urgent: 10,
+    words: 'because the address does not exist',
     because: 'Amazon SES, reputation metrics: below 5 %; at 10 % sending may be paused',
   },
   { sign: 'refusedReputation', of: 'offered', watch: 1, urgent: 5, words: 'for reputation or policy', because: OURS },
@@ -37,7 +45,11 @@ export const SIGN_RULES: readonly SignRule[] = [
   { sign: 'deferredSpeed', of: 'offered', watch: 5, urgent: 30, words: 'for speed', because: OURS },
   { sign: 'refusedOther', of: 'offered', watch: 5, urgent: 20, words: 'for other reasons', because: OURS },
   {
-    ...{ sign: 'deferredOther', of: 'offered', watch: 30, urgent: 60, words: 'for other reasons' },
+    sign: 'deferredOther',
+    of: 'offered',
+    watch: 30,
+    urgent: 60,
+    words: 'for other reasons',
     because: 'greylisting defers the first email to each recipient, which is no opinion',
   },
 ];
@@ -70,8 +82,13 @@ const EVENTS_MIN = 3;
 export const EMAILS_MIN = 20;
 const DAY_EMAILS_MIN = 5;
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ 'gmail.com': 'Gmail', 'outlook.com': 'Outlook', 'onmicrosoft.com': 'Microsoft 365', 'yahoo.com': 'Yahoo' },
-  ...{ 'icloud.com': 'iCloud', 'gmx.net': 'GMX', other: 'The rest' },
+  'gmail.com': 'Gmail',
+  'outlook.com': 'Outlook',
+  'onmicrosoft.com': 'Microsoft 365',
+  'yahoo.com': 'Yahoo',
+  'icloud.com': 'iCloud',
+  'gmx.net': 'GMX',
+  other: 'The rest',
 };
 /** The name of a provider as people say it. */
 export const providerName = (provider: string): string => NAMES[provider] ?? provider;

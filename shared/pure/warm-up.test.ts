@@ -46,12 +46,10 @@ describe('a warm-up', () => {
   it('repeats a bad day and steps back after a very bad one, with the reason, and goes on after a good one', () => {
     const found = live([good(50), { offered: 100, accepted: 94, against: 6 }, { offered: 100, against: 30 }, good(50)]);
     expect(found.map(({ step, outcome }) => [step, outcome])).toEqual([
-      ...[
-        [1, 'next'],
-        [1, 'repeated'],
-        [0, 'stepped back'],
-        [1, 'next'],
-      ],
+      [1, 'next'],
+      [1, 'repeated'],
+      [0, 'stepped back'],
+      [1, 'next'],
     ]);
     expect(found.map(({ reason }) => reason)).toEqual([
       null,

@@ -7,8 +7,8 @@ import { ANY, type ShapingFile } from './traffic-rules.ts';
  * guides of other services advise (OneSignal, Infobip, Resend), and takes 26 days.
  */
 export const DEFAULT_PLAN: readonly number[] = [
-  ...[50, 100, 200, 400, 600, 1_000, 1_500, 2_200, 3_300, 5_000, 7_000, 10_000, 14_000, 20_000, 28_000, 40_000],
-  ...[55_000, 75_000, 100_000, 140_000, 200_000, 280_000, 400_000, 550_000, 750_000, 1_000_000],
+  50, 100, 200, 400, 600, 1_000, 1_500, 2_200, 3_300, 5_000, 7_000, 10_000, 14_000, 20_000, 28_000, 40_000, 55_000,
+  75_000, 100_000, 140_000, 200_000, 280_000, 400_000, 550_000, 750_000, 1_000_000,
 ];
 /** The plan that is used when none is named. A plan of this name in `SHAPING_FILE` replaces the built-in one. */
 export const USUAL_PLAN = 'default';

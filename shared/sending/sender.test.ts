@@ -20,7 +20,12 @@ interface Sending {
 
 function mailTo(emailId: string, more: Partial<EmailToSend> = {}): EmailToSend {
   return {
-    ...{ emailId, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null },
+    emailId,
+    subject: null,
+    deferrals: 0,
+    uncertainAttempts: 0,
+    heldAt: null,
+    answered: null,
     envelope: { from: 'hello@example.com', to: `${emailId}@mail.test` },
     compose: () => ({}) as never,
     ...more,
@@ -72,7 +77,9 @@ function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...
     ...options.permit,
   };
   const send = createSender<Claim>({
-    ...{ pool, permit, retrySeconds: [10] },
+    pool,
+    permit,
+    retrySeconds: [10],
     metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
     sandbox: {
       answer: ({ emailId, subject }, to) =>
@@ -120,7 +127,11 @@ function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...
     return sent;
   }
   return {
-    ...{ log, kept, wire, attempt, sent: attempt() },
+    log,
+    kept,
+    wire,
+    attempt,
+    sent: attempt(),
     verdicts: () => Object.fromEntries(recorded.map(({ emailId, verdict }) => [emailId, verdict])),
     carried: () => carried?.flatMap(({ emailIds }) => emailIds),
     stop: () => (stopping.abort(), pass()),
@@ -311,7 +322,12 @@ describe('a message that cannot be composed', () => {
       },
     });
   const unprepared: EmailToSend = {
-    ...{ emailId: 'c', subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null },
+    emailId: 'c',
+    subject: null,
+    deferrals: 0,
+    uncertainAttempts: 0,
+    heldAt: null,
+    answered: null,
     cause,
   };
   const emails = [mailTo('a'), unmade('b'), unprepared, mailTo('d')];

@@ -26,9 +26,21 @@ const TIMEOUT_MS = 1_200_000;
 const WANTED = process.env['PICTURES'] ?? '';
 /** Pages of the docs that have something of each kind. */
 const DOCS = [
-  ...['', 'architecture', 'guides/segments', 'guides/campaigns', 'configuration', 'limits', 'operations', 'scaling'],
-  ...['feedback', 'errors', 'errors/VALIDATION_ERROR', 'reference', 'reference/sendEmail', 'nothing'],
-  ...['reference/addWorkflowStep'],
+  '',
+  'architecture',
+  'guides/segments',
+  'guides/campaigns',
+  'configuration',
+  'limits',
+  'operations',
+  'scaling',
+  'feedback',
+  'errors',
+  'errors/VALIDATION_ERROR',
+  'reference',
+  'reference/sendEmail',
+  'nothing',
+  'reference/addWorkflowStep',
 ];
 
 let app: TestApi;
@@ -141,8 +153,12 @@ async function takeReaders(world: ConsoleWorld): Promise<void> {
 async function takeMailbox(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'everpost-pictures-'));
   const mailbox = await startMailbox({
-    ...{ folder: path.join(folder, 'mail'), logFile: path.join(folder, 'mailbox.log'), stopRank: 1 },
-    ...{ smtpPort: await findFreePort(20_250), webPort: await findFreePort(20_800), guard: startProcessGuard() },
+    folder: path.join(folder, 'mail'),
+    logFile: path.join(folder, 'mailbox.log'),
+    stopRank: 1,
+    smtpPort: await findFreePort(20_250),
+    webPort: await findFreePort(20_800),
+    guard: startProcessGuard(),
   });
   const sender = createTransport({ url: mailbox.smtpUrl, pool: true } as object);
   const show = async (place: string) => {
@@ -156,7 +172,9 @@ async function takeMailbox(): Promise<void> {
     await take('mailbox-empty', ['list'], show);
     for (let n = 0; n < 60; n += 1)
       await sender.sendMail({
-        ...{ from: { name: 'The Shop', address: 'shop@local.test' }, to: `reader${n}@example.com`, text: 'Hi' },
+        from: { name: 'The Shop', address: 'shop@local.test' },
+        to: `reader${n}@example.com`,
+        text: 'Hi',
         subject: n % 3 === 0 ? `مرحبا بالعالم ${n}` : `Your order ${n} has left ${'and is on its way '.repeat(n % 4)}`,
         html: `<h1>Order ${n}</h1><p>It is on its <a href="https://example.com/${n}">way</a>.</p>`,
         attachments: [{ filename: 'receipt.pdf', content: 'x'.repeat(20_000) }],

@@ -47,7 +47,10 @@ function issue({ name, days: [from, to], isAuthority = false, issuer }: Certific
   const toBeSigned = sequence(
     der(0xa0, der(0x02, '02')),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
-    ...[algorithm, nameOf(issuer?.name ?? name), validity, nameOf(name)],
+    algorithm,
+    nameOf(issuer?.name ?? name),
+    validity,
+    nameOf(name),
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(isAuthority ? basic : names)),
   );

@@ -54,7 +54,9 @@ export function consolePage(page: Page): ConsolePage {
     });
   };
   return {
-    ...{ page, text, says },
+    page,
+    text,
+    says,
     async enter(url, key) {
       await page.goto(`${url}/console`);
       await page.waitForSelector('#key');

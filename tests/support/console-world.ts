@@ -286,18 +286,21 @@ export async function fillConsole(
 
 /** The pages that list. */
 export const CONSOLE_LISTS = [
-  ...[
-    'today',
-    'emails',
-    'campaigns',
-    'automations',
-    'deliverability',
-    'contacts',
-    'segments',
-    'topics',
-    'suppressions',
-  ],
-  ...['templates', 'domains', 'webhooks', 'keys', 'audit', 'settings'],
+  'today',
+  'emails',
+  'campaigns',
+  'automations',
+  'deliverability',
+  'contacts',
+  'segments',
+  'topics',
+  'suppressions',
+  'templates',
+  'domains',
+  'webhooks',
+  'keys',
+  'audit',
+  'settings',
 ];
 
 /** Every page of the console, with words that it shows when it has loaded. */

@@ -173,7 +173,9 @@ export async function startPage(
   const folder = await makeFolder(url, project);
   const env = {
     ...process.env,
-    ...{ EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey },
+    EVERPOST_URL: url,
+    SECRET_KEY: keys.secretKey,
+    PUBLIC_KEY: keys.publicKey,
     PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
   };
   const ids: Ids = new Map();

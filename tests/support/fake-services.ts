@@ -43,12 +43,28 @@ const MOMENT = '2024-03-01T10:00:00.000Z';
 /** Plunk: contacts by a cursor, templates by pages, both at most 100 (here 3) at a time. */
 export function startPlunk(key: string): Promise<FakeTool> {
   const contacts = range(250).map((n) => ({
-    ...{ id: `ct_${n}`, projectId: 'p', email: `P${n}@plunk.test`, createdAt: MOMENT, updatedAt: MOMENT },
-    ...{ subscribed: n % 50 !== 0, data: n === 7 ? null : { firstName: `P${n}`, plan: 'pro' }, snoozedUntil: null },
+    id: `ct_${n}`,
+    projectId: 'p',
+    email: `P${n}@plunk.test`,
+    createdAt: MOMENT,
+    updatedAt: MOMENT,
+    subscribed: n % 50 !== 0,
+    data: n === 7 ? null : { firstName: `P${n}`, plan: 'pro' },
+    snoozedUntil: null,
   }));
   const template = (name: string, type: string, body: string) => ({
-    ...{ id: name, projectId: 'p', name, description: null, subject: `${name} {{firstName}}`, body, type },
-    ...{ from: 'a@plunk.test', fromName: null, replyTo: null, createdAt: MOMENT, updatedAt: MOMENT },
+    id: name,
+    projectId: 'p',
+    name,
+    description: null,
+    subject: `${name} {{firstName}}`,
+    body,
+    type,
+    from: 'a@plunk.test',
+    fromName: null,
+    replyTo: null,
+    createdAt: MOMENT,
+    updatedAt: MOMENT,
   });
   const templates = [
     template('Receipt', 'TRANSACTIONAL', '<p>{{ order }}</p>'),
@@ -95,8 +111,14 @@ export function startPlunk(key: string): Promise<FakeTool> {
 /** listmonk: pages of at most 50, whatever is asked for. */
 export function startListmonk(key: string): Promise<FakeTool> {
   const list = (id: number, subscription_status: string) => ({
-    ...{ subscription_status, subscription_created_at: MOMENT, subscription_meta: {} },
-    ...{ id, uuid: `l${id}`, name: `List ${id}`, type: id === 1 ? 'public' : 'private', tags: [] },
+    subscription_status,
+    subscription_created_at: MOMENT,
+    subscription_meta: {},
+    id,
+    uuid: `l${id}`,
+    name: `List ${id}`,
+    type: id === 1 ? 'public' : 'private',
+    tags: [],
   });
   const listsOf: Record<number, object[]> = {
     1: [list(1, 'confirmed'), list(2, 'unsubscribed')],
@@ -105,12 +127,14 @@ export function startListmonk(key: string): Promise<FakeTool> {
     4: [],
   };
   const subscribers = range(120).map((id) => ({
-    ...{ id, uuid: `u${id}`, email: `l${id}@listmonk.test`, name: `L ${id}`, attribs: { city: 'Graz' } },
-    ...{
-      status: id === 5 ? 'blocklisted' : 'enabled',
-      lists: listsOf[id] ?? [list(1, 'unconfirmed')],
-      created_at: MOMENT,
-    },
+    id,
+    uuid: `u${id}`,
+    email: `l${id}@listmonk.test`,
+    name: `L ${id}`,
+    attribs: { city: 'Graz' },
+    status: id === 5 ? 'blocklisted' : 'enabled',
+    lists: listsOf[id] ?? [list(1, 'unconfirmed')],
+    created_at: MOMENT,
   }));
   const templates = [
     {
@@ -154,7 +178,11 @@ export function startListmonk(key: string): Promise<FakeTool> {
 const RESEND_GONE = 'c103';
 const RESEND_PROPERTIES = ['plan', 'seats'].map((key) => ({ id: key, key, type: 'string', fallback_value: null }));
 const RESEND_CONTACTS = range(103).map((n) => ({
-  ...{ id: `c${n}`, email: `r${n}@resend.test`, first_name: `R${n}`, last_name: '', created_at: MOMENT },
+  id: `c${n}`,
+  email: `r${n}@resend.test`,
+  first_name: `R${n}`,
+  last_name: '',
+  created_at: MOMENT,
   unsubscribed: n === 2,
   properties: { plan: { type: 'string', value: 'pro' }, seats: { type: 'number', value: n } },
 }));
@@ -177,14 +205,12 @@ const RESEND_TOPICS = [
   },
 ];
 const RESEND_SUPPRESSIONS = ['bounce', 'complaint', 'manual'].map((origin, n) => ({
-  ...{
-    object: 'suppression',
-    id: `s${n}`,
-    email: `${origin}@resend.test`,
-    origin,
-    source_id: null,
-    created_at: MOMENT,
-  },
+  object: 'suppression',
+  id: `s${n}`,
+  email: `${origin}@resend.test`,
+  origin,
+  source_id: null,
+  created_at: MOMENT,
 }));
 const RESEND_HTMLS = [
   '<p>{{{FIRST_NAME|there}}}</p>',
@@ -193,24 +219,20 @@ const RESEND_HTMLS = [
   '<p>plain</p>',
 ];
 const RESEND_TEMPLATES = RESEND_HTMLS.map((html, n) => ({
-  ...{
-    object: 'template',
-    id: `tpl${n}`,
-    alias: null,
-    name: `Template ${n}`,
-    status: n === 3 ? 'draft' : 'published',
-  },
-  ...{
-    from: null,
-    subject: n === 1 ? null : 'Hi {{{FIRST_NAME}}}',
-    html,
-    text: null,
-    variables: [
-      { id: 'v1', key: 'ORDER', type: 'string', fallback_value: null, created_at: MOMENT, updated_at: MOMENT },
-      { id: 'v2', key: 'PRICE', type: 'number', fallback_value: 0, created_at: MOMENT, updated_at: MOMENT },
-    ],
-    created_at: MOMENT,
-  },
+  object: 'template',
+  id: `tpl${n}`,
+  alias: null,
+  name: `Template ${n}`,
+  status: n === 3 ? 'draft' : 'published',
+  from: null,
+  subject: n === 1 ? null : 'Hi {{{FIRST_NAME}}}',
+  html,
+  text: null,
+  variables: [
+    { id: 'v1', key: 'ORDER', type: 'string', fallback_value: null, created_at: MOMENT, updated_at: MOMENT },
+    { id: 'v2', key: 'PRICE', type: 'number', fallback_value: 0, created_at: MOMENT, updated_at: MOMENT },
+  ],
+  created_at: MOMENT,
 }));
 
 /**
@@ -247,7 +269,9 @@ export function startResend(key: string): Promise<FakeTool> {
       if (kind === 'contacts' && id === RESEND_GONE) return undefined;
       if (kind === 'contacts' && part === 'topics') {
         const choices = RESEND_TOPICS.map((topic) => ({
-          ...{ id: topic.id, name: topic.name, description: null },
+          id: topic.id,
+          name: topic.name,
+          description: null,
           subscription: topic.id === 't1' && id !== 'c3' ? 'opt_in' : 'opt_out',
         }));
         return pageOf(choices, query, 100);
@@ -285,16 +309,14 @@ const SENDGRID_SUPPRESSED: Record<string, object[]> = {
   unsubscribes: [{ created: 1_600_000_000, email: 'left@sg.test' }],
 };
 const sendGridVersion = (active: number, subject: string, html_content: string) => ({
-  ...{
-    id: `v${active}`,
-    template_id: 't',
-    active,
-    name: 'v',
-    subject,
-    html_content,
-    plain_content: '',
-    generate_plain_content: true,
-  },
+  id: `v${active}`,
+  template_id: 't',
+  active,
+  name: 'v',
+  subject,
+  html_content,
+  plain_content: '',
+  generate_plain_content: true,
 });
 const SENDGRID_TEMPLATES: Record<string, object[]> = {
   'd-1': [

@@ -53,7 +53,11 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
   for (let turn = 0; turn < 20; turn++) await assertServing();
 
   return {
-    ...{ process: api, url: api.url, attacker, neighbour, database },
+    process: api,
+    url: api.url,
+    attacker,
+    neighbour,
+    database,
     async attack(run) {
       await api.ask('report');
       await run();

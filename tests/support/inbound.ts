@@ -70,9 +70,14 @@ export async function startTestInbound(): Promise<TestInbound> {
   const links = createLinkSigner({ appSecret, publicUrl: 'https://e.test' });
   const logger = createLogger({ level: 'silent', name: 'test' });
   const deps = {
-    ...{ orm: database.orm, logger, links, verp, domain: INBOUND_DOMAIN },
+    orm: database.orm,
+    logger,
+    links,
+    verp,
+    domain: INBOUND_DOMAIN,
     // Complaints in other tests are not about who sent them.
-    ...{ dns: { txt: () => Promise.resolve({ kind: 'absent', isNameUnknown: true } as const) }, fblSources: [] },
+    dns: { txt: () => Promise.resolve({ kind: 'absent', isNameUnknown: true } as const) },
+    fblSources: [],
   };
   const listen: TestInbound['listen'] = (options = {}, mailDeps = {}) => {
     const mail = createInboundMail({ ...deps, ...mailDeps });
@@ -81,18 +86,39 @@ export async function startTestInbound(): Promise<TestInbound> {
   const server = await listen();
 
   return {
-    ...{ database, projectId: project.id, verp, links, server, listen },
+    database,
+    projectId: project.id,
+    verp,
+    links,
+    server,
+    listen,
     async sentMail({ replyTo, projectId = project.id } = {}) {
       const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
       const address = `${emailId}@mail.test`;
       const unit = em();
       unit.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
       unit.create(CampaignEntity, {
-        ...{ id: campaignId, projectId, name: 'N', subject: 'News', body: 'B', from: 'news@example.com' },
-        ...{ type: 'MARKETING', status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1, replyTo },
+        id: campaignId,
+        projectId,
+        name: 'N',
+        subject: 'News',
+        body: 'B',
+        from: 'news@example.com',
+        type: 'MARKETING',
+        status: 'SENT',
+        audienceType: 'ALL',
+        totalRecipients: 1,
+        sentCount: 1,
+        replyTo,
       });
       unit.create(EmailEntity, {
-        ...{ id: emailId, projectId, contactId, campaignId, campaignSeq: 1, toAddress: address, status: 'SENT' },
+        id: emailId,
+        projectId,
+        contactId,
+        campaignId,
+        campaignSeq: 1,
+        toAddress: address,
+        status: 'SENT',
         createdAt: new Date(),
       });
       await unit.flush();

@@ -43,7 +43,9 @@ export async function createMailWorld(): Promise<MailWorld> {
   const port = await freePort();
   const hosts: MailHost[] = [];
   return {
-    ...{ dns, authority, port },
+    dns,
+    authority,
+    port,
     url: `mx://?helo=mail.everpost.test&port=${port}&allow=127.0.0.0/8`,
     async host(name, { tls = false, ...options } = {}) {
       const address = `127.0.0.${hosts.length + 2}`;

@@ -66,7 +66,8 @@ export async function importTwice(owner: TestProject, leaver: string, tool: stri
   expect(await stateOf(owner)).toEqual({});
   const result = await run(owner, tool, ...args);
   expect(checked).toMatchObject({
-    ...{ rows: result.rows, leftCounts: result.leftCounts },
+    rows: result.rows,
+    leftCounts: result.leftCounts,
     createdTopics: result.createdTopics,
   });
   const [contact] = (await owner.api('GET', `/contacts?search=${leaver}`)).body.data;

@@ -14,7 +14,10 @@ export const STORE_MS = 40;
 export function createStore() {
   const states = new Map<string, AllowanceState>();
   const store: PermitStore & { exchanges: number; loans: number; rows: number; drained: Set<string> } = {
-    ...{ exchanges: 0, loans: 0, rows: 0, drained: new Set() },
+    exchanges: 0,
+    loans: 0,
+    rows: 0,
+    drained: new Set(),
     policyOf: async () => ({ ratePerSecond: 0 }),
     reserve: async () => 0,
     note: async () => undefined,
@@ -50,7 +53,8 @@ export function createPermit(
 ) {
   const relays = labels.map((label) => ({ label, source: { name: label, kind, pool: 'default' } }) as never);
   const permit = new Permit({
-    ...{ store, smtp: { capacity: 60, isClosed: () => false, relays: () => relays } },
+    store,
+    smtp: { capacity: 60, isClosed: () => false, relays: () => relays },
     metrics: { providerPaused: () => undefined, providerRecovered: () => undefined, warmUpDecided: () => undefined },
     logger: createLogger({ level: 'silent', name: 'test' }),
     resolver: { mx: async () => ({ kind: 'absent', isNameUnknown: false }) },

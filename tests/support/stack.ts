@@ -109,7 +109,11 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         dataConverter,
         logger,
         activities: createActivities({
-          ...{ config, orm: api.database.orm, logger, smtp: pool, links },
+          config,
+          orm: api.database.orm,
+          logger,
+          smtp: pool,
+          links,
           temporal: temporal.client,
           metrics: delivery,
           heartbeatMs: 500,

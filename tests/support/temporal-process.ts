@@ -40,7 +40,12 @@ export async function createTemporalProcess(settings?: Record<string, number>): 
     address: `127.0.0.1:${port}`,
     async start() {
       server = await startTemporalServer({
-        ...{ executable, port, guard, settings, stopRank: 1, retentionDays: 1 },
+        executable,
+        port,
+        guard,
+        settings,
+        stopRank: 1,
+        retentionDays: 1,
         databaseFile: path.join(folder, 'temporal.sqlite'),
         logFile: path.join(folder, 'temporal.log'),
       });

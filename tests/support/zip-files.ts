@@ -43,7 +43,10 @@ function piecesOf(name: string, part: ZipPart, offset: number) {
   const headerOf = (shown: Field[], extra: number) =>
     numbers([2, 45], [2, flags], [2, method], [4, 0], ...shown, [2, octets.length], [2, extra]);
   const local = Buffer.concat([
-    ...[numbers([4, 0x04034b50]), headerOf(isLate ? sizes.map(() => [4, 0]) : sizes, 0), octets, data],
+    numbers([4, 0x04034b50]),
+    headerOf(isLate ? sizes.map(() => [4, 0]) : sizes, 0),
+    octets,
+    data,
     ...(isLate ? [numbers([4, 0x08074b50], ...sizes)] : []),
   ]);
   const extra = isZip64 ? numbers([2, 1], [2, 24], [8, size], [8, data.length], [8, offset]) : Buffer.alloc(0);
@@ -60,7 +63,8 @@ function piecesOf(name: string, part: ZipPart, offset: number) {
       extra.length,
     ),
     numbers([2, 0], [2, 0], [2, 0], [4, 0], [4, isZip64 ? MAX_32 : offset]),
-    ...[octets, extra],
+    octets,
+    extra,
   ]);
   return { local, listed, isZip64 };
 }

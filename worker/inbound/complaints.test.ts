@@ -86,7 +86,9 @@ describe('a complaint', () => {
     const mail = await inbound.sentMail({ projectId });
     await report(await rawOf(mail), isNamed ? naming : server);
     expect(await inbound.stateOf(mail)).toMatchObject({
-      ...{ status: 'COMPLAINED', subscribed: false, suppression: 'COMPLAINT' },
+      status: 'COMPLAINED',
+      subscribed: false,
+      suppression: 'COMPLAINT',
     });
     expect(await countOf(projectId)).toBe(count);
   });
@@ -125,7 +127,10 @@ describe('a complaint', () => {
     const mail = await inbound.sentMail({ projectId });
     await report(await sign(forwarded(mail)));
     expect(await inbound.stateOf(mail)).toMatchObject({
-      ...{ status: 'SENT', subscribed: false, suppression: undefined, events: ['contact.unsubscribed'] },
+      status: 'SENT',
+      subscribed: false,
+      suppression: undefined,
+      events: ['contact.unsubscribed'],
     });
     expect(await countOf(projectId)).toBe(0);
     await report(forwarded(mail), naming);

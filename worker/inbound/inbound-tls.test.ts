@@ -97,7 +97,9 @@ describe('STARTTLS', () => {
     await replace(identity);
     const server = await startServer();
     const transport = createTransport({
-      ...{ host: '127.0.0.1', port: server.port, requireTLS: true },
+      host: '127.0.0.1',
+      port: server.port,
+      requireTLS: true,
       tls: { ca: identity.cert, servername: DOMAIN },
     });
     await transport.sendMail({ envelope: { from: 'a@b.test', to: `abuse@${DOMAIN}` }, raw: 'Subject: secret\r\n\r\n' });

@@ -48,8 +48,13 @@ describe('a delivery report', () => {
     });
     expect(state.data).toContainEqual(
       expect.objectContaining({
-        ...{ emailId: mail.emailId, subject: 'News', from: 'news@example.com', to: mail.address },
-        ...{ campaignId: mail.campaignId, bounceType: 'hard', diagnostic: '550 5.1.1 No such user' },
+        emailId: mail.emailId,
+        subject: 'News',
+        from: 'news@example.com',
+        to: mail.address,
+        campaignId: mail.campaignId,
+        bounceType: 'hard',
+        diagnostic: '550 5.1.1 No such user',
       }),
     );
   });
@@ -64,7 +69,10 @@ describe('a delivery report', () => {
     for (const raw of [report, report, dsn(words)]) await deliver(inbound.verp.returnPath(mail.emailId), raw);
     const state = await stateOf(mail);
     expect(state).toMatchObject({
-      ...{ status: 'SENT', counts: [0, 0, 0], subscribed: true, suppression: undefined },
+      status: 'SENT',
+      counts: [0, 0, 0],
+      subscribed: true,
+      suppression: undefined,
       events: ['email.bounce', 'email.bounce'],
     });
     expect(state.data[0]).toMatchObject({ bounceType: 'soft' });
@@ -121,7 +129,8 @@ describe('a delivery report', () => {
   it('of success does not wait for the locked campaign of another project', async () => {
     const [held, other] = [await sentMail(), await sentMail()];
     const orm = await createOrm({
-      ...{ databaseUrl: inbound.database.url, poolSize: 3 },
+      databaseUrl: inbound.database.url,
+      poolSize: 3,
       limits: { ...WORKER_LIMITS, lockMs: 100 },
     });
     const record = createReportRecorder(() => orm.em.fork());
@@ -171,8 +180,11 @@ describe('a delivery report', () => {
       await deliver(inbound.verp.returnPath(mail.emailId), report);
       const [row] = await query(unit, sql`select refusal from email where id = ${mail.emailId}`);
       expect(row?.refusal).toEqual({
-        ...{ kind: 'hard', rule: 'no-such-user', server: 'mx.home.test' },
-        ...{ suppressed: true, unsubscribed: mail === first },
+        kind: 'hard',
+        rule: 'no-such-user',
+        server: 'mx.home.test',
+        suppressed: true,
+        unsubscribed: mail === first,
       });
     }
     expect((await stateOf(first)).data).toContainEqual(
@@ -229,7 +241,10 @@ describe('a complaint', () => {
     for (let i = 0; i < 2; i++)
       await deliver(inbound.verp.returnPath(mail.emailId), complaint('Subject: News'), 'fbl@isp.test');
     expect(await stateOf(mail)).toMatchObject({
-      ...{ status: 'COMPLAINED', counts: [0, 0, 1], subscribed: false, suppression: 'COMPLAINT' },
+      status: 'COMPLAINED',
+      counts: [0, 0, 1],
+      subscribed: false,
+      suppression: 'COMPLAINT',
       events: ['contact.unsubscribed', 'email.complaint'],
     });
   });
@@ -266,7 +281,10 @@ describe('an unsubscribe request by email', () => {
       ).toMatch(/^250/);
     }
     expect(await stateOf(mail)).toMatchObject({
-      ...{ status: 'SENT', counts: [0, 0, 0], subscribed: false, suppression: undefined },
+      status: 'SENT',
+      counts: [0, 0, 0],
+      subscribed: false,
+      suppression: undefined,
       events: ['contact.unsubscribed'],
     });
   });
@@ -291,12 +309,10 @@ describe('a reply', () => {
     const state = await stateOf(mail);
     expect(state.events).toEqual(['email.received']);
     expect(state.data[0]).toMatchObject({
-      ...{
-        emailId: mail.emailId,
-        subject: 'Re: Grüße',
-        from: 'ada@home.test',
-        to: inbound.verp.returnPath(mail.emailId),
-      },
+      emailId: mail.emailId,
+      subject: 'Re: Grüße',
+      from: 'ada@home.test',
+      to: inbound.verp.returnPath(mail.emailId),
       receivedAt: expect.any(String),
     });
   });

@@ -125,7 +125,10 @@ describe('a campaign that holds while its pages are sent', () => {
 
 describe('a campaign whose hold has ended', () => {
   const hold: Hold = {
-    ...{ level: 'stream', reason: 'complaints', words: 'Many called it spam.', provider: 'gmail.com' },
+    level: 'stream',
+    reason: 'complaints',
+    words: 'Many called it spam.',
+    provider: 'gmail.com',
     until: '2026-11-22T08:00:30.000Z',
   };
 

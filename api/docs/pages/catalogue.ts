@@ -125,7 +125,9 @@ export async function readCatalogue(document: Node, examples: ApiExamples) {
   const reference = operations.map((operation): Page => {
     const { id, node } = operation;
     return {
-      ...{ file: `reference/${id}.md`, title: String(node['summary']), operation },
+      file: `reference/${id}.md`,
+      title: String(node['summary']),
+      operation,
       get markdown() {
         return operationPage(operation, schemas, examples[id] ?? [], mentions.get(id) ?? []);
       },

@@ -36,9 +36,7 @@ export function sectionsOf(address: string, title: string, markdown: string, ope
   if (operation || isError) {
     const { id = '', group = 'Errors', name = '', isWebhook = true } = operation ?? {};
     const words = `${id} ${markdown.replace(COMMON, '').replaceAll(NOISE, '')}`;
-    return [
-      { ...{ id: address, title, heading: '', group, words }, call: isWebhook ? '' : name, names: namesIn(markdown) },
-    ];
+    return [{ id: address, title, heading: '', group, words, call: isWebhook ? '' : name, names: namesIn(markdown) }];
   }
   const tokens = lex(markdown);
   const headings = headingsOf(tokens);

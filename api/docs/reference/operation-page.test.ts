@@ -38,8 +38,12 @@ describe('the page of an endpoint', () => {
   it('shows hostile texts of examples as texts', async () => {
     const hostile = '</code></pre><script>alert(1)</script>\n```\n# No heading\n| a | b |\n`x` "\'$(id)` {{a}} \u2028';
     const example: ApiExample = {
-      ...{ name: hostile, params: { id: '../"><img src=x>' }, query: { 'a"b': '<i>' }, status: 200 },
-      ...{ request: { [hostile]: hostile }, answer: { [hostile]: [hostile] } },
+      name: hostile,
+      params: { id: '../"><img src=x>' },
+      query: { 'a"b': '<i>' },
+      status: 200,
+      request: { [hostile]: hostile },
+      answer: { [hostile]: [hostile] },
     };
     const all = Object.fromEntries(operations.map(({ id }) => [id, [example]]));
     const site = await createTestSite(all);

@@ -48,7 +48,12 @@ function operationOf(document: Node, path: string, method: string, node: Node, i
   const isText = ({ schema }: Node) => isNode(schema) && schema['type'] === 'string';
   const name = `${method.toUpperCase()} ${path}`;
   return {
-    ...{ id: String(node['operationId']), method: method.toUpperCase(), path, name, node, isWebhook },
+    id: String(node['operationId']),
+    method: method.toUpperCase(),
+    path,
+    name,
+    node,
+    isWebhook,
     group: Array.isArray(node['tags']) ? String(node['tags'][0]) : '',
     hasEnvelope: successes.some((response) => hasEnvelope(schemas, response)),
     hasAnswer: successes.some((response) => contentOf(response) !== undefined),

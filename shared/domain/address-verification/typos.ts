@@ -3,8 +3,20 @@ import { run } from '@zootools/email-spell-checker';
 /** Typing errors in top-level domains that are not top-level domains themselves. */
 const TOP_LEVEL_TYPOS = new Map(
   Object.entries({
-    ...{ con: 'com', cmo: 'com', ocm: 'com', vom: 'com', xom: 'com', comm: 'com', coom: 'com', cpm: 'com', cim: 'com' },
-    ...{ nte: 'net', nett: 'net', ogr: 'org', orgg: 'org', rog: 'org' },
+    con: 'com',
+    cmo: 'com',
+    ocm: 'com',
+    vom: 'com',
+    xom: 'com',
+    comm: 'com',
+    coom: 'com',
+    cpm: 'com',
+    cim: 'com',
+    nte: 'net',
+    nett: 'net',
+    ogr: 'org',
+    orgg: 'org',
+    rog: 'org',
   }),
 );
 /** A shorter name resembles another by chance: abc.com is not aol.com. */

@@ -39,8 +39,14 @@ export function subjectIdsOf(values: readonly unknown[]): string[] {
 /** Records entries, in the caller's transaction if there is one. */
 export async function recordAudit(em: Em, entries: readonly NewAuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
-    ...{ id: uuidV7(), project_id: entry.projectId, actor: entry.actor, key_id: entry.keyId, key_name: entry.keyName },
-    ...{ operation: entry.operation, subject_ids: entry.subjectIds, status: entry.status },
+    id: uuidV7(),
+    project_id: entry.projectId,
+    actor: entry.actor,
+    key_id: entry.keyId,
+    key_name: entry.keyName,
+    operation: entry.operation,
+    subject_ids: entry.subjectIds,
+    status: entry.status,
     request_id: entry.requestId === null ? null : storableText(entry.requestId),
   }));
   await query(

@@ -150,7 +150,11 @@ describe('an execution that follows from another one', () => {
     expect((await refusalsOf(app, contactId)).map((refusal) => refusal.metadata.count)).toEqual([3]);
     const summary = await summarizeRefusals(app.em());
     expect(summary.find((refusal) => refusal.automationId === automationId)).toEqual({
-      ...{ projectId: app.project.id, automationId, reason: 'CHAIN_TOO_LONG', contacts: 1, count: 3 },
+      projectId: app.project.id,
+      automationId,
+      reason: 'CHAIN_TOO_LONG',
+      contacts: 1,
+      count: 3,
     });
     await app.api('DELETE', `/contacts/${contactId}`);
     await eventually(async () => {

@@ -141,7 +141,10 @@ describe('a step that sends an email', () => {
     const content = { name: 'T', subject: 'S', from: 'a@example.com', type: 'TRANSACTIONAL' } as const;
     const large = await createTemplate(em(), projectId, { ...content, body: '€'.repeat(200_000) });
     const step = (type: GraphStep['type']): GraphStep => ({
-      ...{ id: uuidV7(), type, name: type, config: {} },
+      id: uuidV7(),
+      type,
+      name: type,
+      config: {},
       templateId: type === 'SEND_EMAIL' ? large.id : null,
     });
     const steps = [step('TRIGGER'), step('SEND_EMAIL')] as const;
@@ -288,7 +291,11 @@ describe('a wait and its event', () => {
 describe('a late answer of a webhook', () => {
   it('fails no step that the execution has moved on to meanwhile', async () => {
     const step = (type: GraphStep['type'], config = {}): GraphStep => ({
-      ...{ id: uuidV7(), type, name: type, config, templateId: null },
+      id: uuidV7(),
+      type,
+      name: type,
+      config,
+      templateId: null,
     });
     const steps = [
       step('TRIGGER'),

@@ -78,8 +78,11 @@ export async function viewEmail(deps: ViewDeps, em: Em, owner: RecipientRef): Pr
       from email_content x join email e on e.id = x.email_id join project p on p.id = e.project_id
       where x.email_id = ${emailId}`,
     {
-      ...{ html: tables.emailContent.html, setId: tables.emailContent.attachmentSetId, subject: tables.email.subject },
-      ...{ brand: jsonAs<Brand>(), locale: nullable(jsonAs()) },
+      html: tables.emailContent.html,
+      setId: tables.emailContent.attachmentSetId,
+      subject: tables.email.subject,
+      brand: jsonAs<Brand>(),
+      locale: nullable(jsonAs()),
     },
   );
   if (stored) {
@@ -191,8 +194,16 @@ async function renderForEverybody(
 ) {
   const { instanceId, isOwnLink } = deps.links.recipientUrls({ contactId: NIL, emailId: NIL, projectId: NIL });
   const urls = {
-    ...{ unsubscribeUrl: archiveUrl, subscribeUrl: archiveUrl, manageUrl: archiveUrl, viewUrl: archiveUrl },
-    ...{ openUrl: '', hiddenUrl: '', clickUrl: () => archiveUrl, unsubscribeAddress: undefined, instanceId, isOwnLink },
+    unsubscribeUrl: archiveUrl,
+    subscribeUrl: archiveUrl,
+    manageUrl: archiveUrl,
+    viewUrl: archiveUrl,
+    openUrl: '',
+    hiddenUrl: '',
+    clickUrl: () => archiveUrl,
+    unsubscribeAddress: undefined,
+    instanceId,
+    isOwnLink,
   };
   const contact = { id: NIL, email: '', subscribed: true, data: {} };
   return render(deps, { ...content, type: 'HEADLESS', topic: null, isTracked: false }, { contact, urls });

@@ -132,7 +132,10 @@ describe('the results of a page', () => {
     await markCampaignCancelled(em(), campaignId, 'The template is broken.');
     await closeRecipients(em(), campaignId, () => undefined);
     const late = (verdict: 'sent' | 'bounced' | 'deferred', index: number): DeliveryResult => ({
-      ...{ emailId: String(ids[index]), verdict, subject: null, error: null },
+      emailId: String(ids[index]),
+      verdict,
+      subject: null,
+      error: null,
     });
     const results = [late('sent', 0), late('bounced', 1), late('deferred', 2)];
     for (const claimToken of [uuidV7(), page.claimToken, page.claimToken]) {

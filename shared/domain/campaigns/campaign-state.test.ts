@@ -17,9 +17,20 @@ beforeAll(async () => {
 async function scheduleFrom(domain: string): Promise<string> {
   await trustDomain(em(), projectId, domain);
   const { id } = await createCampaign(em(), projectId, {
-    ...{ name: 'C', description: null, subject: 'S', body: 'B', text: null, preheader: null },
-    ...{ from: `news@${domain}`, fromName: null, replyTo: null, type: 'MARKETING', topicId: null },
-    ...{ audienceType: 'ALL', audienceCondition: null, segmentId: null },
+    name: 'C',
+    description: null,
+    subject: 'S',
+    body: 'B',
+    text: null,
+    preheader: null,
+    from: `news@${domain}`,
+    fromName: null,
+    replyTo: null,
+    type: 'MARKETING',
+    topicId: null,
+    audienceType: 'ALL',
+    audienceCondition: null,
+    segmentId: null,
   });
   await sendCampaign(em(), projectId, id, new Date(Date.now() + HOUR_MS));
   return id;

@@ -58,7 +58,10 @@ async function storedContent(em: Em, stored: StoredEmail) {
       to: addressed?.to ?? { address: toAddress, name: stored.toName ?? undefined },
       cc: addressed?.cc ?? [],
       replyTo: stored.replyTo ?? undefined,
-      ...{ subject: stored.subject, html: stored.html, text: stored.text, headers },
+      subject: stored.subject,
+      html: stored.html,
+      text: stored.text,
+      headers,
       messageId: messageIdOf(addressed?.emailId ?? emailId, fromAddress),
       date: stored.scheduledAt ?? stored.createdAt,
     },
@@ -95,7 +98,12 @@ export async function readEmailContent(deps: ViewDeps, em: Em, projectId: string
   }
   const { message, from, fromName, replyTo, brand, contact, urls, type, topic, campaignId } = sent;
   const headers = createMessageHeaders({
-    ...{ type, projectId, from, topic, source: 'campaign', sourceId: campaignId },
+    type,
+    projectId,
+    from,
+    topic,
+    source: 'campaign',
+    sourceId: campaignId,
     listName: brand.displayName,
   });
   return contentOf(

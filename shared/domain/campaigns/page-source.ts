@@ -49,7 +49,9 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
   return {
     urgency: 'campaign',
     claimWith: (claimToken) => ({
-      ...{ scope: `${campaignId}-${firstSeq}`, claimToken, projectId },
+      scope: `${campaignId}-${firstSeq}`,
+      claimToken,
+      projectId,
       page: { ...page, heading: { from, subject } },
     }),
     claim: ({ claimToken }) => claimCampaignPage(em(), page, claimToken),

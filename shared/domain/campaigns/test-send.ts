@@ -62,7 +62,11 @@ export async function queueTestEmail(
     urls,
   });
   const headersOf = createMessageHeaders({
-    ...{ type, projectId, from, source: 'campaign', sourceId: campaignId },
+    type,
+    projectId,
+    from,
+    source: 'campaign',
+    sourceId: campaignId,
     listName: brand.displayName,
     topic,
   });

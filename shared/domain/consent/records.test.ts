@@ -54,8 +54,14 @@ it('records changes with everything that their causes name, and the campaign of 
   expect(rows).toEqual([
     { ...nothing, project: project.id, state: 'subscribed', cause: 'import', details: { jobId } },
     {
-      ...{ project: project.id, topic: topicId, state: 'unsubscribed', cause: 'link', details: {} },
-      ...{ email: emailId, campaign: campaignId, ...evidence },
+      project: project.id,
+      topic: topicId,
+      state: 'unsubscribed',
+      cause: 'link',
+      details: {},
+      email: emailId,
+      campaign: campaignId,
+      ...evidence,
     },
   ]);
 });

@@ -207,7 +207,9 @@ function readExported(exported: ReadonlyMap<string, number>, cells: string[]) {
   if (!isMoment(pausedUntil)) return 'pausedUntil';
   const said = [leftAt, reason, pausedUntil].some((cell) => cell !== '');
   const restored = {
-    ...{ leftAt: leftAt || undefined, reason: reason || undefined, pausedUntil: pausedUntil || undefined },
+    leftAt: leftAt || undefined,
+    reason: reason || undefined,
+    pausedUntil: pausedUntil || undefined,
   };
   const left = leftAt === '' ? {} : { subscribed: false, hasLeft: true as const };
   const kept = Object.entries(values).filter(([key]) => !RESERVED_DATA_KEYS.has(key));

@@ -5,8 +5,14 @@ import { ImportFileError } from './csv-file.ts';
 
 /** The fields of a line that an import reads, by the names that the columns of a CSV file have. */
 const FIELDS: Readonly<Record<string, string>> = {
-  ...{ email: 'email', subscribed: 'subscribed', topics: 'topics', data: 'data.*', unsubscribedAt: 'unsubscribedAt' },
-  ...{ reason: 'reason', pausedUntil: 'pausedUntil', trackingAllowed: 'trackingAllowed' },
+  email: 'email',
+  subscribed: 'subscribed',
+  topics: 'topics',
+  data: 'data.*',
+  unsubscribedAt: 'unsubscribedAt',
+  reason: 'reason',
+  pausedUntil: 'pausedUntil',
+  trackingAllowed: 'trackingAllowed',
 };
 
 /** Whether a file is JSON lines, as `GET /contacts/export` writes them: no name of a column begins with a brace. */

@@ -92,7 +92,10 @@ describe('everpost_json_bytes', () => {
 
 describe('an import', () => {
   const row = (number: number, email: string, data: Data) => ({
-    ...{ row: number, email, subscribed: undefined, data: JSON.stringify(data) },
+    row: number,
+    email,
+    subscribed: undefined,
+    data: JSON.stringify(data),
   });
 
   it('refuses rows that would give their contact too much data, and stores the others', async () => {

@@ -32,8 +32,12 @@ describe('the search for a DMARC policy', () => {
     expect(policyNames('a.b.c.d.e.f.g.h.i.j.mail.example.com')).toEqual([
       'a.b.c.d.e.f.g.h.i.j.mail.example.com',
       'g.h.i.j.mail.example.com',
-      ...['h.i.j.mail.example.com', 'i.j.mail.example.com', 'j.mail.example.com', 'mail.example.com'],
-      ...['example.com', 'com'],
+      'h.i.j.mail.example.com',
+      'i.j.mail.example.com',
+      'j.mail.example.com',
+      'mail.example.com',
+      'example.com',
+      'com',
     ]);
   });
 

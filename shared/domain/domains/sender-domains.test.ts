@@ -126,7 +126,8 @@ describe('createSenderDomain', () => {
     for (let index = 0; index < LIMITS.senderDomainsPerProject; index += 1) await add(`d${index}.example`, id);
     expect(keyCount).toBe(LIMITS.senderDomainsPerProject);
     await expect(add('one-more.example', id)).rejects.toMatchObject({
-      ...{ code: 'VALIDATION_ERROR', errors: [{ field: 'domain', code: 'too_big' }] },
+      code: 'VALIDATION_ERROR',
+      errors: [{ field: 'domain', code: 'too_big' }],
     });
     await expect(add('d0.example', id)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(keyCount).toBe(LIMITS.senderDomainsPerProject);

@@ -121,7 +121,11 @@ export function createEmailQueue<Input extends QueueInput>(options: EmailQueueOp
   }
 
   const queueInGroup = createProjectWriter<Input, Outcome | Error>({
-    ...{ em, slots, itemsMax: INPUTS_MAX, parallel: 2, returnMs },
+    em,
+    slots,
+    itemsMax: INPUTS_MAX,
+    parallel: 2,
+    returnMs,
     write: async (own, inputs, lockMs) =>
       (await storeAtOnce?.(own, inputs, lockMs)) ?? write(own, inputs, true, lockMs),
     octetsOf: ({ octets }) => octets,

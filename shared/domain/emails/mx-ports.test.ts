@@ -75,7 +75,9 @@ describe('the fetch of a policy', () => {
 it('keeps the policies of domains until they expire', async () => {
   const store = createPolicyStore(em);
   const policy = (id: string, seconds: number) => ({
-    ...{ id, mode: 'enforce' as const, mx: ['mx.a.test'] },
+    id,
+    mode: 'enforce' as const,
+    mx: ['mx.a.test'],
     fetchedAt: new Date(),
     expiresAt: new Date(Date.now() + seconds * 1_000),
   });
@@ -119,6 +121,9 @@ it('names the policy that held as a report does', () => {
   const [fetchedAt, expiresAt] = [new Date(0), new Date(60_000)];
   const sts = { id: 'x', mode: 'testing' as const, mx: ['*.a.test'], fetchedAt, expiresAt };
   expect(reportedPolicy({ domain: 'a.test', sts }).strings).toEqual([
-    ...['version: STSv1', 'mode: testing', 'mx: *.a.test', 'max_age: 60'],
+    'version: STSv1',
+    'mode: testing',
+    'mx: *.a.test',
+    'max_age: 60',
   ]);
 });

@@ -154,7 +154,9 @@ export function createTlsCounter(em: () => Em, logger: Logger): Required<Pick<Mx
       await countSessions(em(), items);
       return items.map(() => undefined);
     },
-    ...{ itemsMax: RESULTS_MAX, waitMs: WRITE_MS, waitingMax: 20 * RESULTS_MAX },
+    itemsMax: RESULTS_MAX,
+    waitMs: WRITE_MS,
+    waitingMax: 20 * RESULTS_MAX,
     afterFault: () => 'repeat',
   });
   const noteTls: MxPorts['noteTls'] = (demand, result, source) => {
@@ -180,7 +182,8 @@ export function createMxPorts({ config, em, logger }: MxPortsDeps): MxPorts {
   const allowedNetworks = mxSourcesOf(config.SMTP_URL).flatMap((source) => source.allowedNetworks);
   const client = createWebhookClient({ allowedNetworks, dnsServers: config.DNS_SERVERS, timeoutMs: FETCH_MS });
   return {
-    ...{ lookUp, isValidating },
+    lookUp,
+    isValidating,
     sts: createStsPolicies({ lookUp, fetchText: createPolicyFetch(client), store: createPolicyStore(em) }),
     ...(config.TLS_REPORT_FROM !== undefined && createTlsCounter(em, logger)),
   };

@@ -35,10 +35,16 @@ declare module '../../database/column-types.ts' {
 type KnownStates = Pick<ProviderStates, 'nowMs' | 'states' | 'changes'>;
 
 const HEALTH: SharedStates<ProviderHealth> = {
-  ...{ table: 'provider_health', owner: 'relay', none: UNTROUBLED, isNone: isUntroubled },
+  table: 'provider_health',
+  owner: 'relay',
+  none: UNTROUBLED,
+  isNone: isUntroubled,
 };
 const ALLOWANCES: SharedStates<AllowanceState> = {
-  ...{ table: 'allowance', owner: 'subject', none: UNUSED, isNone: isUnused },
+  table: 'allowance',
+  owner: 'subject',
+  none: UNUSED,
+  isNone: isUnused,
   // An index has it, which most changes leave alone.
   also: sql`, used_at = case when s.used_at < now() - interval '1 hour' then now() else s.used_at end`,
 };

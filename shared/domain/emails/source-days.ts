@@ -52,7 +52,9 @@ async function addNumbers(
   answers: readonly AnswerCount[],
 ): Promise<void> {
   const rows = answers.map(({ source, provider, answers: numbers }) => ({
-    ...{ source, provider, is_own: provider === OTHER || isNamedProvider(provider) },
+    source,
+    provider,
+    is_own: provider === OTHER || isNamedProvider(provider),
     ...Object.fromEntries(ANSWER_NUMBERS.map((name) => [inSql(name), Math.round(numbers[name] ?? 0)])),
   }));
   await query(

@@ -64,7 +64,9 @@ type SubmissionInput = QueueInput & Submission & { setId: string; key: string | 
 /** Creates the queue of submitted messages. */
 export function createSubmissionQueue({ em, slots, links, ttlHours }: SubmissionQueueDeps): SubmissionQueue {
   const queue = createEmailQueue<SubmissionInput>({
-    ...{ em, slots, returnMs: RETURN_MS },
+    em,
+    slots,
+    returnMs: RETURN_MS,
     storeAtOnce: (own, inputs, lockMs) => storeAtOnce(own, inputs, { links, ttlHours, lockMs }),
     resolve: async (_em, inputs) =>
       inputs.map((input) => ({

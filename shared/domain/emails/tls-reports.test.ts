@@ -59,13 +59,11 @@ beforeEach(async () => {
 const success: TlsDetail = { policy: { type: 'no-policy-found', strings: [], hosts: [] }, type: 'success' };
 const failure: TlsDetail = {
   policy: { type: 'sts', strings: ['version: STSv1'], hosts: ['*.mx.test'] },
-  ...{
-    type: 'certificate-expired',
-    host: 'a.mx.test',
-    address: '192.0.2.9',
-    source: '192.0.2.1',
-    reason: 'CERT_HAS_EXPIRED',
-  },
+  type: 'certificate-expired',
+  host: 'a.mx.test',
+  address: '192.0.2.9',
+  source: '192.0.2.1',
+  reason: 'CERT_HAS_EXPIRED',
 };
 
 const dayBefore = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
@@ -85,7 +83,9 @@ async function reported(rua: string | undefined, days = 1): Promise<string> {
 function run(from: string | null = 'tls@us.test') {
   const config = testConfig({ TLS_REPORT_FROM: from ?? undefined });
   const deps = {
-    ...{ config, em, logger: createLogger({ level: 'silent', name: 'test' }) },
+    config,
+    em,
+    logger: createLogger({ level: 'silent', name: 'test' }),
     lookUp: createDnsLookups({ servers: [dns.address] }),
     client: createWebhookClient({
       allowedNetworks: ['127.0.0.0/8'],
@@ -126,14 +126,19 @@ describe('reports about TLS', () => {
         },
         {
           policy: {
-            ...{ 'policy-type': 'sts', 'policy-string': ['version: STSv1'], 'policy-domain': domain },
+            'policy-type': 'sts',
+            'policy-string': ['version: STSv1'],
+            'policy-domain': domain,
             'mx-host': ['*.mx.test'],
           },
           summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 1 },
           'failure-details': [
             {
-              ...{ 'result-type': 'certificate-expired', 'sending-mta-ip': '192.0.2.1', 'receiving-ip': '192.0.2.9' },
-              ...{ 'receiving-mx-hostname': 'a.mx.test', 'failed-session-count': 1 },
+              'result-type': 'certificate-expired',
+              'sending-mta-ip': '192.0.2.1',
+              'receiving-ip': '192.0.2.9',
+              'receiving-mx-hostname': 'a.mx.test',
+              'failed-session-count': 1,
               'failure-reason-code': 'CERT_HAS_EXPIRED',
             },
           ],

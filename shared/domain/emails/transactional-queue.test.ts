@@ -33,8 +33,11 @@ beforeEach(async () => {
         return work();
       },
     },
-    ...{ links: linkSignerOf(config), compileEmail: createEmailCompiler(), largeWork: new Share({ total: 2 }) },
-    ...{ messageBytesMax: config.MESSAGE_MAX_BYTES, inboundDomain: 'in.example.com' },
+    links: linkSignerOf(config),
+    compileEmail: createEmailCompiler(),
+    largeWork: new Share({ total: 2 }),
+    messageBytesMax: config.MESSAGE_MAX_BYTES,
+    inboundDomain: 'in.example.com',
   });
 });
 
@@ -51,8 +54,13 @@ async function queueTogether(...requests: RequestInput[]): Promise<string[]> {
         claim,
         request: {
           key: { id: '01890000-0000-7000-8000-000000000000', senderDomains: null },
-          ...{ ...to('a@x.test'), subject: 'S', html: 'B', from: { address: 'shop@example.com' } },
-          ...{ headers: [], attachments: [], ...request },
+          ...to('a@x.test'),
+          subject: 'S',
+          html: 'B',
+          from: { address: 'shop@example.com' },
+          headers: [],
+          attachments: [],
+          ...request,
         },
       }),
     ),
@@ -144,7 +152,11 @@ describe('requests that are queued together', () => {
 describe('a bad request among good ones', () => {
   it('is refused by itself for its sender, its template or its content', async () => {
     const template = await createTemplate(em(), projectId, {
-      ...{ name: 'T', subject: 'Known', body: '<b>{{email}}</b>', from: 'shop@example.com', type: 'TRANSACTIONAL' },
+      name: 'T',
+      subject: 'Known',
+      body: '<b>{{email}}</b>',
+      from: 'shop@example.com',
+      type: 'TRANSACTIONAL',
     });
     const templated = { subject: undefined, html: undefined, from: undefined };
     expect(
@@ -170,7 +182,11 @@ describe('a bad request among good ones', () => {
 
   it('is refused by itself when its fault is found after contacts were written', async () => {
     const marketing = await createTemplate(em(), projectId, {
-      ...{ name: 'M', subject: 'Offer', body: '<b>B</b>', from: 'shop@example.com', type: 'MARKETING' },
+      name: 'M',
+      subject: 'Offer',
+      body: '<b>B</b>',
+      from: 'shop@example.com',
+      type: 'MARKETING',
     });
     await queueTogether(to('gone@x.test'));
     await query(

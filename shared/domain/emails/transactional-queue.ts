@@ -111,7 +111,9 @@ export async function resolveRequests(
 function resolvedOf(input: RequestInput, content: ResolvedContent, deps: TransactionalDeps): Resolved {
   const { projectId, request } = input;
   return {
-    ...{ input, from: content.from.address, isLarge: bodyLength(content) >= LARGE_LENGTH },
+    input,
+    from: content.from.address,
+    isLarge: bodyLength(content) >= LARGE_LENGTH,
     async compile() {
       const startRendering = await createRequestRenderer(projectId, content, request, deps);
       return readyRequest(input, content, startRendering);

@@ -113,8 +113,11 @@ const ENGAGEMENT_DETAILS = sql`case
           when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
           else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end
           || ${verdictOf({
-            ...{ isClick: sql`(m.url is not null)`, isFirst: sql`(m.nth = 1)`, machine: sql`m.machine` },
-            ...{ isHumanOpen: sql`m.is_human_open`, isHumanClick: sql`m.is_human_click` },
+            isClick: sql`(m.url is not null)`,
+            isFirst: sql`(m.nth = 1)`,
+            machine: sql`m.machine`,
+            isHumanOpen: sql`m.is_human_open`,
+            isHumanClick: sql`m.is_human_click`,
           })}`;
 
 /** Adds what `updated` says of emails to the counters of their campaigns, which are locked in the order of their ids. */
@@ -292,8 +295,11 @@ async function reviseLocked(tx: Em, revisions: Revision[]): Promise<void> {
         update event v set data = d.data
         from (
           select m.id, m.data - '{isFirstHumanOpen,isFirstHumanClick}'::text[] || ${verdictOf({
-            ...{ isClick: sql`m.is_click`, isFirst: sql`m.is_first`, machine: sql`m.machine` },
-            ...{ isHumanOpen: sql`m.is_human_open`, isHumanClick: sql`m.is_human_click` },
+            isClick: sql`m.is_click`,
+            isFirst: sql`m.is_first`,
+            machine: sql`m.machine`,
+            isHumanOpen: sql`m.is_human_open`,
+            isHumanClick: sql`m.is_human_click`,
           })} as data
           from ranked m
         ) d

@@ -87,7 +87,8 @@ describe('loadReferencedSegments', () => {
   it('refuses a condition that reaches too many segments', async () => {
     const [first = ''] = await storeChain(LIMITS.segmentsReached + 1);
     await expect(load(membersOf(first))).rejects.toMatchObject({
-      ...{ code: 'VALIDATION_ERROR', errors: [{ field: 'condition', code: 'too_big' }] },
+      code: 'VALIDATION_ERROR',
+      errors: [{ field: 'condition', code: 'too_big' }],
     });
   });
 });
@@ -112,7 +113,8 @@ describe('a stored chain beyond the limit', () => {
     const chain = await storeChain(60);
     await expect(evaluate(chain[60 - LIMITS.segmentChain - 1]!)).resolves.toBeDefined();
     await expect(evaluate(chain[0]!)).rejects.toMatchObject({
-      ...{ code: 'BAD_REQUEST', message: expect.stringContaining('more than 10 segments') },
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('more than 10 segments'),
     });
   });
 

@@ -174,8 +174,16 @@ it('the clean-up deletes trace contexts after a day', async () => {
 
 it('the clean-up deletes states of providers that no worker has reported for a day', async () => {
   const report = {
-    ...{ workerId: 'w', total: 10, accepted: 0, refused: 10, slowed: 0 },
-    ...{ hard: {}, suspects: [], reason: '554 listed', probe: null, wantsProbe: false },
+    workerId: 'w',
+    total: 10,
+    accepted: 0,
+    refused: 10,
+    slowed: 0,
+    hard: {},
+    suspects: [],
+    reason: '554 listed',
+    probe: null,
+    wantsProbe: false,
   };
   const providers = ['now.test', 'today.test', 'gone.test'];
   const keys = providers.map((provider) => healthKey('relay:25', provider));

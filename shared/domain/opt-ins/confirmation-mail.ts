@@ -168,15 +168,13 @@ export async function queueConfirmation(
     urls,
   });
   const headersOf = createMessageHeaders({
-    ...{
-      type: 'TRANSACTIONAL',
-      source: 'request',
-      sourceId: template?.id ?? null,
-      projectId,
-      from,
-      listName: null,
-      topic: null,
-    },
+    type: 'TRANSACTIONAL',
+    source: 'request',
+    sourceId: template?.id ?? null,
+    projectId,
+    from,
+    listName: null,
+    topic: null,
   });
   await queueEmails(
     tx,

@@ -104,7 +104,11 @@ export async function recordMissing(
     tx,
     projectId,
     [...(subscribed ? [] : [null]), ...missing].map((topicId) => ({
-      ...{ contactId, topicId, state, cause: { reason: 'form' }, evidence },
+      contactId,
+      topicId,
+      state,
+      cause: { reason: 'form' },
+      evidence,
     })),
   );
 }

@@ -193,8 +193,12 @@ async function openOptIn(tx: Em, asked: Asked, isSubscribed: boolean): Promise<v
     .filter(({ choice, defaultSubscription }) => !isSubscribed || !(choice ?? defaultSubscription === 'opt_in'));
   if (isSubscribed && waiting.length === 0 && !hasEnded(contact)) return;
   await waitForConfirmation(tx, {
-    ...{ projectId: request.projectId, contactId: contact.id, settings, evidence },
-    ...{ topicIds: waiting.map(({ id }) => id), isFirst: contact.isNew || contact.isPending },
+    projectId: request.projectId,
+    contactId: contact.id,
+    settings,
+    evidence,
+    topicIds: waiting.map(({ id }) => id),
+    isFirst: contact.isNew || contact.isPending,
     form: formDataOf(request),
   });
 }
@@ -264,7 +268,12 @@ export async function askAgain(em: Em, id: string, clientAddress: string | undef
     const { projectId, contactId, topicIds, isFirst, language } = optIn;
     const settings = settingsOf(optIn.settings);
     await waitForConfirmation(tx, {
-      ...{ projectId, contactId, settings, topicIds, isFirst, evidence },
+      projectId,
+      contactId,
+      settings,
+      topicIds,
+      isFirst,
+      evidence,
       form: { language, data: {} },
     });
     return optIn;

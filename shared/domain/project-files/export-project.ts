@@ -68,7 +68,9 @@ export async function* projectFile(tx: Em, projectId: string, withAddressKey: bo
   const { id, name } = await findProject(tx, projectId);
   const { pads, ...addressKey } = await addressKeyOf(tx);
   const manifest: Manifest = {
-    ...{ everpost: 'project', format: FILE_FORMAT, schema: MIGRATIONS.map((migration) => migration.name) },
+    everpost: 'project',
+    format: FILE_FORMAT,
+    schema: MIGRATIONS.map((migration) => migration.name),
     project: { id, name },
     exportedAt: new Date().toISOString(),
     addressKey: { ...addressKey, ...(withAddressKey && { pads }) },

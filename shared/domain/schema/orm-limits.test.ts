@@ -11,7 +11,10 @@ import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 const POOL_SIZE = 3;
 const NAME = 'everpost-limited';
 const LIMITS: SessionLimits = {
-  ...{ statementMs: 400, lockMs: 200, idleInTransactionMs: 1_500, transactionMs: 5_000 },
+  statementMs: 400,
+  lockMs: 200,
+  idleInTransactionMs: 1_500,
+  transactionMs: 5_000,
   parallelWorkers: 0,
 };
 

@@ -135,7 +135,9 @@ async function assertChange(
     await assertCondition(tx, projectId, newCondition, id);
   }
   const changed = {
-    ...{ id, type, condition: newCondition ?? condition ?? null },
+    id,
+    type,
+    condition: newCondition ?? condition ?? null,
     trackMembership: !isUntracked && trackMembership && Boolean(computedAt),
   };
   await assertSegmentsAbove(tx, projectId, changed, newCondition ? 'condition' : 'trackMembership');

@@ -260,23 +260,43 @@ const byRows = (rows: number): number => Math.min(100, SHORT_PAUSE_MS + rows * 1
  */
 export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
   email: {
-    ...{ claimRows: 400, batchRows: 200, parallel: 4, handOverMs: 250, pauseMs: byRows },
+    claimRows: 400,
+    batchRows: 200,
+    parallel: 4,
+    handOverMs: 250,
+    pauseMs: byRows,
     calls: (_em, batch) => [delivery(batch)],
   },
   automationEmail: {
-    ...{ claimRows: 200, batchRows: 100, parallel: 2, handOverMs: 250, pauseMs: byRows },
+    claimRows: 200,
+    batchRows: 100,
+    parallel: 2,
+    handOverMs: 250,
+    pauseMs: byRows,
     calls: (_em, batch) => [delivery(batch, 'automation')],
   },
   scheduledEmail: {
-    ...{ claimRows: 100, batchRows: 100, parallel: 2, handOverMs: 0, pauseMs: byRows },
+    claimRows: 100,
+    batchRows: 100,
+    parallel: 2,
+    handOverMs: 0,
+    pauseMs: byRows,
     calls: startScheduled,
   },
   campaign: {
-    ...{ claimRows: 10, batchRows: 1, parallel: 2, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },
+    claimRows: 10,
+    batchRows: 1,
+    parallel: 2,
+    handOverMs: 0,
+    pauseMs: () => SHORT_PAUSE_MS,
     calls: wakeCampaigns,
   },
   execution: {
-    ...{ claimRows: 20, batchRows: 20, parallel: 3, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },
+    claimRows: 20,
+    batchRows: 20,
+    parallel: 3,
+    handOverMs: 0,
+    pauseMs: () => SHORT_PAUSE_MS,
     calls: startExecutions,
     // An execution belongs to the trace of the event that started it: the contact's event of the trigger's name in the
     // same transaction. An execution that was started by hand has a trace of its own.
@@ -288,7 +308,11 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
       where x.id = any(${executionIds}::uuid[])`,
   },
   executionEvent: {
-    ...{ claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: () => SHORT_PAUSE_MS },
+    claimRows: 20,
+    batchRows: 20,
+    parallel: 2,
+    handOverMs: 0,
+    pauseMs: () => SHORT_PAUSE_MS,
     calls: signalEvents,
     tracesOf: (executionIds) => sql`
       select w.execution_id as id, t.trace_parent, t.created_at
@@ -296,29 +320,53 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
       where w.execution_id = any(${executionIds}::uuid[])`,
   },
   executionCancel: {
-    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 250 },
+    claimRows: 10,
+    batchRows: 10,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 250,
     calls: (_em, { subjectIds }) => subjectIds.map((id) => ({ workflowId: executionWorkflowId(id), subjectIds: [id] })),
   },
   job: {
-    ...{ claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+    claimRows: 10,
+    batchRows: 1,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 100,
     calls: startJobs,
   },
   erasure: {
-    ...{ claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
+    claimRows: 100,
+    batchRows: 100,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 1_000,
     calls: (_em, batch) => [wakeErasure(batch)],
   },
   webhook: {
-    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
+    claimRows: 10,
+    batchRows: 10,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 200,
     calls: (_em, batch) => wakeWebhooks(batch),
     // Recording an event adds no row for its endpoints, because that would cost too much.
     find: { everyMs: 1_000, add: wakeEndpoints },
   },
   optIn: {
-    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+    claimRows: 10,
+    batchRows: 10,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 100,
     calls: (_em, batch) => wakeOptIns(batch),
   },
   heldMail: {
-    ...{ claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+    claimRows: 10,
+    batchRows: 10,
+    parallel: 1,
+    handOverMs: 0,
+    pauseMs: () => 100,
     // It adds the rows that reach Temporal.
     async calls(em, { projectId }) {
       await wakeMail(em, projectId === ALL_PROJECTS ? undefined : projectId);

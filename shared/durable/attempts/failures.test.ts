@@ -97,8 +97,24 @@ describe('the end of an attempt', () => {
   });
 
   it.each([
-    ...['57014', '55P03', '25P03', '25P04', '40P01', '25006', '53100', '53300', '57P01', '57P03'],
-    ...['58030', 'XX002', '42501', '42P01', '3D000', '28P01', '55000', '0A000'],
+    '57014',
+    '55P03',
+    '25P03',
+    '25P04',
+    '40P01',
+    '25006',
+    '53100',
+    '53300',
+    '57P01',
+    '57P03',
+    '58030',
+    'XX002',
+    '42501',
+    '42P01',
+    '3D000',
+    '28P01',
+    '55000',
+    '0A000',
   ])('waits for PostgreSQL without an end, with the reason, when it says %s', async (code) => {
     const fault = Object.assign(
       new Error('select $1 - words of the server', { cause: { code, message: 'words of the server' } }),

@@ -5,8 +5,13 @@ import type { OutboxBatch } from './outbox-claims.ts';
 import { createQueue, type Queue, type QueueDeps } from './queue.ts';
 
 const batch = (batchId: string): OutboxBatch => ({
-  ...{ batchId, kind: 'email', projectId: 'project', subjectIds: [batchId] },
-  ...{ attempts: 0, isRestart: false, isNew: true },
+  batchId,
+  kind: 'email',
+  projectId: 'project',
+  subjectIds: [batchId],
+  attempts: 0,
+  isRestart: false,
+  isNew: true,
 });
 
 const TAKEN: HandedOver = { isTaken: true, costInRows: 1 };

@@ -172,7 +172,9 @@ export function createDnsLookups({ servers }: DnsLookupsOptions): LookUp {
     for (let attempt = 0; attempt < TRIES && all.length > 0; attempt += 1) {
       const [address, port] = addressOf(all[attempt % all.length] ?? '');
       const query: packet.Packet = {
-        ...{ type: 'query', id: randomInt(65_536), flags: packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA },
+        type: 'query',
+        id: randomInt(65_536),
+        flags: packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA,
         questions: [{ type, name }],
         additionals: [{ type: 'OPT', name: '.', udpPayloadSize: PACKET_BYTES, flags: 0, options: [] } as never],
       };

@@ -31,7 +31,10 @@ const PART_OF_GUESTS = 3 / 4;
 /** Creates the record of clients that have handled our email. It is bounded by entries and by time. */
 function createProofs(now: () => number) {
   const emailsOf = new LRUCache<string, Set<string>>({
-    ...{ max: GUESTS_MAX, ttl: PROOF_MS, ttlResolution: 0, perf: { now } },
+    max: GUESTS_MAX,
+    ttl: PROOF_MS,
+    ttlResolution: 0,
+    perf: { now },
   });
   const clientsPerEmail = createGuests({ ...CLIENTS_PER_EMAIL, now });
   return {

@@ -176,7 +176,10 @@ describe('a webhook', () => {
     );
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const client = createWebhookClient({
-      ...{ allowedNetworks: ['127.0.0.0/8', '::1'], dnsServers: [], timeoutMs: 1_500, authorities: certificate.cert },
+      allowedNetworks: ['127.0.0.0/8', '::1'],
+      dnsServers: [],
+      timeoutMs: 1_500,
+      authorities: certificate.cert,
     });
     const sent = client.send(request(`https://localhost:${(secure.address() as AddressInfo).port}/`));
     await expect(sent).rejects.toThrow('from https to http');
@@ -261,7 +264,9 @@ describe('the guard', () => {
 
   it('looks a name up again after a look-up that failed', async () => {
     const session = createWebhookClient({
-      ...{ allowedNetworks: ['127.0.0.1'], dnsServers: [dns.address], timeoutMs: 1_500 },
+      allowedNetworks: ['127.0.0.1'],
+      dnsServers: [dns.address],
+      timeoutMs: 1_500,
       lookUp: () => Promise.reject(new Error('ENOTFOUND')),
     }).open();
     await expect(session.send(request(`http://later.test:${port}/`))).rejects.toThrow(WebhookUnreachableError);

@@ -25,8 +25,18 @@ describe('protected headers', () => {
 
 describe('headers that give orders to relays', () => {
   it.each([
-    ...['X-SMTPAPI', 'x-mc-Tags', 'X-SES-CONFIGURATION-SET', 'X-Mailgun-Variables', 'X-PM-Message-Stream'],
-    ...['X-MJ-CustomID', 'X-MSYS-API', 'X-SG-EID', 'X-Mailin-Tag', 'X-SMTP2GO-Account', 'X-virtual-MTA', 'X-Job'],
+    'X-SMTPAPI',
+    'x-mc-Tags',
+    'X-SES-CONFIGURATION-SET',
+    'X-Mailgun-Variables',
+    'X-PM-Message-Stream',
+    'X-MJ-CustomID',
+    'X-MSYS-API',
+    'X-SG-EID',
+    'X-Mailin-Tag',
+    'X-SMTP2GO-Account',
+    'X-virtual-MTA',
+    'X-Job',
   ])('include %s', (name) => {
     expect(isRelayHeader(name)).toBe(true);
   });

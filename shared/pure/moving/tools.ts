@@ -237,7 +237,10 @@ const SENDGRID_KINDS: readonly [name: RegExp, because: LeftElsewhere['because'] 
 ];
 
 const groupList = (name: string, id?: string): MovedList => ({
-  ...{ id, name, isPublic: true, defaultSubscription: 'opt_in' },
+  id,
+  name,
+  isPublic: true,
+  defaultSubscription: 'opt_in',
 });
 
 function readSendGrid(record: SourceRecord): Moved {

@@ -55,7 +55,11 @@ function fromListmonk(tag: string, blocks: Blocks): string | undefined {
 
 const MAILCHIMP_NAMES = new Map(
   Object.entries({
-    ...{ FNAME: 'firstName', LNAME: 'lastName', EMAIL: 'email', UNSUB: 'unsubscribeUrl', UPDATE_PROFILE: 'manageUrl' },
+    FNAME: 'firstName',
+    LNAME: 'lastName',
+    EMAIL: 'email',
+    UNSUB: 'unsubscribeUrl',
+    UPDATE_PROFILE: 'manageUrl',
   }),
 );
 
@@ -72,8 +76,13 @@ function fromMailchimp(tag: string, blocks: Blocks): string | undefined {
 
 const RESEND_NAMES = new Map(
   Object.entries({
-    ...{ FIRST_NAME: 'firstName', LAST_NAME: 'lastName', EMAIL: 'email', RESEND_UNSUBSCRIBE_URL: 'unsubscribeUrl' },
-    ...{ 'contact.first_name': 'firstName', 'contact.last_name': 'lastName', 'contact.email': 'email' },
+    FIRST_NAME: 'firstName',
+    LAST_NAME: 'lastName',
+    EMAIL: 'email',
+    RESEND_UNSUBSCRIBE_URL: 'unsubscribeUrl',
+    'contact.first_name': 'firstName',
+    'contact.last_name': 'lastName',
+    'contact.email': 'email',
   }),
 );
 
@@ -88,17 +97,13 @@ function fromResend(tag: string): string | undefined {
 
 const SENDGRID_NAMES = new Map(
   Object.entries({
-    ...{
-      unsubscribe: 'unsubscribeUrl',
-      unsubscribe_preferences: 'manageUrl',
-      first_name: 'firstName',
-      last_name: 'lastName',
-    },
-    ...{
-      '<%asm_group_unsubscribe_raw_url%>': 'unsubscribeUrl',
-      '<%asm_global_unsubscribe_raw_url%>': 'unsubscribeUrl',
-    },
-    ...{ '<%asm_preferences_raw_url%>': 'manageUrl' },
+    unsubscribe: 'unsubscribeUrl',
+    unsubscribe_preferences: 'manageUrl',
+    first_name: 'firstName',
+    last_name: 'lastName',
+    '<%asm_group_unsubscribe_raw_url%>': 'unsubscribeUrl',
+    '<%asm_global_unsubscribe_raw_url%>': 'unsubscribeUrl',
+    '<%asm_preferences_raw_url%>': 'manageUrl',
   }),
 );
 

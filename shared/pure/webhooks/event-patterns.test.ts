@@ -35,7 +35,10 @@ describe('a pattern of events', () => {
 
   it('has the events of Everpost with the same prefix as suggestions', () => {
     expect(ownEventsBeside('contact.created')).toEqual([
-      ...['contact.subscribed', 'contact.unsubscribed', 'contact.paused', 'contact.resumed'],
+      'contact.subscribed',
+      'contact.unsubscribed',
+      'contact.paused',
+      'contact.resumed',
     ]);
     expect(ownEventsBeside('email.opened')).toContain('email.open');
     expect(ownEventsBeside('segment.vip')).toEqual(['segment.<name>.entry', 'segment.<name>.exit']);

@@ -235,7 +235,12 @@ describe('the compiler of a process', () => {
   it('keeps compiled emails, and compiles equal sources of concurrent calls once', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
-      ...{ subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true, brand: BRAND, topic: null },
+      subject: 'S',
+      html: '<p>{{a}}</p>',
+      type: 'MARKETING',
+      isTracked: true,
+      brand: BRAND,
+      topic: null,
     };
     const [first, second] = await Promise.all([compile(source), compile({ ...source })]);
     expect(second).toBe(first);
@@ -258,7 +263,12 @@ describe('the compiler of a process', () => {
   it('drops the oldest when all would take too much memory', async () => {
     const compile = createEmailCompiler();
     const sourceOf = (subject: string): EmailSource => ({
-      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false, brand: BRAND, topic: null },
+      subject,
+      html: '{{a}} '.repeat(10_000),
+      type: 'TRANSACTIONAL',
+      isTracked: false,
+      brand: BRAND,
+      topic: null,
     });
     const first = await compile(sourceOf('0'));
     expect(await compile(sourceOf('0'))).toBe(first);
@@ -269,7 +279,12 @@ describe('the compiler of a process', () => {
   it('does not keep failures', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
-      ...{ subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false, brand: BRAND, topic: null },
+      subject: 'S',
+      html: '{{#if a}}',
+      type: 'HEADLESS',
+      isTracked: false,
+      brand: BRAND,
+      topic: null,
     };
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });

@@ -23,7 +23,12 @@ const BRAND: Brand = {
 
 async function render(source: Partial<EmailSource>, data: Record<string, unknown> = {}) {
   const mail = await compileEmail({
-    ...{ subject: 'S', html: '<p>News</p>', type: 'MARKETING', isTracked: false, brand: BRAND, topic: null },
+    subject: 'S',
+    html: '<p>News</p>',
+    type: 'MARKETING',
+    isTracked: false,
+    brand: BRAND,
+    topic: null,
     ...source,
   });
   return mail.render({ contact: { ...CONTACT, data }, urls });

@@ -28,7 +28,9 @@ describe('links in mail', () => {
     expect(signer.readRecipientToken(tokenOf(links.unsubscribeUrl))).toEqual({ contactId: CONTACT, emailId: EMAIL });
     expect(signer.readOpenToken(tokenOf(links.openUrl).replace('.gif', ''))).toBe(EMAIL);
     expect(signer.readClickToken(tokenOf(links.clickUrl(encodeClickTarget(url))))).toEqual({
-      ...{ emailId: EMAIL, url, projectMark: '0000000000a3' },
+      emailId: EMAIL,
+      url,
+      projectMark: '0000000000a3',
     });
   });
 
@@ -74,7 +76,11 @@ describe('List-Unsubscribe of marketing email', () => {
       projectId: PROJECT,
     });
     const headersFor = createMessageHeaders({
-      ...{ type: 'MARKETING', source: 'campaign', sourceId: EMAIL, projectId: CONTACT, from: 'a@e.test' },
+      type: 'MARKETING',
+      source: 'campaign',
+      sourceId: EMAIL,
+      projectId: CONTACT,
+      from: 'a@e.test',
       listName: null,
       topic: null,
     });

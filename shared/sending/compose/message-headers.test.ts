@@ -10,7 +10,11 @@ const links = signer.recipientUrls({ contactId: ID, emailId: ID, projectId: ID }
 
 function headersOf(source: Partial<HeaderSource>): Map<string, string> {
   const whole: HeaderSource = {
-    ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
+    type: 'MARKETING',
+    source: 'campaign',
+    sourceId: ID,
+    projectId: PROJECT,
+    from: 'a@bücher.example',
     listName: null,
     topic: null,
     ...source,
@@ -64,8 +68,14 @@ describe('the headers of an email', () => {
   ])('have a List-Id with the name %j of the list before it', (listName, phrase) => {
     const from = 'a@e.test';
     const message = composeMessage({
-      ...{ from: { address: from }, to: { address: 'b@e.test' }, subject: 'Hello', html: '<p>Hello', text: 'Hello' },
-      ...{ messageId: `${ID}@e.test`, date: new Date(), headers: [...headersOf({ from, listName })] },
+      from: { address: from },
+      to: { address: 'b@e.test' },
+      subject: 'Hello',
+      html: '<p>Hello',
+      text: 'Hello',
+      messageId: `${ID}@e.test`,
+      date: new Date(),
+      headers: [...headersOf({ from, listName })],
     });
     const head = message.toString('latin1').replace(/\r\n[ \t]+/g, ' ');
     const [, found, id] = /^List-Id: (.*) <([^<>]*)>\r$/m.exec(head) ?? [];
@@ -74,14 +84,13 @@ describe('the headers of an email', () => {
 
   it('are in the message unchanged, and those of a caller replace them', () => {
     const message = composeMessage({
-      ...{
-        from: { address: 'a@e.test' },
-        to: { address: 'b@e.test' },
-        subject: 'Hello',
-        html: '<p>Hello',
-        text: 'Hello',
-      },
-      ...{ messageId: `${ID}@e.test`, date: new Date() },
+      from: { address: 'a@e.test' },
+      to: { address: 'b@e.test' },
+      subject: 'Hello',
+      html: '<p>Hello',
+      text: 'Hello',
+      messageId: `${ID}@e.test`,
+      date: new Date(),
       headers: [...headersOf({ type: 'HEADLESS', source: 'automation' }), ['auto-submitted', 'no']],
     });
     const head = message.toString('latin1').replace(/\r\n[ \t]+/g, ' ');

@@ -26,9 +26,19 @@ const TAG_FIELD = 'x-everpost-tag';
 
 /** What others wrote about the way of the message, what its readers must not see, and what Everpost sets itself. */
 const DROPPED: ReadonlySet<string> = new Set([
-  ...['received', 'received-spf', 'return-path', 'delivered-to', 'x-original-to', 'x-originating-ip'],
-  ...['authentication-results', 'dkim-signature', 'domainkey-signature'],
-  ...['bcc', 'resent-bcc', 'feedback-id', TAG_FIELD],
+  'received',
+  'received-spf',
+  'return-path',
+  'delivered-to',
+  'x-original-to',
+  'x-originating-ip',
+  'authentication-results',
+  'dkim-signature',
+  'domainkey-signature',
+  'bcc',
+  'resent-bcc',
+  'feedback-id',
+  TAG_FIELD,
 ]);
 
 function isDropped(name: string, allowed: readonly string[]): boolean {

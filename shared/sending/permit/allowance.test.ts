@@ -128,8 +128,12 @@ describe('a traffic rule that workers share', () => {
         fc.integer({ min: 1, max: 6 }),
         fc.array(
           fc.record({
-            ...{ worker: fc.nat(5), demand: fc.nat(25), announced: fc.nat(40), cut: fc.boolean() },
-            ...{ ms: fc.integer({ min: 1, max: 400 }), delayMs: fc.oneof(fc.constant(0), fc.nat(DELAY_MS)) },
+            worker: fc.nat(5),
+            demand: fc.nat(25),
+            announced: fc.nat(40),
+            cut: fc.boolean(),
+            ms: fc.integer({ min: 1, max: 400 }),
+            delayMs: fc.oneof(fc.constant(0), fc.nat(DELAY_MS)),
           }),
           {
             minLength: 300,

@@ -186,7 +186,8 @@ export class Allowances {
     const seconds = Math.max(HUNGRY_MS, nowMs - entry.requestedMs) / 1_000;
     const perSecond = Math.ceil(entry.asked / seconds);
     const request = {
-      ...{ workerId: this.#workerId, limits: entry.limits },
+      workerId: this.#workerId,
+      limits: entry.limits,
       inFlight: this.#openOf(entry),
       ...this.#wantsOf(entry, perSecond),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),

@@ -6,8 +6,17 @@ const SECOND = 1_000;
 
 function report(change: Partial<ProviderReport> = {}): ProviderReport {
   return {
-    ...{ workerId: 'w1', total: 0, accepted: 0, refused: 0, slowed: 0, hard: {}, suspects: [] },
-    ...{ reason: null, probe: null, wantsProbe: false, ...change },
+    workerId: 'w1',
+    total: 0,
+    accepted: 0,
+    refused: 0,
+    slowed: 0,
+    hard: {},
+    suspects: [],
+    reason: null,
+    probe: null,
+    wantsProbe: false,
+    ...change,
   };
 }
 
@@ -22,7 +31,10 @@ function after(...steps: [ProviderReport, number][]): ProviderHealth {
 describe('a surge of refusals', () => {
   it('pauses the provider for five seconds, with the reason', () => {
     expect(after([refused(10), 0]).pause).toEqual({
-      ...{ sinceMs: T0, untilMs: T0 + 5 * SECOND, step: 0, reason: '554 policy' },
+      sinceMs: T0,
+      untilMs: T0 + 5 * SECOND,
+      step: 0,
+      reason: '554 policy',
     });
   });
 

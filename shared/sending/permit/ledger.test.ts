@@ -11,7 +11,10 @@ const WHOLE = healthKey(RELAY, '*');
 let nowMs = 0;
 const createLedger = () => new Ledger('w', () => nowMs);
 const emailTo = (recipient: string, projectId = 'p') => ({
-  ...{ recipient, projectId, relay: RELAY, provider: recipientProviderOf(recipient) },
+  recipient,
+  projectId,
+  relay: RELAY,
+  provider: recipientProviderOf(recipient),
 });
 const refuse = (ledger: Ledger, recipient: string, reply: string, { key = MAIL, projectId = 'p' } = {}) =>
   ledger.refused(key, emailTo(recipient, projectId), signsOf(recipient, reply, 'rcpt'), []);
@@ -99,7 +102,9 @@ describe('reports', () => {
     for (let n = 0; n < 20; n++) refuse(ledger, 'same@mail.test', LISTED, { projectId: 'quiet' });
     ledger.accepted(emailTo('other@mail.test', 'quiet'));
     expect(ledger.takeReports(none).reports.get(MAIL)).toMatchObject({
-      ...{ total: 5, accepted: 1, refused: 4 },
+      total: 5,
+      accepted: 1,
+      refused: 4,
       projects: { loud: { total: 3, against: 3 }, quiet: { total: 2, against: 1 } },
     });
   });

@@ -186,8 +186,17 @@ export class Ledger {
 
   #emptyReport(key: string): ProviderReport {
     return {
-      ...{ workerId: this.workerId, total: 0, accepted: 0, refused: 0, slowed: 0, hard: {}, suspects: [] },
-      ...{ reason: null, probe: null, wantsProbe: false, ...(isWholeRelay(key) && { spread: {} }) },
+      workerId: this.workerId,
+      total: 0,
+      accepted: 0,
+      refused: 0,
+      slowed: 0,
+      hard: {},
+      suspects: [],
+      reason: null,
+      probe: null,
+      wantsProbe: false,
+      ...(isWholeRelay(key) && { spread: {} }),
     };
   }
 

@@ -33,7 +33,9 @@ function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], m
         return ACCEPTED;
       },
     } as never,
-    ...{ permit, retrySeconds: [10], metrics: { note: () => undefined } as never },
+    permit,
+    retrySeconds: [10],
+    metrics: { note: () => undefined } as never,
     sandbox: { answer: () => undefined, noteRecorded: () => undefined, followUp: async () => undefined },
     spool: { settle: async () => undefined, keep: async () => undefined, hold: () => undefined } as never,
     sink: {
@@ -51,8 +53,14 @@ function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], m
     const load = async () => {
       await permit.expect('p', 'marketing', due);
       return due.map((emailId) => ({
-        ...{ emailId, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null },
-        ...{ envelope: { from: 'hello@example.com', to: emailId }, compose: () => ({}) as never },
+        emailId,
+        subject: null,
+        deferrals: 0,
+        uncertainAttempts: 0,
+        heldAt: null,
+        answered: null,
+        envelope: { from: 'hello@example.com', to: emailId },
+        compose: () => ({}) as never,
       }));
     };
     const source: EmailSource<Claim> = {

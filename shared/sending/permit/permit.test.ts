@@ -12,7 +12,10 @@ const clock = useFakeClock();
 const { signal } = new AbortController();
 
 const SPAM: SmtpOutcome = {
-  ...{ kind: 'rejected', stage: 'data', replyCode: 554, enhancedCode: '5.7.1' },
+  kind: 'rejected',
+  stage: 'data',
+  replyCode: 554,
+  enhancedCode: '5.7.1',
   reply: '554 5.7.1 Message rejected as spam',
 };
 const BLOCKED: SmtpOutcome = { ...SPAM, stage: 'rcpt', reply: '554 5.7.1 Your address is on a blocklist' };
@@ -29,7 +32,9 @@ function createStore() {
   const states = new Map<string, ProviderHealth>();
   const sent: SentCount[] = [];
   const store: PermitStore & { isAway: boolean; exchanges: number; sent: SentCount[] } = {
-    ...{ isAway: false, exchanges: 0, sent },
+    isAway: false,
+    exchanges: 0,
+    sent,
     policyOf: async () => ({ ratePerSecond: 0 }),
     reserve: async () => 1_500,
     note: async () => undefined,
@@ -99,7 +104,10 @@ describe('a provider that refuses the messages of one project', () => {
     expect(permit.isPaused('reader@home.test', 'loud')).toBe(true);
     expect(await send('reader@home.test', ACCEPTED, 'quiet')).toMatchObject({ relay: A });
     expect(await send('reader@home.test', ACCEPTED, 'loud')).toMatchObject({
-      ...{ level: 'provider', reason: 'provider paused', provider: 'home.test', relay: A },
+      level: 'provider',
+      reason: 'provider paused',
+      provider: 'home.test',
+      relay: A,
       words: expect.stringContaining('554'),
     });
     await clock.pass(5_000);
@@ -229,7 +237,8 @@ describe('a relay that refuses', () => {
     await clock.pass(5_000);
     expect(await send('probe@one.test', refusingAt(A))).toMatchObject({ hold: { provider: 'one.test', relay: A } });
     const grant = await permit.ask({
-      ...{ projectId: 'p', recipient: 'next@one.test' },
+      projectId: 'p',
+      recipient: 'next@one.test',
       stream: 'transactional',
       signal,
     });

@@ -15,7 +15,8 @@ function createShaping(file: object, rules: ProjectRule[] | null = null, mx: Rec
           ? { kind: 'absent', isNameUnknown: false }
           : { kind: 'found', records: [{ exchange: mx[domain], priority: 10 }] },
     },
-    ...{ workerId: 'w', now: () => 0 },
+    workerId: 'w',
+    now: () => 0,
   });
   shaping.learn(P, { pools: null, rules }, 0);
   /** What the rules need of an email: the keys of its allowances, and their limits. */

@@ -319,7 +319,10 @@ export class Shaping {
     const what = limit === 'connections' ? 'connections' : 'messages';
     const words = `The traffic rule for ${provider} is used up: ${who} may have ${value} ${what} ${LIMIT_WORDS[limit]}`;
     return {
-      ...{ level: source ? 'provider' : 'project', reason: 'traffic rule', words, provider },
+      level: source ? 'provider' : 'project',
+      reason: 'traffic rule',
+      words,
+      provider,
       ...(source && { relay: source.label }),
       until: new Date(Date.now() + returnsMs - nowMs).toISOString(),
       knownMs,

@@ -71,7 +71,10 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
   });
 
   return {
-    ...{ workers, words, on, warming: () => warming },
+    workers,
+    words,
+    on,
+    warming: () => warming,
     now: () => nowMs,
     pass: (ms: number) => void (nowMs += ms),
   };
@@ -80,7 +83,11 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
 describe('the allowance of a day', () => {
   it('is never exceeded, by any number of workers and projects, over deaths and midnights', () => {
     const stepArbitrary = fc.record({
-      ...{ worker: fc.nat(4), project: fc.nat(2), mail: fc.nat(30), announced: fc.nat(60), dies: fc.nat(20) },
+      worker: fc.nat(4),
+      project: fc.nat(2),
+      mail: fc.nat(30),
+      announced: fc.nat(60),
+      dies: fc.nat(20),
       ms: fc.oneof(fc.integer({ min: 1, max: 900 }), fc.integer({ min: 1, max: 5 * HOUR_MS })),
     });
     fc.assert(

@@ -7,7 +7,10 @@ const UNSTORABLE = 'The answer of the server cannot be stored.';
 /** A result without what others wrote: its outcome must be recorded in any case, or the email would be sent again. */
 function withoutTexts({ emailId, verdict, error, refusal, server, held }: DeliveryResult): DeliveryResult {
   return {
-    ...{ emailId, verdict, subject: null, error: error === null ? null : UNSTORABLE },
+    emailId,
+    verdict,
+    subject: null,
+    error: error === null ? null : UNSTORABLE,
     ...(refusal && { refusal: { kind: refusal.kind, rule: refusal.rule } }),
     ...(server !== undefined && { server: '' }),
     ...(held && { held }),

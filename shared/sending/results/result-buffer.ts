@@ -74,7 +74,9 @@ export function createResultBuffer(options: ResultBufferOptions) {
       if (signal.aborted) over.abort();
       return 'repeat';
     },
-    ...{ itemsMax: options.maxItems, waitMs: options.maxAgeMs, signal: over.signal },
+    itemsMax: options.maxItems,
+    waitMs: options.maxAgeMs,
+    signal: over.signal,
   });
 
   return {

@@ -125,7 +125,11 @@ export class MxPool {
     const port = options.sources[0]?.port ?? 25;
     this.#routeOf = createRoutes({ ...options, isAllowed: isCallable, port });
     this.#states = options.sources.map((source) => ({
-      ...{ label: source.name, source, connections: 0, isDown: false, isInClear: false },
+      label: source.name,
+      source,
+      connections: 0,
+      isDown: false,
+      isInClear: false,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
   }
@@ -249,7 +253,10 @@ export class MxPool {
       return host.addresses.flatMap((address) => this.#serversAt(host, address, rankOf.get(host.preference) ?? 0));
     });
     return new Pool({
-      ...{ servers, logger, budget: this.#budget, backoff: BACKOFF },
+      servers,
+      logger,
+      budget: this.#budget,
+      backoff: BACKOFF,
       maxConnections: Math.min(maxConnections, CONNECTIONS_MAX),
       ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
       open: async (server, signal) => {
@@ -277,8 +284,16 @@ export class MxPool {
     return sources
       .filter((source) => fits(source, address))
       .map((source) => ({
-        ...{ source, label: source.name, host: address, port: source.port, exchange: host.name, preference },
-        ...{ isSecure: false, startTls: 'attempted', allowsInsecureAuth: false, name: source.helo },
+        source,
+        label: source.name,
+        host: address,
+        port: source.port,
+        exchange: host.name,
+        preference,
+        isSecure: false,
+        startTls: 'attempted',
+        allowsInsecureAuth: false,
+        name: source.helo,
         ...(source.localAddress !== undefined && { localAddress: source.localAddress }),
         tls: { servername: host.dane?.name ?? host.name, rejectUnauthorized: false, ...ca },
       }));

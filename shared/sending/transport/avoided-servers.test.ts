@@ -17,7 +17,8 @@ async function startSink(options?: SmtpSinkOptions): Promise<SmtpSink & { label:
 function startPool(sinks: readonly SmtpSink[], maxConnections = 4): SmtpPool {
   const pool = createSmtpPool({
     urls: sinks.map(({ url }) => url),
-    ...{ maxConnections, logger: { warn: () => undefined } },
+    maxConnections,
+    logger: { warn: () => undefined },
   });
   cleanUp(() => pool.close({ timeoutMs: 1_000 }));
   return pool;

@@ -28,7 +28,11 @@ async function startServer(
 ): Promise<{ port: number; logins: string[] }> {
   const logins: string[] = [];
   const server = new SMTPServer({
-    ...{ secure, authMethods: [...authMethods], disableReverseLookup: true, logger: false, closeTimeout: 200 },
+    secure,
+    authMethods: [...authMethods],
+    disableReverseLookup: true,
+    logger: false,
+    closeTimeout: 200,
     onAuth(auth, session, callback) {
       logins.push(`${auth.method} ${session.secure ? 'over TLS' : 'in clear'}`);
       if (isRight(auth)) callback(null, { user: USER });
@@ -51,7 +55,8 @@ async function send(scheme: string, port: number, pass: string, method?: string)
   const login = `${encodeURIComponent(USER)}:${encodeURIComponent(pass)}`;
   const pool = createSmtpPool({
     urls: [`${scheme}://${login}@127.0.0.1:${port}?${query}`],
-    ...{ maxConnections: 1, logger: { warn: () => undefined } },
+    maxConnections: 1,
+    logger: { warn: () => undefined },
   });
   cleanUp(() => pool.close({ timeoutMs: 1_000 }));
   return pool.send({ from: 'bounce@example.com', to: 'b@example.org' }, RAW);

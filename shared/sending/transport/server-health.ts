@@ -75,7 +75,10 @@ export class ServerHealth {
   /** For metrics. */
   states(): RelayState[] {
     return this.servers.map(({ options: { label, source }, connections, failures, isInClear, outcomes }) => ({
-      ...{ label, source, connections, outcomes },
+      label,
+      source,
+      connections,
+      outcomes,
       isDown: failures > 0,
       isInClear: isInClear === true,
     }));

@@ -144,7 +144,8 @@ describe('a pool whose connections fail', () => {
       const { pool } = startPool([sink.url]);
       sink.dropOn(stage === 'mail' ? FROM : 'b@example.org', { stage, times: 1 });
       expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({
-        ...{ kind: 'interrupted', mayHaveBeenAccepted },
+        kind: 'interrupted',
+        mayHaveBeenAccepted,
       });
       expect(sink.messageCount()).toBe(received);
       expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });

@@ -5,13 +5,25 @@ import { resultOf } from './delivery-result.ts';
 const RETRY_SECONDS = [1, 1, 1, 1];
 
 const attempt = (deferrals: number, uncertainAttempts = 0) => ({
-  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts, heldAt: null, answered: null },
+  emailId: 'id',
+  subject: null,
+  deferrals,
+  uncertainAttempts,
+  heldAt: null,
+  answered: null,
 });
 const interrupted = (mayHaveBeenAccepted: boolean): SmtpOutcome => ({
-  ...{ kind: 'interrupted', stage: 'data', mayHaveBeenAccepted, reply: 'the server closed the connection' },
+  kind: 'interrupted',
+  stage: 'data',
+  mayHaveBeenAccepted,
+  reply: 'the server closed the connection',
 });
 const rejected = (reply: string): SmtpOutcome => ({
-  ...{ kind: 'rejected', stage: 'rcpt', replyCode: Number(reply.slice(0, 3)), reply, server: 'relay.test' },
+  kind: 'rejected',
+  stage: 'rcpt',
+  replyCode: Number(reply.slice(0, 3)),
+  reply,
+  server: 'relay.test',
 });
 
 describe('resultOf', () => {

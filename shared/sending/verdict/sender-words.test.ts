@@ -44,7 +44,10 @@ const refusal = fc.record({
   said: fc.constantFrom(...SENDER_WORDS),
   hard: fc.constantFrom(...HARD_WORDS),
   isHardFirst: fc.boolean(),
-  ...{ stage, code, enhancedCode, address },
+  stage,
+  code,
+  enhancedCode,
+  address,
 });
 
 describe('words about the sender', () => {

@@ -112,8 +112,11 @@ async function callFromStep({ api }: TestProject, receiver: HookReceiver): Promi
 /** The project itself. */
 export async function recordProject(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const brand = {
-    ...{ displayName: 'The Shop', postalAddress: '1 High Street\nLondon' },
-    ...{ logoUrl: 'https://example.com/logo.png', brandColor: '#0f766e', language: 'en' },
+    displayName: 'The Shop',
+    postalAddress: '1 High Street\nLondon',
+    logoUrl: 'https://example.com/logo.png',
+    brandColor: '#0f766e',
+    language: 'en',
   };
   const params = { id: project.project.id };
   const publicKeyRules = { fields: ['plan'], subscribed: true, resubscribe: false, dataTargets: false };

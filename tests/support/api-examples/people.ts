@@ -201,12 +201,13 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   const template = await api('POST', '/templates', { body: welcome });
   const own = {
     to: { email: 'delivered@sandbox.everpost.test', name: 'Ada' },
-    ...{ from: FROM, name: 'The Shop', reply: 'help@example.com', subscribed: true },
-    ...{
-      subject: 'Order {{order}}',
-      preheader: 'Two books are on their way',
-      body: '<p>Order {{order}} has left.</p>',
-    },
+    from: FROM,
+    name: 'The Shop',
+    reply: 'help@example.com',
+    subscribed: true,
+    subject: 'Order {{order}}',
+    preheader: 'Two books are on their way',
+    body: '<p>Order {{order}} has left.</p>',
     text: 'Order {{order}} has left.',
     data: { order: '1042', password: { value: 'not kept', persistent: false } },
     headers: { 'X-Order': '1042' },

@@ -27,8 +27,11 @@ export async function recordApiExamples(): Promise<Record<string, ApiExample[]>>
   const [dns, receiver] = await Promise.all([createDnsServer(), startHookReceiver()]);
   const stack: TestStack = await startTestStack({
     config: {
-      ...{ DNS_SERVERS: [dns.address], INBOUND_DOMAIN: 'mail.example.net', WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'] },
-      ...{ COMPLAINT_RATE_MAX: 10, COMPLAINT_RATE_MIN_EMAILS: 20 },
+      DNS_SERVERS: [dns.address],
+      INBOUND_DOMAIN: 'mail.example.net',
+      WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.1'],
+      COMPLAINT_RATE_MAX: 10,
+      COMPLAINT_RATE_MIN_EMAILS: 20,
     },
   });
   const found: Record<string, ApiExample[]> = {};

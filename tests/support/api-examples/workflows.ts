@@ -28,8 +28,10 @@ const stepsWith = (templateId: string) => ({
     type: 'WEBHOOK',
     name: 'Tell the shop',
     config: {
-      ...{ url: 'https://shop.example.com/hooks', method: 'POST' },
-      ...{ headers: { 'X-Plan': '{{data.plan}}' }, body: { email: '{{email}}' } },
+      url: 'https://shop.example.com/hooks',
+      method: 'POST',
+      headers: { 'X-Plan': '{{data.plan}}' },
+      body: { email: '{{email}}' },
     },
   },
   alias: {

@@ -26,8 +26,21 @@ const KIND_OF_FIELD: Record<string, string> = {
 
 /** Texts that have a meaning at some endpoint. */
 const TEXTS = [
-  ...['email', 'subscribed', 'createdAt', 'data.plan', 'plan', 'signed_up', 'email.open', 'segment.x'],
-  ...['{{name}}', '{{a ?? "b"}}', '{{#if a}}b{{/if}}', '{{#each a}}', '{{', 'CONTACT', 'fr\u00e4nk \u{1f600}'],
+  'email',
+  'subscribed',
+  'createdAt',
+  'data.plan',
+  'plan',
+  'signed_up',
+  'email.open',
+  'segment.x',
+  '{{name}}',
+  '{{a ?? "b"}}',
+  '{{#if a}}b{{/if}}',
+  '{{#each a}}',
+  '{{',
+  'CONTACT',
+  'fr\u00e4nk \u{1f600}',
 ];
 
 /** A placeholder for the id of an existing record, which `withIds` fills in. */

@@ -40,7 +40,9 @@ export function campaignLoad(world: KillWorld): Load {
     },
     async check() {
       expect(await untilSent(campaign)).toMatchObject({
-        ...{ totalRecipients: RECIPIENTS, sentCount: RECIPIENTS, bouncedCount: 0 },
+        totalRecipients: RECIPIENTS,
+        sentCount: RECIPIENTS,
+        bouncedCount: 0,
       });
       const counts = recipientCountsOf(world, domain);
       expect(counts).toHaveLength(RECIPIENTS);
@@ -143,7 +145,9 @@ export function pausedLoad(world: KillWorld): Load {
       expect(await untilStill()).toBe(count);
       await project.api('POST', `/campaigns/${campaign.id}/resume`);
       expect(await untilSent(campaign)).toMatchObject({
-        ...{ paused: false, sentCount: PAUSED_RECIPIENTS, totalRecipients: PAUSED_RECIPIENTS },
+        paused: false,
+        sentCount: PAUSED_RECIPIENTS,
+        totalRecipients: PAUSED_RECIPIENTS,
       });
       expect(recipientCountsOf(world, domain)).toEqual(Array.from({ length: PAUSED_RECIPIENTS }, () => 1));
     },

@@ -24,7 +24,9 @@ async function createChainAutomation(project: TestProject, url: string): Promise
   return createAutomation(project, 'restart', {
     First: { type: 'SEND_EMAIL', templateId, next: 'Answer?' },
     'Answer?': {
-      ...{ type: 'WAIT_FOR_EVENT', config: { eventName: 'answer', timeout: 3_600 }, branches: { event: 'Rest' } },
+      type: 'WAIT_FOR_EVENT',
+      config: { eventName: 'answer', timeout: 3_600 },
+      branches: { event: 'Rest' },
     },
     Rest: { type: 'DELAY', config: { amount: 0.05, unit: 'minutes' }, next: 'Leave' },
     Leave: { type: 'UPDATE_CONTACT', config: { subscribed: false }, next: 'Call' },
@@ -47,7 +49,10 @@ async function checkOutcomes(prepared: TestApi, projectId: string, sink: SmtpSin
       from contact c where c.project_id = ${projectId}`,
   );
   const expected = Array.from({ length: CONTACTS }, (_, number) => ({
-    ...{ email: addressOf(number), executions: 1, mails: 2, unsubscribed: 1 },
+    email: addressOf(number),
+    executions: 1,
+    mails: 2,
+    unsubscribed: 1,
     path: Array.from({ length: RECORDS }, () => 'COMPLETED').join(' '),
   }));
   const byAddress = (a: { email: string }, b: { email: string }) => (a.email < b.email ? -1 : 1);

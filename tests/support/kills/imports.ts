@@ -44,7 +44,8 @@ export function importLoad(world: KillWorld): Load {
     await holder.connect();
     await holder.query('begin');
     const { rowCount } = await holder.query('select from contact where project_id = $1 and email = $2 for update', [
-      ...[project.project.id, `c${number}@x.test`],
+      project.project.id,
+      `c${number}@x.test`,
     ]);
     expect(rowCount).toBe(1);
   }
@@ -99,7 +100,10 @@ async function checkOutcome(world: KillWorld, { project }: TestProject, job: any
   const createdCount = addresses.size - existing.length;
   expect(job).toMatchObject({ progress: 100, failedReason: null });
   expect(job.result).toMatchObject({
-    ...{ totalRows: ROWS, createdCount, updatedCount: rows.length - createdCount, failureCount: ROWS / 50 },
+    totalRows: ROWS,
+    createdCount,
+    updatedCount: rows.length - createdCount,
+    failureCount: ROWS / 50,
   });
   expect(job.result.errors).toHaveLength(100);
   expect(job.result.errors[1]).toEqual({ row: 52, email: 'nobody', error: expect.any(String) });

@@ -76,7 +76,8 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
     },
     // One of the keys may be unable to sign.
     afterFault: (_, requests) => (requests.length > 1 ? 'split' : 'fail'),
-    ...{ itemsMax: GROUP_MAX, parallel: GROUPS_PER_THREAD * threadCount },
+    itemsMax: GROUP_MAX,
+    parallel: GROUPS_PER_THREAD * threadCount,
   });
   return { sign: (input, key) => gather.add({ key, input }) };
 }
