@@ -9,21 +9,24 @@ const TESTS = ['**/*.test.ts', 'tests/**'];
 const CONSOLE = ['api/console/web/**/*.mjs'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
-const MJS_GLOBALS = [
-  ...['process', 'console', 'URL', 'fetch', 'AbortSignal', 'Blob', 'FormData'],
-  ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
-];
+const MJS_GLOBALS = words(`
+  process console URL fetch AbortSignal Blob FormData setTimeout clearTimeout setInterval clearInterval
+`);
 
-const BROWSER_GLOBALS = [
-  ...['window', 'document', 'location', 'navigator', 'performance', 'crypto', 'fetch', 'matchMedia'],
-  ...['AbortController', 'FormData', 'HTMLElement', 'ResizeObserver', 'URLSearchParams', 'getComputedStyle'],
-  ...['setTimeout', 'clearTimeout', 'addEventListener', 'removeEventListener', 'dispatchEvent', 'Event', 'CustomEvent'],
-  ...['URL', 'Blob', 'history'],
-];
+const BROWSER_GLOBALS = words(`
+  window document location navigator performance crypto fetch matchMedia AbortController FormData HTMLElement
+  ResizeObserver URLSearchParams getComputedStyle setTimeout clearTimeout addEventListener removeEventListener
+  dispatchEvent Event CustomEvent URL Blob history
+`);
 
 const STRIPPABLE_SYNTAX = {
   selector: 'TSEnumDeclaration, TSModuleDeclaration[kind="namespace"]',
   message: 'Node strips types and compiles nothing: use a const object, or a module.',
+};
+const SPREAD_LITERAL = {
+  selector:
+    ':matches(ObjectExpression > SpreadElement > ObjectExpression, ArrayExpression > SpreadElement > ArrayExpression)',
+  message: 'Write its members in the outer literal.',
 };
 const MARKUP = {
   selector: 'Identifier[name=/^(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document.write)$/]',
@@ -50,6 +53,10 @@ const CLOCK = {
   message: 'shared/pure has no clock: let the caller hand the time in.',
 };
 
+function words(text) {
+  return text.trim().split(/\s+/);
+}
+
 export default defineConfig(
   { ignores: ['node_modules/', '**/dist/', '.everpost/', 'coverage/', '**/*.js', 'clients/typescript/src/schema.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -67,7 +74,7 @@ export default defineConfig(
     languageOptions: { globals: Object.fromEntries(BROWSER_GLOBALS.map((name) => [name, 'readonly'])) },
     rules: {
       'no-console': 'error',
-      'no-restricted-syntax': ['error', MARKUP],
+      'no-restricted-syntax': ['error', MARKUP, SPREAD_LITERAL],
       'no-restricted-globals': ['error', 'localStorage', 'sessionStorage', 'indexedDB'],
       'no-param-reassign': 'error',
       eqeqeq: 'error',
@@ -85,7 +92,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-console': 'error',
-      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, ROW_TYPE, STATUS_LITERAL],
+      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, SPREAD_LITERAL, ENVIRONMENT, ROW_TYPE, STATUS_LITERAL],
       'no-restricted-properties': ['error', TRANSACTION],
       eqeqeq: 'error',
       'object-shorthand': 'error',
@@ -159,7 +166,7 @@ export default defineConfig(
         { object: 'Math', property: 'random', message: 'shared/pure has no randomness: let the caller hand it in.' },
       ],
       'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'fetch', 'crypto', 'performance'],
-      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, CLOCK],
+      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, SPREAD_LITERAL, ENVIRONMENT, CLOCK],
     },
   },
   {
@@ -170,7 +177,7 @@ export default defineConfig(
       'shared/platform/paths.ts',
       'tests/support/environment.ts',
     ],
-    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ROW_TYPE] },
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, SPREAD_LITERAL, ROW_TYPE] },
   },
   {
     // The helper itself; migrations, which take turns; workflows, where it names a queue; and tests, which are the opponents.
@@ -194,7 +201,7 @@ export default defineConfig(
   },
   {
     files: ['**/*.test.ts'],
-    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ROW_TYPE] },
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, SPREAD_LITERAL, ROW_TYPE] },
   },
   {
     files: TESTS,

@@ -52,7 +52,8 @@ describe('the client of a real API', () => {
     const client = new Everpost({ url: app.url, ...app.keys, onWarning: (message) => heard.push(message) });
     const email = { to: 'ada@mail.test', from: 'me@example.com', subject: 'a', body: 'b', ccs: 'bo@mail.test' };
     for (let n = 0; n < 2; n++) expect((await client.send(email)).warnings).toMatchObject([{ field: 'ccs' }]);
-    await client.contacts.upsert({ email: 'ada@mail.test', name: 'Ada' });
+    const misnamed = { email: 'ada@mail.test', name: 'Ada' };
+    await client.contacts.upsert(misnamed);
     expect(heard).toEqual([
       'Everpost: POST /v1/send: ccs does not exist here and had no effect',
       'Everpost: POST /contacts: name does not exist here and had no effect',

@@ -12,8 +12,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
 import { runCommand } from './support/cli.ts';
 import { readExamples } from './support/docs-examples.ts';
-import { startListmonk, startPlunk, startResend, startSendGrid, writeExports } from './support/fake-services.ts';
+import { startListmonk, startPlunk, startResend, startSendGrid } from './support/fake-services.ts';
 import { startTestStack, type TestStack } from './support/stack.ts';
+import { writeExports } from './support/tool-exports.ts';
 
 const PATIENCE_MS = 240_000;
 let stack: TestStack;

@@ -109,18 +109,23 @@ function runWorkers(workers: readonly Worker[], logger: Logger, fail: ProcessHoo
   };
 }
 
+/** Reads the configuration. A fault of it ends the worker before it waits for servers. */
+function readWorkerConfig(): Config {
+  const config = readConfig();
+  if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
+  readShapingFile(config.SHAPING_FILE);
+  return config;
+}
+
 // A heap may grow by half of what lives before V8 collects what is dead. By V8's own measure it grows by more, and a
 // worker takes 570 MB for the work that takes 490 MB with this one (`bench campaign`).
 setFlagsFromString('--heap-growing-percent=50');
 
 await runProcess('worker', async ({ onStop, fail }) => {
-  const config = readConfig();
+  const config = readWorkerConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
   const warning = publicUrlWarning(config);
   if (warning !== undefined) logger.warn(warning);
-  if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
-  // A fault of the file ends the worker before it waits for servers.
-  readShapingFile(config.SHAPING_FILE);
   const taskQueues = taskQueuesOf(config);
   const tracing = await startTracing(config, 'worker', logger);
   const metrics = await createWorkerMetrics(config, logger);

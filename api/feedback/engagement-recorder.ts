@@ -84,6 +84,15 @@ function entryOf(news: News): WaitingEngagement {
   return { ...news, atMs: performance.now(), settled: promise, settle: () => resolve(undefined) };
 }
 
+function entryOfNew({ emailId, url, by }: NewEngagement): WaitingEngagement {
+  return entryOf({
+    engagement: { id: uuidV7(), repeats: 0, emailId, url, machineReason: null },
+    emailId,
+    request: by?.request,
+    visit: by?.visit,
+  });
+}
+
 /** Notes when the email of an entry was handed over. @returns its project; undefined when it is gone */
 function noteEmail(entry: WaitingEngagement, emails: ReadonlyMap<string, EngagedEmail>): string | undefined {
   const { projectId, sentAgoMs = null } = emails.get(entry.emailId) ?? {};
@@ -270,20 +279,14 @@ export function createEngagementRecorder(options: EngagementRecorderOptions) {
     add(engagement: NewEngagement) {
       const repeated = repeats.count(engagement);
       if (repeated) return repeated.settled;
-      const { emailId, url, by } = engagement;
-      const entry = entryOf({
-        engagement: { id: uuidV7(), repeats: 0, emailId, url, machineReason: null },
-        emailId,
-        request: by?.request,
-        visit: by?.visit,
-      });
+      const entry = entryOfNew(engagement);
       repeats.enter(engagement, entry);
       return start(entry);
     },
     /** Turns what a visitor did before into a machine's, because it has shown to be one. Resolves as above. */
     async revise(visit: Visit) {
-      const news = { emailId: visit.emailId, engagement: undefined, request: undefined, visit };
-      if (visit.recorded.size > 0) await start(entryOf(news));
+      if (visit.recorded.size === 0) return;
+      await start(entryOf({ emailId: visit.emailId, engagement: undefined, request: undefined, visit }));
     },
     /**
      * Records the waiting engagements before the process ends. Those that take longer than `withinMs` are lost and

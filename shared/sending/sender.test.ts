@@ -18,14 +18,12 @@ interface Sending {
   end: (outcome: SmtpOutcome | Error) => Promise<void>;
 }
 
+const NOT_TRIED = { subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null };
+
 function mailTo(emailId: string, more: Partial<EmailToSend> = {}): EmailToSend {
   return {
     emailId,
-    subject: null,
-    deferrals: 0,
-    uncertainAttempts: 0,
-    heldAt: null,
-    answered: null,
+    ...NOT_TRIED,
     envelope: { from: 'hello@example.com', to: `${emailId}@mail.test` },
     compose: () => ({}) as never,
     ...more,
@@ -321,15 +319,7 @@ describe('a message that cannot be composed', () => {
         throw cause;
       },
     });
-  const unprepared: EmailToSend = {
-    emailId: 'c',
-    subject: null,
-    deferrals: 0,
-    uncertainAttempts: 0,
-    heldAt: null,
-    answered: null,
-    cause,
-  };
+  const unprepared: EmailToSend = { emailId: 'c', ...NOT_TRIED, cause };
   const emails = [mailTo('a'), unmade('b'), unprepared, mailTo('d')];
 
   it('does not delay others, and repeats the attempt', async () => {

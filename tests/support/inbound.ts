@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { createTransport } from 'nodemailer';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
@@ -61,6 +62,39 @@ async function deliverTo(port: number, to: string | string[], raw: string | Buff
   }
 }
 
+/** Stores a campaign of one email that was sent. */
+async function createSentMail(em: EntityManager, projectId: string, replyTo?: string): Promise<SentMail> {
+  const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
+  const address = `${emailId}@mail.test`;
+  em.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
+  em.create(CampaignEntity, {
+    id: campaignId,
+    projectId,
+    name: 'N',
+    subject: 'News',
+    body: 'B',
+    from: 'news@example.com',
+    type: 'MARKETING',
+    status: 'SENT',
+    audienceType: 'ALL',
+    totalRecipients: 1,
+    sentCount: 1,
+    replyTo,
+  });
+  em.create(EmailEntity, {
+    id: emailId,
+    projectId,
+    contactId,
+    campaignId,
+    campaignSeq: 1,
+    toAddress: address,
+    status: 'SENT',
+    createdAt: new Date(),
+  });
+  await em.flush();
+  return { emailId, contactId, campaignId, projectId, address };
+}
+
 /** The listener for inbound mail on a database of its own. */
 export async function startTestInbound(): Promise<TestInbound> {
   const database = await createTestDatabase();
@@ -92,38 +126,7 @@ export async function startTestInbound(): Promise<TestInbound> {
     links,
     server,
     listen,
-    async sentMail({ replyTo, projectId = project.id } = {}) {
-      const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
-      const address = `${emailId}@mail.test`;
-      const unit = em();
-      unit.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
-      unit.create(CampaignEntity, {
-        id: campaignId,
-        projectId,
-        name: 'N',
-        subject: 'News',
-        body: 'B',
-        from: 'news@example.com',
-        type: 'MARKETING',
-        status: 'SENT',
-        audienceType: 'ALL',
-        totalRecipients: 1,
-        sentCount: 1,
-        replyTo,
-      });
-      unit.create(EmailEntity, {
-        id: emailId,
-        projectId,
-        contactId,
-        campaignId,
-        campaignSeq: 1,
-        toAddress: address,
-        status: 'SENT',
-        createdAt: new Date(),
-      });
-      await unit.flush();
-      return { emailId, contactId, campaignId, projectId, address };
-    },
+    sentMail: ({ replyTo, projectId = project.id } = {}) => createSentMail(em(), projectId, replyTo),
     async stateOf({ emailId, campaignId, contactId, projectId, address }) {
       const unit = em();
       const email = await unit.findOneOrFail(EmailEntity, { id: emailId });

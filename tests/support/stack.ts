@@ -1,3 +1,4 @@
+import type { Worker } from '@temporalio/worker';
 import { createDatabaseGauges } from '../../shared/domain/lifecycle/database-gauges.ts';
 import { readFigures } from '../../shared/domain/lifecycle/figures.ts';
 import { poolUsageOf } from '../../shared/domain/schema/orm.ts';
@@ -10,7 +11,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/durable/temporal/client.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
-import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
+import { createOpenDeliveries, type OpenDeliveries } from '../../activities/emails/open-deliveries.ts';
 import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
 import { wakeEndpoints } from '../../shared/domain/webhooks/delivery-state.ts';
 import { createDispatcher } from '../../shared/durable/outbox/dispatcher.ts';
@@ -50,6 +51,7 @@ export interface TestStackOptions extends TestApiOptions {
 }
 
 /** Endpoints with news are looked for more often than in production, where a second more hardly counts. */
+const logger = createLogger({ level: 'silent', name: 'test' });
 const KINDS = { ...OUTBOX_WORK, webhook: { ...OUTBOX_WORK.webhook, find: { everyMs: 200, add: wakeEndpoints } } };
 
 /** Adds metrics of the database and of the SMTP connections. */
@@ -63,6 +65,40 @@ function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | und
   );
 }
 
+function startDispatcher(
+  options: TestStackOptions,
+  { em }: TestApi,
+  temporal: TestNamespace,
+  openDeliveries: OpenDeliveries,
+) {
+  const canStartEagerly = options.temporalAddress === undefined;
+  const client = canStartEagerly
+    ? createTemporalClient(temporal, temporal.connection)
+    : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
+  const dispatcher = createDispatcher({
+    em,
+    client,
+    canStartEagerly,
+    logger,
+    kinds: KINDS,
+    ...(options.canJoinDeliveries !== false && { join: openDeliveries.offer }),
+  });
+  return {
+    async stop() {
+      await dispatcher.stop();
+      if (!canStartEagerly) await client.connection.close();
+    },
+  };
+}
+
+function runWorkers(workers: readonly Worker[]): () => Promise<void> {
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  return async () => {
+    for (const worker of workers) worker.shutdown();
+    await running;
+  };
+}
+
 /**
  * All of Everpost in this process, on real servers: the API on a database of its own, workers and dispatcher on a
  * Temporal namespace of their own, and an SMTP server that keeps its messages.
@@ -70,32 +106,21 @@ function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | und
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);
   const dataConverter = dataConverterOf(options.config?.TEMPORAL_CODEC_KEYS ?? []);
-  const creatingNamespace = createTestNamespace(options.temporalServer, dataConverter);
-  const logger = createLogger({ level: 'silent', name: 'test' });
   const openDeliveries = createOpenDeliveries();
   const metrics = createProcessMetrics({ withNode: true });
   const delivery = createDeliveryMetrics(metrics.registry);
-  const startingApi = startTestApi({
-    ...options,
-    observe: countRequests(metrics.registry),
-    config: { SMTP_URL: [sink.url, ...(options.moreRelays ?? [])], SMTP_CONNECTIONS: 5, ...options.config },
-  });
-  const [temporal, api] = await Promise.all([creatingNamespace, startingApi]);
+  const [temporal, api] = await Promise.all([
+    createTestNamespace(options.temporalServer, dataConverter),
+    startTestApi({
+      ...options,
+      observe: countRequests(metrics.registry),
+      config: { SMTP_URL: [sink.url, ...(options.moreRelays ?? [])], SMTP_CONNECTIONS: 5, ...options.config },
+    }),
+  ]);
   const { config } = api;
   let smtp: SmtpPool | undefined;
   watch(metrics, api, () => smtp);
-  const canStartEagerly = options.temporalAddress === undefined;
-  const dispatcherClient = canStartEagerly
-    ? createTemporalClient(temporal, temporal.connection)
-    : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
-  const dispatcher = createDispatcher({
-    em: api.em,
-    client: dispatcherClient,
-    canStartEagerly,
-    logger,
-    kinds: KINDS,
-    ...(options.canJoinDeliveries !== false && { join: openDeliveries.offer }),
-  });
+  const dispatcher = startDispatcher(options, api, temporal, openDeliveries);
 
   let stopRunning: (() => Promise<void>) | undefined;
   async function startWorkers(taskQueues?: TaskQueueName[]): Promise<void> {
@@ -124,11 +149,10 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         ...(taskQueues && { taskQueues }),
       }),
     );
-    const running = Promise.all(workers.map((worker) => worker.run()));
+    const stop = runWorkers(workers);
     stopRunning = async () => {
       openDeliveries.closeAll();
-      for (const worker of workers) worker.shutdown();
-      await running;
+      await stop();
       await pool.close();
     };
   }
@@ -145,7 +169,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     async stop() {
       await dispatcher.stop();
       await stopWorkers();
-      if (!canStartEagerly) await dispatcherClient.connection.close();
       await temporal.close();
       await sink.close();
       await api.stop();

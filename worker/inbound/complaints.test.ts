@@ -137,4 +137,28 @@ describe('a complaint', () => {
     expect(await inbound.stateOf(mail)).toMatchObject({ status: 'COMPLAINED', suppression: 'COMPLAINT' });
     expect(await countOf(projectId)).toBe(1);
   });
+
+  it('to the mailbox of a feedback loop counts for the email that it proves', async () => {
+    const [byPath, byLink, forged] = [await inbound.sentMail(), await inbound.sentMail(), await inbound.sentMail()];
+    const byOwnPath = await inbound.sentMail();
+    const { unsubscribeUrl } = inbound.links.recipientUrls(byLink);
+    await inbound.deliver(
+      `complaints@${DOMAIN}`,
+      complaint(`Return-Path: <${inbound.verp.returnPath(byPath.emailId)}>`),
+    );
+    await inbound.deliver(
+      `fbl@${DOMAIN}`,
+      complaint(`X-Envelope: ${inbound.verp.returnPath(byOwnPath.emailId, 'bounce.shop.test')}`),
+    );
+    await inbound.deliver(
+      `fbl@${DOMAIN}`,
+      complaint(`List-Unsubscribe: <${unsubscribeUrl.slice(0, 60)}\r\n ${unsubscribeUrl.slice(60)}>`),
+    );
+    await inbound.deliver(`abuse@${DOMAIN}`, complaint(`Message-ID: <${forged.emailId}@example.com>`));
+    await inbound.deliver(inbound.verp.returnPath(forged.emailId), complaint('Subject: News', 'not-spam'));
+    expect((await inbound.stateOf(byPath)).status).toBe('COMPLAINED');
+    expect((await inbound.stateOf(byOwnPath)).status).toBe('COMPLAINED');
+    expect(await inbound.stateOf(byLink)).toMatchObject({ status: 'SENT', subscribed: false, suppression: undefined });
+    expect((await inbound.stateOf(forged)).status).toBe('SENT');
+  });
 });

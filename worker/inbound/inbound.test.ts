@@ -248,27 +248,6 @@ describe('a complaint', () => {
       events: ['contact.unsubscribed', 'email.complaint'],
     });
   });
-
-  it('to the mailbox of a feedback loop counts for the email that it proves', async () => {
-    const [byPath, byLink, forged] = [await sentMail(), await sentMail(), await sentMail()];
-    const byOwnPath = await sentMail();
-    const { unsubscribeUrl } = inbound.links.recipientUrls(byLink);
-    await deliver(`complaints@${DOMAIN}`, complaint(`Return-Path: <${inbound.verp.returnPath(byPath.emailId)}>`));
-    await deliver(
-      `fbl@${DOMAIN}`,
-      complaint(`X-Envelope: ${inbound.verp.returnPath(byOwnPath.emailId, 'bounce.shop.test')}`),
-    );
-    await deliver(
-      `fbl@${DOMAIN}`,
-      complaint(`List-Unsubscribe: <${unsubscribeUrl.slice(0, 60)}\r\n ${unsubscribeUrl.slice(60)}>`),
-    );
-    await deliver(`abuse@${DOMAIN}`, complaint(`Message-ID: <${forged.emailId}@example.com>`));
-    await deliver(inbound.verp.returnPath(forged.emailId), complaint('Subject: News', 'not-spam'));
-    expect((await stateOf(byPath)).status).toBe('COMPLAINED');
-    expect((await stateOf(byOwnPath)).status).toBe('COMPLAINED');
-    expect(await stateOf(byLink)).toMatchObject({ status: 'SENT', subscribed: false, suppression: undefined });
-    expect((await stateOf(forged)).status).toBe('SENT');
-  });
 });
 
 describe('an unsubscribe request by email', () => {

@@ -36,7 +36,9 @@ function row(campaign) {
       totalRecipients > 0 ? count(totalRecipients) : '',
       deliveredShare({ delivered: deliveredCount, bounced: bouncedCount, sent: sentCount }) ??
         (sentCount > 0 ? '–' : ''),
-      ...[share(campaign.humanOpenedCount), share(campaign.humanClickedCount), share(bouncedCount)],
+      share(campaign.humanOpenedCount),
+      share(campaign.humanClickedCount),
+      share(bouncedCount),
       createdAt,
     ],
   };

@@ -28,8 +28,17 @@ const REASONS = {
 };
 /** @type {Record<string, string>} */
 const HUES = {
-  ...{ delivered: 'good', opened: 'good', clicked: 'good', accepted: 'good', replied: 'good' },
-  ...{ bounced: 'bad', complained: 'bad', failed: 'bad', refused: 'bad', suppressed: 'bad', deferred: 'wait' },
+  delivered: 'good',
+  opened: 'good',
+  clicked: 'good',
+  accepted: 'good',
+  replied: 'good',
+  bounced: 'bad',
+  complained: 'bad',
+  failed: 'bad',
+  refused: 'bad',
+  suppressed: 'bad',
+  deferred: 'wait',
 };
 
 /** What holds an email, or why it did not arrive. @param {EmailStory} email */

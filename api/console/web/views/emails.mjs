@@ -11,8 +11,18 @@ import { FirstEmail } from './first-email.mjs';
 /** @typedef {import('../api-types.ts').EmailList} EmailList */
 
 const STATUSES = [
-  ...['BOUNCED', 'FAILED', 'COMPLAINED', 'SUPPRESSED', 'SKIPPED', 'CANCELLED'],
-  ...['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED'],
+  'BOUNCED',
+  'FAILED',
+  'COMPLAINED',
+  'SUPPRESSED',
+  'SKIPPED',
+  'CANCELLED',
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'OPENED',
+  'CLICKED',
 ];
 const TYPES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'];
 /** Filters that only links set. */

@@ -34,7 +34,10 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
   key: id,
   cells: [
     isCurrent ? `${name} (this one)` : name,
-    ...[role, senderDomains?.join(', ') ?? '', lastUsedAt, expiresAt],
+    role,
+    senderDomains?.join(', ') ?? '',
+    lastUsedAt,
+    expiresAt,
     html`<${Action}
       label="Revoke"
       kind="danger"

@@ -66,7 +66,9 @@ function tabsOf({ id }, stats) {
   ];
   const sum = unreached.reduce((total, [, number]) => total + number, 0);
   const tab = (/** @type {string} */ key, /** @type {string} */ label, /** @type {number | undefined} */ number) => ({
-    ...{ key, label, href: linkTo('campaigns', id, { state: key }) },
+    key,
+    label,
+    href: linkTo('campaigns', id, { state: key }),
     ...(number !== undefined && { count: count(number), isBad: number > 0 }),
   });
   return [

@@ -11,15 +11,17 @@ import { Load } from '../parts/load.mjs';
 const PATH = '/users/@me/projects';
 /** @type {Record<string, string>} */
 const LANGUAGES = {
-  ...{
-    '': 'English, unless one is chosen',
-    en: 'English',
-    de: 'Deutsch',
-    fr: 'Français',
-    es: 'Español',
-    it: 'Italiano',
-  },
-  ...{ nl: 'Nederlands', pt: 'Português', ar: 'العربية', he: 'עברית', ja: '日本語' },
+  '': 'English, unless one is chosen',
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  it: 'Italiano',
+  nl: 'Nederlands',
+  pt: 'Português',
+  ar: 'العربية',
+  he: 'עברית',
+  ja: '日本語',
 };
 const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl', 'brandColor', 'language']);
 

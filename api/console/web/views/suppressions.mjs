@@ -26,7 +26,9 @@ const row = ({ email, reason, words, createdAt }, onChange) => ({
   ...(email !== null && { href: linkTo('address', email) }),
   cells: [
     email ?? 'Erased',
-    ...[reason, words ?? '', createdAt],
+    reason,
+    words ?? '',
+    createdAt,
     email === null ? '' : html`<${Lift} address=${email} onChange=${onChange} />`,
   ],
 });

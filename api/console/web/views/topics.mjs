@@ -61,7 +61,10 @@ function row(topic, reload) {
   return {
     key: id,
     cells: [
-      ...[name, visibility, key, DEFAULTS[defaultSubscription]],
+      name,
+      visibility,
+      key,
+      DEFAULTS[defaultSubscription],
       html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//
         >${' '}
         <${Action}

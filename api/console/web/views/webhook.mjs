@@ -138,9 +138,11 @@ export function WebhookView({ route: { id, query } }) {
               key: one.id,
               href: linkTo('webhooks', id, { status, delivery: one.id }),
               cells: [
-                ...[one.type, one.status],
+                one.type,
+                one.status,
                 one.error ?? (one.statusCode ? `${one.statusCode} in ${count(one.durationMs ?? 0)} ms` : ''),
-                ...[String(one.attempts), one.updatedAt],
+                String(one.attempts),
+                one.updatedAt,
               ],
             }))}
           empty=${html`<${Empty} title="No delivery" text="Events of the project show up here when they are sent" icon="link" guide="webhooks" />`}
