@@ -1,4 +1,5 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import './no-promise-hooks.ts';
 
 let isQuiet = false;
 
