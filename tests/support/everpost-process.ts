@@ -6,7 +6,7 @@ import type { TestNamespace } from './temporal.ts';
 
 /** The module that a process loads with `--import` so that `ask` works. */
 export const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
-const NO_PROMISE_HOOKS = fileURLToPath(new URL('no-promise-hooks.ts', import.meta.url));
+const QUICK_WORKFLOWS = fileURLToPath(new URL('quick-workflows.ts', import.meta.url));
 
 /** A real process of Everpost. */
 export interface EverpostProcess {
@@ -47,7 +47,7 @@ export function startEverpostProcess(
   nodeArguments: string[] = [],
 ): EverpostProcess {
   const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
-  const quick = name === 'worker' ? ['--import', NO_PROMISE_HOOKS] : [];
+  const quick = name === 'worker' && !('TEMPORAL_DEBUG' in environment) ? ['--import', QUICK_WORKFLOWS] : [];
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...quick, ...nodeArguments, main], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {

@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import './no-promise-hooks.ts';
+import './quick-workflows.ts';
 
 let isQuiet = false;
 
