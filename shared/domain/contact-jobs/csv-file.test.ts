@@ -27,3 +27,16 @@ it('rows of JSON lines have the numbers of their lines', async () => {
   const { rows } = await readImportFile(Buffer.from('\n{"email":"a@x.test"}\r\n{"email":"nobody"}'));
   expect(rows.map((row) => row?.row)).toEqual([2, 3]);
 });
+
+it.each([
+  ['utf-16le', '\uFEFF', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16be', '\uFEFF', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16le', '', 'email;name\na@x.test;"Jörg"\n'],
+  ['utf-16be', '', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16le', '\uFEFF', '{"email":"a@x.test","data":{"name":"Jörg"}}\n'],
+  ['utf-16be', '', '{"email":"a@x.test","data":{"name":"Jörg"}}\n'],
+])('a file is read in %s, after the mark %j: %j', async (encoding, mark, text) => {
+  const octets = Buffer.from(mark + text, 'utf16le');
+  if (encoding === 'utf-16be') octets.swap16();
+  expect((await readImportFile(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
+});

@@ -274,12 +274,6 @@ describe('an import file', () => {
     ]);
   });
 
-  it.each(['utf-16le', 'utf-16be'])('is read in %s', async (encoding) => {
-    const octets = Buffer.from('\uFEFFemail;name\na@x.test;Jörg\n', 'utf16le');
-    if (encoding === 'utf-16be') octets.swap16();
-    expect(await rowsOf(octets)).toEqual([contact('a@x.test', { name: 'Jörg' })]);
-  });
-
   it('reports rows that cannot be stored, counted as a spreadsheet does', async () => {
     const content =
       'email,subscribed\n' +
