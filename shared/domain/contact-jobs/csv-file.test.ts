@@ -40,3 +40,15 @@ it.each([
   if (encoding === 'utf-16be') octets.swap16();
   expect((await readImportFile(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
 });
+
+it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is %s fails the import', async (line) => {
+  const read = readImportFile(Buffer.from(`{"email":"a@x.test"}\n${line}\n`));
+  await expect(read).rejects.toThrow('Line 2 is not a JSON object: each contact is one, on a line of its own');
+});
+
+it.each(['[{"email":"a@x.test"}]', '[\n  {\n    "email": "a@x.test"\n  }\n]'])(
+  'an array in JSON is refused as JSON and not as CSV: %j',
+  async (content) => {
+    await expect(readImportFile(Buffer.from(content))).rejects.toThrow('Line 1 is not a JSON object');
+  },
+);

@@ -367,7 +367,7 @@ describe('an import file', () => {
   });
 
   it.each([
-    ['who:email', 'The header has no column "who", which map names'],
+    ['who:email', 'The file has no column "who", which map names'],
     ['a:email,b:email', 'map names two columns that become "email"'],
     ['email:data.x,b:x,a:email', 'The columns "b" and "email" both become data.x'],
     ['a:email,A:ignored', 'map names the column "a" twice'],

@@ -8,14 +8,15 @@ const FIELDS: Readonly<Record<string, string>> = {
   ...{ reason: 'reason', pausedUntil: 'pausedUntil', trackingAllowed: 'trackingAllowed' },
 };
 
-/** Whether a file is JSON lines, as `GET /contacts/export` writes them: no name of a column begins with a brace. */
+/** Whether a file is JSON, such as the lines of `GET /contacts/export`: no name of a column begins with a brace. */
 export function isJsonLines(content: Buffer): boolean {
-  return /^\s*\{/.test(new TextDecoder(encodingOf(content)).decode(content.subarray(0, 64)));
+  return /^\s*(?:\[\s*)?\{/.test(new TextDecoder(encodingOf(content)).decode(content.subarray(0, 64)));
 }
 
 function cellsOf(line: string, row: number): string[] {
   try {
     const fields = JSON.parse(line) as Record<string, string | number | boolean | object | null>;
+    if (typeof fields !== 'object' || Array.isArray(fields)) throw new SyntaxError();
     return Object.keys(FIELDS).map((name) => {
       const value = fields[name] ?? '';
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -23,7 +24,7 @@ function cellsOf(line: string, row: number): string[] {
       return name === 'email' ? withApostrophe(text) : text;
     });
   } catch {
-    throw new ImportFileError(`Line ${row} is not a JSON object`);
+    throw new ImportFileError(`Line ${row} is not a JSON object: each contact is one, on a line of its own`);
   }
 }
 
