@@ -70,7 +70,7 @@ async function changeScheduled(em: Em, named: ScheduledEmail, change: SqlFragmen
     const { status, scheduledAt } = email;
     throw new AppError('CONFLICT', {
       message: scheduledAt
-        ? `The email is ${status === emailStatus.PENDING ? 'due' : status} already`
+        ? `The email is ${status === 'PENDING' ? 'due' : status} already`
         : 'The email was not scheduled',
       details: { status, scheduledAt: scheduledAt?.toISOString() ?? null },
     });
