@@ -126,6 +126,12 @@ describe('a message', () => {
       project,
     );
     expect(reply).toMatch(/^250 2\.6\.0 Accepted as [0-9a-f-]{36}$/);
+    const [first, withoutId] = [reply, await send(MAIL.replace(/Message-ID.*\n/, ''))].map((text) => text.slice(-36));
+    expect((await project.api('GET', `/emails/${first}`)).body).toMatchObject({
+      to: 'b@mail.test',
+      tags: ['a', 'b c'],
+    });
+    expect((await app.api('GET', `/emails/${withoutId}`)).body).toMatchObject({ to: 'a@mail.test', subject: 'Hello' });
     const emails = await emailsOf(project);
     expect(emails.map(({ to, subject, status, name }) => ({ to, subject, status, name }))).toEqual(
       ['a@mail.test', 'b@mail.test'].map((to) => ({ to, subject: 'Hello', status: 'PENDING', name: 'Shop' })),
