@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction, sql } from '../shared/database/sql.ts';
-import { forgetOldRules } from '../shared/domain/emails/held-mail.ts';
+import { forgetOldRules, withSpeed } from '../shared/domain/emails/held-mail.ts';
 import { drainSource, meetSources } from '../shared/domain/emails/sources.ts';
 import { startWarmUp, moveWarmUp, stopWarmUp } from '../shared/domain/emails/warm-ups.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
@@ -140,5 +140,34 @@ describe('what lets held mail go', () => {
     await silent('old', 8);
     await forgetOldRules(stack.em());
     expect([await known(), await wakes()]).toEqual([['old'], everybody]);
+  });
+
+  it('is the end of the last worker with another speed, for projects that have booked it', async () => {
+    await rows(sql`delete from rules_in_use`);
+    const [waiting, own, idle] = await Promise.all([1, 2, 3].map(async () => (await stack.createProject()).project.id));
+    await updateProject(stack.em(), own!, { emailsPerSecond: 1 });
+    await rows(sql`delete from project_permit`);
+    for (const [id, seconds] of [
+      [waiting, 3_600],
+      [own, 3_600],
+      [idle, -1],
+    ] as const) {
+      const freeAt = sql`now() + ${seconds}::int * interval '1 second'`;
+      await rows(sql`insert into project_permit (project_id, next_free_at) values (${id}, ${freeAt})`);
+    }
+    await wakes();
+    const booked = async () =>
+      (await rows(sql`select project_id from project_permit`)).map((row) => row.project_id).sort();
+    const replace = async (before: string, after: string) => {
+      await meetSources(stack.em(), [source], { digest: before, seconds: 0 });
+      await meetSources(stack.em(), [source], { digest: after, seconds: 60 });
+      await rows(sql`update rules_in_use set ends_at = now() - interval '1 second' where digest = ${before}`);
+      await forgetOldRules(stack.em());
+    };
+    // Other rules alone change no booking.
+    await replace(withSpeed('a', 1), withSpeed('b', 1));
+    expect([await booked(), await wakes()]).toEqual([[waiting, own, idle].sort(), everybody]);
+    await replace(withSpeed('b', 1), withSpeed('b', 100));
+    expect([await booked(), (await wakes()).sort()]).toEqual([[own, idle].sort(), [waiting, ...everybody].sort()]);
   });
 });

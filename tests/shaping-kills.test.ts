@@ -26,6 +26,8 @@ const RULES = {
 type Name = keyof typeof RULES;
 const NAMES = Object.keys(RULES) as Name[];
 const WORKERS = 3;
+/** A campaign of this size is one page, which one worker sends. So several of them make the workers share the rules. */
+const CAMPAIGNS = 2 * WORKERS;
 /** Of each provider. */
 const READERS = 60;
 
@@ -77,9 +79,9 @@ function startWorker(): void {
   workers.push(startEverpostProcess('worker', stack.config, stack.temporal, environment));
 }
 
-/** A provider with one mail host, and domains that it takes mail for. */
+/** A provider with one mail host, and a domain for each campaign that it takes mail for. */
 async function createProvider(name: Name): Promise<Provider> {
-  const domains = [`${name}.test`, `one.${name}.example`];
+  const domains = Array.from({ length: CAMPAIGNS }, (_, n) => (n === 0 ? `${name}.test` : `${n}.${name}.example`));
   const events: RelayEvent[] = [];
   const host = await mail.host(`mx.${name}.test`, {
     watch: (event) => void events.push(event),
@@ -94,11 +96,11 @@ async function createProvider(name: Name): Promise<Provider> {
 }
 
 /** Kills a worker while messages of all workers wait for a reply and all earlier results are stored, and replaces it. */
-async function killInTheMiddle(campaignId: string, providers: readonly Provider[]): Promise<void> {
+async function killInTheMiddle(campaignIds: readonly string[], providers: readonly Provider[]): Promise<void> {
   const gate = Promise.withResolvers<undefined>();
   const hold = { count: 0, letGo: gate.promise };
   held = hold;
-  const sent = sql`select from email where campaign_id = ${campaignId} and status = 'SENT'`;
+  const sent = sql`select from email where campaign_id = any(${campaignIds}::uuid[]) and status = 'SENT'`;
   const taken = (): number => providers.reduce((sum, { host }) => sum + host.deliveries().size, 0);
   await eventually(
     async () => hold.count > 0 && (await query(stack.em(), sql`${sent}`)).length === taken(),
@@ -146,18 +148,20 @@ it(
     const providers = [narrow, steady, minute];
     lag.reset();
     while (workers.length < WORKERS) startWorker();
-    const project = await stack.createProject();
+    const projects = await Promise.all(Array.from({ length: CAMPAIGNS }, () => stack.createProject()));
     for (const { domains } of providers)
-      for (const domain of domains) await addReaders(stack.em(), project.project.id, READERS / 2, domain);
-    const campaign = await sendToAll(project);
+      for (const [n, domain] of domains.entries())
+        await addReaders(stack.em(), projects[n]?.project.id ?? '', READERS / CAMPAIGNS, domain);
+    const campaigns = await Promise.all(projects.map(sendToAll));
+    const ids = campaigns.map(({ id }) => id);
     await eventually(async () => providers.every(({ host }) => host.deliveries().size >= READERS / 5), PATIENCE_MS);
-    await killInTheMiddle(campaign.id, providers);
+    await killInTheMiddle(ids, providers);
     const statuses = sql`
       select status, to_address as to from email
-      where campaign_id = ${campaign.id} and (status = 'SENT' or wait_reason = 'traffic rule')`;
+      where campaign_id = any(${ids}::uuid[]) and (status = 'SENT' or wait_reason = 'traffic rule')`;
     const isDone = () => [narrow, steady].every(({ host }) => host.deliveries().size === READERS);
     await eventually(async () => isDone() && (await query(stack.em(), statuses)).length === 3 * READERS, PATIENCE_MS);
-    await project.api('POST', `/campaigns/${campaign.id}/cancel`);
+    await Promise.all(projects.map(({ api }, n) => api('POST', `/campaigns/${ids[n]}/cancel`)));
 
     // No email is lost, and none comes twice: those of the rule for a minute wait, all others were sent.
     const rows = await query(stack.em(), statuses);

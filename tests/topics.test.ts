@@ -93,8 +93,8 @@ describe('an import', () => {
   });
 
   it.each([
-    ['email,topic.nothing\na@x.test,yes\n', '', 'names topics that do not exist: "topic.nothing"'],
-    ['email,N\na@x.test,yes\n', '?map=N:topic.nothing', 'names topics that do not exist: "topic.nothing"'],
+    ['email,topic.nothing\na@x.test,yes\n', '', 'names topics that do not exist: "nothing"'],
+    ['email,N\na@x.test,yes\n', '?map=N:topic.nothing', 'names topics that do not exist: "nothing"'],
     ['email,topic.news,TOPIC.NEWS\na@x.test,yes,no\n', '', 'both become topic.news'],
   ])('is refused for the header of %j%s', async (content, map, message) => {
     const owner = await ownerWithTopics();
@@ -104,6 +104,12 @@ describe('an import', () => {
       [expect.objectContaining({ field: 'file', message: expect.stringContaining(message) })],
     ]);
   });
+});
+
+it('an import of JSON lines says which topics do not exist', async () => {
+  const job = await importFile(await ownerWithTopics(), '{"email":"a@x.test","topics":{"nothing":true}}\n');
+  expect(job.state).toBe('failed');
+  expect(job.failedReason).toMatch(/^The file names topics that do not exist: "nothing"/);
 });
 
 describe('bulk operations with a topic', () => {

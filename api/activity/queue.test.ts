@@ -31,6 +31,23 @@ describe('GET /activity/queue', () => {
     ]);
   });
 
+  it('says what held emails wait for, each reason with its number', async () => {
+    const { project, api } = await app.createProject();
+    await addEmails(project.id, [-60, -60, -60, -60]);
+    const reasons = sql`(array['no source', 'traffic rule', 'traffic rule', 'warm-up'])[n]`;
+    await query(
+      app.em(),
+      sql`
+        update email e set wait_reason = ${reasons}
+        from (select id, row_number() over () as n from email where project_id = ${project.id}) o where e.id = o.id`,
+    );
+    expect((await api('GET', '/activity/queue')).body.waiting[0].reason).toBe(
+      '1 wait for a source of their pool (everpost source list), ' +
+        '2 wait for a traffic rule (everpost shaping show <provider>), ' +
+        '1 wait because a source warms up (everpost warm-up show)',
+    );
+  });
+
   it('lists campaigns that should have begun and executions that are late, and says why', async () => {
     const { project, api } = await app.createProject();
     const { body } = await api('POST', '/campaigns', { body: campaignContent() });

@@ -14,7 +14,7 @@ const upload = endpoint<UploadedFile, z.infer<typeof importQuery>>('importContac
   roles: ['marketing'],
   summary: 'Import contacts from a CSV file, in the background',
   description:
-    'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A file of `GET /contacts/export` brings back everything, as CSV and as JSON lines. A value that leaves open who is subscribed fails the import before anything is stored.',
+    'With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8 or UTF-16. Rows that cannot be stored are reported, the others are kept. A file of `GET /contacts/export` brings back everything, as CSV and as JSON lines. A value that leaves open who is subscribed fails the import before anything is stored.',
   query: importQuery,
   multipart: importForm,
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },

@@ -16,9 +16,9 @@ const name = z.string().trim().min(1).max(NAME_LENGTH_MAX).optional();
 const deliverabilityQuery = z.object({
   days: z.coerce
     .number()
+    .max(LIMITS.deliverabilityDays, { abort: true })
     .int()
     .min(1)
-    .max(LIMITS.deliverabilityDays)
     .default(DAYS_DEFAULT)
     .describe('How many days in UTC, with today'),
   provider: name.pipe(z.string().toLowerCase().optional()).meta({

@@ -147,7 +147,7 @@ export function endpointsOf(tag: string, malformedIdCode?: ErrorCode, withIdErro
     const [method = '', path = ''] = route.split(' ');
     const ids = idsOf(path);
     const withIds = {
-      params: z.object(Object.fromEntries(ids.map((name) => [name, z.uuid()]))),
+      params: z.object(Object.fromEntries(ids.map((name) => [name, z.uuid().toLowerCase()]))),
       malformedIdCode,
       ...declaration,
       errors: [...withIdErrors, ...(declaration.errors ?? [])],

@@ -113,6 +113,15 @@ it('the header names nested keys by their paths, and none where any key is allow
   );
   const workflow = { name: 'Hello', triggerConfig: { eventName: 'visit', once: true } };
   expect(await ignored('POST', '/workflows', workflow)).toBe('triggerConfig.once');
+  const emails = [null, { ...email, from: 'me@example.com', idempotencyKey: 'k' }];
+  expect(await ignored('POST', '/v1/send/batch', { emails, dryRun: true })).toBe(
+    'emails.1.to.1.nmae, emails.1.attachments.0.encoding, emails.1.idempotencyKey, dryRun',
+  );
+  const contacts = [{ email: 'ada@mail.test', tags: ['a'] }];
+  expect(await ignored('POST', '/contacts/bulk', { contacts })).toBe('contacts.0.tags');
+  const { body } = await app.api('POST', '/workflows', { body: { name: 'Steps', eventName: 'visit' } });
+  const step = { type: 'EXIT', config: { because: 1 }, label: 'End' };
+  expect(await ignored('POST', `/workflows/${body.id}/steps`, step)).toBe('config.because, label');
 });
 
 it('the header names parameters of the query, and the keys of a body where none is read', async () => {

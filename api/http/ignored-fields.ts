@@ -98,9 +98,9 @@ export function ignoredFields(
   definition: Endpoint,
   request: { body: unknown; query: object; rules: PublicKeyRules | null },
 ): string[] {
-  const { body, query, multipart } = definition;
+  const { body, documentedBody = body, query, multipart } = definition;
   const keys = new IgnoredKeys();
-  if (!multipart) keys.search(body ?? NO_FIELDS, request.body, '');
+  if (!multipart) keys.search(documentedBody ?? NO_FIELDS, request.body, '');
   keys.search(query ?? NO_FIELDS, request.query, 'query.');
   return [...keys.paths, ...ruledOutFields(definition, request.rules, request.body)].slice(0, IGNORED_FIELDS_MAX);
 }

@@ -117,7 +117,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       claim,
       audit: incoming.audit,
       noteIgnored(fields) {
-        ignored.push(...fields);
+        ignored.push(...fields.filter((field) => !ignored.includes(field)));
         setIgnoredFields(res, ignored);
       },
       wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',

@@ -22,17 +22,12 @@ export const searchQuery = textQuery(500);
 
 /** A number of items; a number above `max` counts as `max`. */
 export function itemCount(byDefault: number, max: number) {
-  return z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(byDefault)
-    .transform((count) => Math.min(count, max));
+  return z.preprocess((text) => Math.min(Number(text), max), z.int().min(1)).default(byDefault);
 }
 
 /** `page` and `pageSize` of the offset lists. */
 export const offsetPageQuery = {
-  page: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
+  page: z.coerce.number().max(PAGE_MAX, { abort: true }).int().min(1).default(1),
   pageSize: itemCount(PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
 };
 

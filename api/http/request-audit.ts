@@ -10,10 +10,12 @@ import { requestIdOf } from './error-envelope.ts';
 const CONSOLE_HEADER = 'everpost-console';
 const ENTRIES_MAX = 500;
 
-/** The ids of what an answer is about. */
+/** The ids of what an answer is about, also of each of its results. */
 function idsIn(data: unknown): unknown[] {
   if (typeof data !== 'object' || data === null) return [];
-  return ['id', 'jobId'].map((name): unknown => Reflect.get(data, name));
+  const results: unknown = Reflect.get(data, 'results');
+  const ids = ['id', 'jobId'].map((name): unknown => Reflect.get(data, name));
+  return Array.isArray(results) ? [...ids, ...results.flatMap(idsIn)] : ids;
 }
 
 /** The record of a request; undefined when its endpoint does nothing that is recorded. */

@@ -107,7 +107,13 @@ describe('a login', () => {
     const client = await enter(project);
     expect(await submit(client, ['a@mail.test'], MAIL)).toMatch(/^250/);
     await query(app.em(), sql`delete from api_key where project_id = ${project.project.id}`);
+    // After a message that passed, the answer comes when the next one has been read; after a refusal, before it is read.
+    for (const line of ['MAIL FROM:<a@b.test>', 'RCPT TO:<b@mail.test>'])
+      expect(await client.ask(line)).toMatch(/^250/);
+    expect(await client.ask('DATA')).toMatch(/^354/);
+    expect(await client.ask(`${MAIL.replaceAll('\n', '\r\n')}\r\n.`)).toMatch(/^535 5\.7\.8/);
     expect(await client.ask('MAIL FROM:<a@b.test>')).toMatch(/^535 5\.7\.8/);
+    expect(await emailsOf(project)).toHaveLength(1);
   });
 });
 
@@ -120,6 +126,12 @@ describe('a message', () => {
       project,
     );
     expect(reply).toMatch(/^250 2\.6\.0 Accepted as [0-9a-f-]{36}$/);
+    const [first, withoutId] = [reply, await send(MAIL.replace(/Message-ID.*\n/, ''))].map((text) => text.slice(-36));
+    expect((await project.api('GET', `/emails/${first}`)).body).toMatchObject({
+      to: 'b@mail.test',
+      tags: ['a', 'b c'],
+    });
+    expect((await app.api('GET', `/emails/${withoutId}`)).body).toMatchObject({ to: 'a@mail.test', subject: 'Hello' });
     const emails = await emailsOf(project);
     expect(emails.map(({ to, subject, status, name }) => ({ to, subject, status, name }))).toEqual(
       ['a@mail.test', 'b@mail.test'].map((to) => ({ to, subject: 'Hello', status: 'PENDING', name: 'Shop' })),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -28,3 +29,21 @@ export const hosts = list
   )
   .refine((items) => items.every((item) => item !== undefined), 'must be host names such as mail-admin.example.com')
   .transform((items) => items.filter((item) => item !== undefined));
+
+function isNameServer(text: string): boolean {
+  const [, v6, v4, port = '53'] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535;
+  return isIP(text) === 6 || (isPort && isIP(v6 ?? v4 ?? '') === (v6 === undefined ? 4 : 6));
+}
+
+/** Name servers by address, each with a port or without one. */
+export const nameServers = list.refine(
+  (items) => items.every(isNameServer),
+  'must be addresses such as 192.0.2.53 or 192.0.2.53:5353',
+);
+
+/** Domain names, as they are looked up. */
+export const domainNames = list.refine(
+  (items) => items.every((item) => /^[\w-]+(?:\.[\w-]+)+$/.test(item)),
+  'must be domain names such as zen.example.org',
+);

@@ -57,6 +57,22 @@ it.each([
   expect(() => readVariable('DATABASE_URL', environment)).toThrow(message);
 });
 
+it.each([
+  [{ DNS_SERVERS: 'localhost:53' }, 'DNS_SERVERS: must be addresses such as 192.0.2.53 or 192.0.2.53:5353'],
+  [{ DNS_SERVERS: '192.0.2.53:0' }, 'DNS_SERVERS: must be addresses'],
+  [{ DNSSEC_SERVERS: '2001:db8::1,[2001:db8::1' }, 'DNSSEC_SERVERS: must be addresses'],
+  [{ DNS_BLOCKLISTS: 'https://zen.example.org' }, 'DNS_BLOCKLISTS: must be domain names such as zen.example.org'],
+  [{ ADMIN_HOSTS: 'https://a.test' }, 'ADMIN_HOSTS: must be host names such as mail-admin.example.com'],
+])('a list of hosts is refused where it names none: %j', (environment, message) => {
+  expect(() => readConfig({ ...required, ...environment })).toThrow(message);
+});
+
+it('name servers may have ports, and blocklists several labels', () => {
+  const DNS_SERVERS = '192.0.2.53, 192.0.2.54:5353,2001:db8::1,[2001:db8::1]:5353';
+  const config = readConfig({ ...required, DNS_SERVERS, DNS_BLOCKLISTS: 'zen.example.org,b.test' });
+  expect([config.DNS_SERVERS.length, config.DNS_BLOCKLISTS]).toEqual([4, ['zen.example.org', 'b.test']]);
+});
+
 describe('the version of workers', () => {
   it.each([
     [{ WORKER_DEPLOYMENT: 'everpost' }, 'WORKER_BUILD_ID: is required together with WORKER_DEPLOYMENT'],

@@ -6,7 +6,7 @@ import { CHECKS } from '../pure/schema-messages.ts';
 import { tracingOf, tracingVariables, type TracingConfig } from './tracing/tracing-config.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
-import { hosts, list, networks } from './config-lists.ts';
+import { domainNames, hosts, list, nameServers, networks } from './config-lists.ts';
 import { isNetwork } from './webhook/allowed-networks.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
 
@@ -51,9 +51,9 @@ const environmentSchema = z.object({
     .default([]),
   SMTP_CONNECTIONS: z.coerce.number().int().min(1).max(500).default(20),
   SHAPING_FILE: z.string().min(1).optional(),
-  DNS_SERVERS: list.default([]),
-  DNSSEC_SERVERS: list.default([]),
-  DNS_BLOCKLISTS: list.default([]),
+  DNS_SERVERS: nameServers.default([]),
+  DNSSEC_SERVERS: nameServers.default([]),
+  DNS_BLOCKLISTS: domainNames.default([]),
   TLS_REPORT_FROM: emailAddressSchema.optional(),
   APP_SECRET: z
     .string({ error: 'is required: at least 32 random characters, it signs links' })

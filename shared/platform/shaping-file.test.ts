@@ -39,15 +39,18 @@ it('a file that is missing or broken is refused with its path, and broken JSON w
   expect(fault).toContain(`SHAPING_FILE ${file}: is no JSON: `);
   expect(fault).toMatch(/line 3 column \d+/);
   expect(faultOf('')).toContain('is no JSON');
+  writeFileSync(file, '\uFEFF{}');
+  expect(readShapingFile(file).rules).toEqual([]);
 });
 
 it.each([
-  ['an unknown field of a rule', { provider: 'gmail.com', perWeek: 5 }, 'rules.0: Unrecognized key: "perWeek"'],
+  ['an unknown field of a rule', { provider: 'gmail.com', perWeek: 5 }, 'rules.0.perWeek: This field does not exist'],
   ['a provider that is no domain', { provider: 'gmail' }, 'rules.0.provider: must be a domain such as gmail.com, or *'],
-  ['a rule without a provider', { perHour: 5 }, 'rules.0.provider: '],
-  ['a limit of 0', { provider: '*', perHour: 0 }, 'rules.0.perHour: '],
+  ['an address as a provider', { provider: '192.0.2.1' }, 'rules.0.provider: must be a domain such as gmail.com, or *'],
+  ['a rule without a provider', { perHour: 5 }, 'rules.0.provider: Required'],
+  ['a limit of 0', { provider: '*', perHour: 0 }, 'rules.0.perHour: Must be at least 1'],
   ['half a message', { provider: '*', perSecond: 0.5 }, 'rules.0.perSecond: must be a whole number'],
-  ['a limit as text', { provider: '*', connections: '5' }, 'rules.0.connections: '],
+  ['a limit as text', { provider: '*', connections: '5' }, 'rules.0.connections: Must be a number'],
 ])('%s is refused with its field', (_, rule, words) => {
   expect(faultOfRules(rule)).toContain(`\n  ${words}`);
 });
@@ -58,14 +61,14 @@ it('the second rule for a source and a provider is named, and every fault of the
   );
   const fault = faultOf(JSON.stringify({ defaults: 'some', rule: [], rules: [{ provider: 'gmail' }, { perDay: -1 }] }));
   for (const field of [
-    'defaults: ',
-    'the document: Unrecognized key: "rule"',
+    'defaults: Must be one of mx, all, none',
+    'rule: This field does not exist',
     'rules.0.provider: ',
     'rules.1.perDay: ',
   ]) {
     expect(fault).toContain(`\n  ${field}`);
   }
-  expect(faultOf('[]')).toContain('the document: ');
+  expect(faultOf('[]')).toContain('the document: Must be an object');
 });
 
 it('plans of warm-ups are read with their defaults, and each fault of one is named', () => {
@@ -82,7 +85,7 @@ it('plans of warm-ups are read with their defaults, and each fault of one is nam
   for (const words of [
     'plans.0.perDay: ',
     'plans.1.perDay.0: must be a whole number',
-    'plans.2: Unrecognized key: "days"',
+    'plans.2.days: This field does not exist',
     'plans.3.name: takes 1 to 63',
   ])
     expect(fault).toContain(`\n  ${words}`);

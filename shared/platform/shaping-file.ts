@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { CHECKS } from '../pure/schema-messages.ts';
 import { shapingFileSchema, type ShapingFile } from '../pure/traffic-rules.ts';
 import { ConfigError } from './config.ts';
 
@@ -12,12 +13,15 @@ export function readShapingFile(file: string | undefined): ShapingFile {
   };
   let document: unknown = {};
   try {
-    if (file !== undefined) document = JSON.parse(readFileSync(file, 'utf8'));
+    if (file !== undefined) document = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     refuse(error instanceof SyntaxError ? `is no JSON: ${error.message}` : `cannot be read: ${String(error)}`);
   }
-  const read = shapingFileSchema.safeParse(document);
+  const read = shapingFileSchema.safeParse(document, CHECKS);
   if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the document'}: ${message}`);
-  return refuse(`is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  const faults = read.error.issues.flatMap((issue) => {
+    const names = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
+    return names.map((name) => `  ${[...issue.path, name ?? []].flat().join('.') || 'the document'}: ${issue.message}`);
+  });
+  return refuse(`is not usable:\n${faults.join('\n')}`);
 }

@@ -36,7 +36,10 @@ const rates = {
 const provider = z
   .string()
   .max(253)
-  .regex(/^(?:\*|[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+)$/iu, 'must be a domain such as gmail.com, or *')
+  .regex(
+    /^(?!.*\.\d+$)(?:\*|[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+)$/iu,
+    'must be a domain such as gmail.com, or *',
+  )
   .transform(dnsDomainOf)
   .describe('The domain of a provider, such as gmail.com; * is every provider, each by itself');
 const poolName = z.string().regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"');

@@ -896,7 +896,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file, in the background
-         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8, or UTF-16 with its mark. Rows that cannot be stored are reported, the others are kept. A file of `GET /contacts/export` brings back everything, as CSV and as JSON lines. A value that leaves open who is subscribed fails the import before anything is stored.
+         * @description With a header row, which is read at once: a column of addresses (`email`, `Email Address` …) is required, `subscribed`, `trackingAllowed` and `topic.<key>` are optional, and columns such as `status` or `unsubscribed_at` say who has left. Every other column is custom data, in which numbers, true, false and JSON are recognised. An empty cell changes nothing. Commas, semicolons or tabs; UTF-8 or UTF-16. Rows that cannot be stored are reported, the others are kept. A file of `GET /contacts/export` brings back everything, as CSV and as JSON lines. A value that leaves open who is subscribed fails the import before anything is stored.
          *
          *     Roles: full, marketing.
          */
@@ -6811,10 +6811,7 @@ export interface components {
              * @enum {string}
              */
             dir?: "asc" | "desc";
-            /**
-             * @description How many items the page may have; more than the largest page counts as the largest page
-             * @default 20
-             */
+            /** @description How many items the page may have; more than the largest page counts as the largest page */
             limit?: number;
             /**
              * @description Only contacts who have paused marketing, or only the others
@@ -6860,10 +6857,7 @@ export interface components {
             contactId?: string;
             /** @description Where the next page begins; empty on the last one */
             cursor?: string;
-            /**
-             * @description How many items the page may have; more than the largest page counts as the largest page
-             * @default 50
-             */
+            /** @description How many items the page may have; more than the largest page counts as the largest page */
             limit?: number;
             /**
              * @description Queued on this day or moment, or later
@@ -6922,10 +6916,7 @@ export interface components {
             address: string;
             /** @description Where the next page begins; empty on the last one */
             cursor?: string;
-            /**
-             * @description How many items the page may have; more than the largest page counts as the largest page
-             * @default 50
-             */
+            /** @description How many items the page may have; more than the largest page counts as the largest page */
             limit?: number;
             /**
              * @description Why

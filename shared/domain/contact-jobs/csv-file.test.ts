@@ -27,3 +27,28 @@ it('rows of JSON lines have the numbers of their lines', async () => {
   const { rows } = await readImportFile(Buffer.from('\n{"email":"a@x.test"}\r\n{"email":"nobody"}'));
   expect(rows.map((row) => row?.row)).toEqual([2, 3]);
 });
+
+it.each([
+  ['utf-16le', '\uFEFF', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16be', '\uFEFF', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16le', '', 'email;name\na@x.test;"Jörg"\n'],
+  ['utf-16be', '', 'email;name\na@x.test;Jörg\n'],
+  ['utf-16le', '\uFEFF', '{"email":"a@x.test","data":{"name":"Jörg"}}\n'],
+  ['utf-16be', '', '{"email":"a@x.test","data":{"name":"Jörg"}}\n'],
+])('a file is read in %s, after the mark %j: %j', async (encoding, mark, text) => {
+  const octets = Buffer.from(mark + text, 'utf16le');
+  if (encoding === 'utf-16be') octets.swap16();
+  expect((await readImportFile(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
+});
+
+it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is %s fails the import', async (line) => {
+  const read = readImportFile(Buffer.from(`{"email":"a@x.test"}\n${line}\n`));
+  await expect(read).rejects.toThrow('Line 2 is not a JSON object: each contact is one, on a line of its own');
+});
+
+it.each(['[{"email":"a@x.test"}]', '[\n  {\n    "email": "a@x.test"\n  }\n]'])(
+  'an array in JSON is refused as JSON and not as CSV: %j',
+  async (content) => {
+    await expect(readImportFile(Buffer.from(content))).rejects.toThrow('Line 1 is not a JSON object');
+  },
+);

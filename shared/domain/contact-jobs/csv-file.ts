@@ -18,10 +18,12 @@ export function isBlank(cells: string[]): boolean {
 /** The most columns of a file; of a line with more, no more than one too many is handed over. */
 export const COLUMNS_MAX = 500;
 
-const UTF16_MARKS = [
-  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
-  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
-] as const;
+/** The encoding of a file by its first two octets: a byte order mark, or a Latin letter, which has no NUL in UTF-8. */
+export function encodingOf([first, second]: Buffer): string {
+  if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || first === 0 ? 'utf-16be' : 'utf-8';
+}
+
 /** The line by which a file tells Excel its separator. */
 const SEPARATOR_LINE = /^"?sep=([,;\t|])"?\r?\n/i;
 
@@ -45,9 +47,7 @@ function separated(text: string): { delimiter: string; rest: string } {
 
 /** Reads a text without quotes, in a fifth of the parser's time: each line is a record, each separator ends a cell. */
 async function* unquotedRecords(file: Buffer): AsyncGenerator<string[][]> {
-  let read = '';
-  for await (const piece of textOf(slicesOf(file))) read += piece;
-  const { delimiter, rest } = separated(read);
+  const { delimiter, rest } = separated(await wholeTextOf(file));
   const text = rest.replaceAll(/\r\n?/g, '\n');
   for (let at = 0; at < text.length;) {
     const records: string[][] = [];
@@ -65,7 +65,7 @@ async function* unquotedRecords(file: Buffer): AsyncGenerator<string[][]> {
 
 /**
  * The records of a CSV file (RFC 4180), some at a time. It may have a byte order mark, other line ends, semicolons or
- * tabs in place of commas, and be in UTF-16 when it has a byte order mark.
+ * tabs in place of commas, and be in UTF-16.
  * @throws ImportFileError saying why the file cannot be read
  */
 export async function* fileRecords(file: Buffer): AsyncGenerator<string[][]> {
@@ -85,16 +85,20 @@ async function* slicesOf(file: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** The text of a file in UTF-8, or in UTF-16 with its byte order mark, piece by piece. @throws ImportFileError */
+/** The text of a file in UTF-8 or UTF-16, without its byte order mark. @throws ImportFileError */
+export async function wholeTextOf(file: Buffer): Promise<string> {
+  let text = '';
+  for await (const piece of textOf(slicesOf(file))) text += piece;
+  return text;
+}
+
+/** As `wholeTextOf`, piece by piece. @throws ImportFileError */
 async function* textOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let head = Buffer.alloc(0);
   const decode = (octets?: Buffer): string => {
     try {
-      const known = (decoder ??= new TextDecoder(
-        UTF16_MARKS.find(([mark]) => head.subarray(0, 2).equals(mark))?.[1] ?? 'utf-8',
-        { fatal: true },
-      ));
+      const known = (decoder ??= new TextDecoder(encodingOf(head), { fatal: true }));
       return octets ? known.decode(octets, { stream: true }) : known.decode();
     } catch {
       throw new ImportFileError('The file is not text in UTF-8 or UTF-16');

@@ -119,15 +119,15 @@ function without(data: string, keys: readonly string[] = []): string {
 }
 
 /**
- * The ids of the topics that the columns of a file name, by their keys.
+ * The ids of the topics that a file names, by their keys.
  * @throws ImportFileError that names a key without a topic
  */
 export async function findImportedTopics(em: Em, projectId: string, keys: string[]): Promise<Map<string, string>> {
   return findTopicIds(em, projectId, keys).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
-    const columns = error.errors?.map(({ field }) => `"${field.replace('topics.', 'topic.')}"`).join(', ');
+    const missing = error.errors?.map(({ field }) => `"${field.replace('topics.', '')}"`).join(', ');
     throw new ImportFileError(
-      `The header names topics that do not exist: ${columns}. Create them, or send map=<column>:data.<key> when the column is about something else`,
+      `The file names topics that do not exist: ${missing}. Create them first; for a column that is about something else, send map=<column>:data.<key>`,
     );
   });
 }

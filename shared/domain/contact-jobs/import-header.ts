@@ -111,7 +111,7 @@ function mappedColumns(names: readonly string[], mappings: readonly ColumnMappin
   for (const { column, becomes } of mappings) {
     const exact = names.indexOf(column);
     const index = exact >= 0 ? exact : names.findIndex((name) => name.toLowerCase() === column.toLowerCase());
-    if (index < 0) throw new ImportFileError(`The header has no column "${column}", which map names`);
+    if (index < 0) throw new ImportFileError(`The file has no column "${column}", which map names`);
     if (mapped.has(index)) throw new ImportFileError(`map names the column "${names[index]}" twice`);
     mapped.set(index, becomes);
   }

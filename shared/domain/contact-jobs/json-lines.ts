@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { withApostrophe } from '../../pure/formula.ts';
 import { yieldNow } from '../../platform/yielding.ts';
-import { ImportFileError } from './csv-file.ts';
+import { encodingOf, ImportFileError, wholeTextOf } from './csv-file.ts';
 
 /** The fields of a line that an import reads, by the names that the columns of a CSV file have. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -15,14 +14,15 @@ const FIELDS: Readonly<Record<string, string>> = {
   trackingAllowed: 'trackingAllowed',
 };
 
-/** Whether a file is JSON lines, as `GET /contacts/export` writes them: no name of a column begins with a brace. */
+/** Whether a file is JSON, such as the lines of `GET /contacts/export`: no name of a column begins with a brace. */
 export function isJsonLines(content: Buffer): boolean {
-  return /^(?:\u00EF\u00BB\u00BF)?\s*\{/.test(content.subarray(0, 64).toString('latin1'));
+  return /^\s*(?:\[\s*)?\{/.test(new TextDecoder(encodingOf(content)).decode(content.subarray(0, 64)));
 }
 
 function cellsOf(line: string, row: number): string[] {
   try {
     const fields = JSON.parse(line) as Record<string, string | number | boolean | object | null>;
+    if (typeof fields !== 'object' || Array.isArray(fields)) throw new SyntaxError();
     return Object.keys(FIELDS).map((name) => {
       const value = fields[name] ?? '';
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -30,7 +30,7 @@ function cellsOf(line: string, row: number): string[] {
       return name === 'email' ? withApostrophe(text) : text;
     });
   } catch {
-    throw new ImportFileError(`Line ${row} is not a JSON object`);
+    throw new ImportFileError(`Line ${row} is not a JSON object: each contact is one, on a line of its own`);
   }
 }
 
@@ -38,12 +38,8 @@ const LINES_AT_A_TIME = 500;
 
 /** As `fileRecords`, for JSON lines: the first record has the names, and each further one the values of a line. */
 export async function* jsonRecords(content: Buffer): AsyncGenerator<string[][]> {
-  if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8');
   yield [Object.values(FIELDS)];
-  const lines = content
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .split('\n');
+  const lines = (await wholeTextOf(content)).split('\n');
   for (let at = 0; at < lines.length; at += LINES_AT_A_TIME) {
     const some = lines.slice(at, at + LINES_AT_A_TIME).map((line) => line.trim());
     yield some.map((line, index) => (line === '' ? [''] : cellsOf(line, at + index + 1)));

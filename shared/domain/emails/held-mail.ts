@@ -36,7 +36,14 @@ export function saidRules(rules: SourceUse['rules']): SqlFragment {
     on conflict (digest) do update set ends_at = excluded.ends_at`;
 }
 
-/** Lets held mail ask again once no worker has rules any more that others have replaced. */
+/** The digest of the rules of a worker, with the speed of projects that have none of their own. */
+export const withSpeed = (digest: string, ratePerSecond: number): string => `${digest} ${ratePerSecond}`;
+const speedOf = (digest: SqlFragment): SqlFragment => sql`split_part(${digest}, ' ', 2)`;
+
+/**
+ * Lets held mail ask again once no worker has rules any more that others have replaced. When no worker has their speed
+ * any more, what is booked at it counts no more, and the projects that booked it ask again.
+ */
 export async function forgetOldRules(em: Em): Promise<void> {
   await query(
     em,
@@ -44,6 +51,20 @@ export async function forgetOldRules(em: Em): Promise<void> {
       with gone as (
         delete from rules_in_use r where ends_at < now() and exists (select from rules_in_use n where n.ends_at > r.ends_at)
         returning digest
+      ),
+      unbooked as (
+        delete from project_permit b using project p
+        where p.id = b.project_id and p.emails_per_second is null and b.next_free_at > now() and exists (
+          select from gone g where not exists (
+            select from rules_in_use r where not exists (select from gone where digest = r.digest)
+              and ${speedOf(sql`r.digest`)} = ${speedOf(sql`g.digest`)}
+          )
+        )
+        returning b.project_id as id
+      ),
+      woken as (
+        insert into outbox (id, project_id, kind, subject_id, available_at)
+        select everpost_uuid_v7(), id, 'heldMail', id, now() + ${KNOWN_SECONDS}::int * interval '1 second' from unbooked
       ),
       known as (select name from source where exists (select from gone) order by name for no key update),
       changed as (update source s set changed_at = now() from known k where k.name = s.name)

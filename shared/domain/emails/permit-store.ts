@@ -22,6 +22,7 @@ import { partsOfWarmUp } from '../../sending/permit/warm-up-allowance.ts';
 import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
 import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
+import { withSpeed } from './held-mail.ts';
 import { meetSources } from './sources.ts';
 import { lendWarmUps } from './warm-ups.ts';
 
@@ -165,7 +166,8 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
     async exchange(relays, reports, counts, { sources, rules }) {
-      const known = await meetSources(em(), sources, rules);
+      const own = rules && { ...rules, digest: withSpeed(rules.digest, ratePerSecond) };
+      const known = await meetSources(em(), sources, own);
       const states = await exchange(em(), relays, reports);
       await countEmails(em(), counts);
       return { ...states, ...known };

@@ -69,7 +69,9 @@ async function changeScheduled(em: Em, named: ScheduledEmail, change: SqlFragmen
     }
     const { status, scheduledAt } = email;
     throw new AppError('CONFLICT', {
-      message: scheduledAt ? `The email is due or ${status} already` : 'The email was not scheduled',
+      message: scheduledAt
+        ? `The email is ${status === 'PENDING' ? 'due' : status} already`
+        : 'The email was not scheduled',
       details: { status, scheduledAt: scheduledAt?.toISOString() ?? null },
     });
   });

@@ -81,8 +81,9 @@ export function createSubmissionQueue({ em, slots, links, ttlHours }: Submission
     const setId = uuidV7();
     const keys = key === undefined ? recipients : [key, ...recipients];
     const isAlone = recipients.length > RECIPIENTS_MAX;
-    await queue({ ...submission, setId, key, keys, isAlone, projectId: project.id, octets: message.content.length });
-    return setId;
+    const octets = message.content.length;
+    const [first] = await queue({ ...submission, setId, key, keys, isAlone, projectId: project.id, octets });
+    return first?.emailId ?? setId;
   };
 }
 
@@ -115,7 +116,7 @@ function readySubmission(input: SubmissionInput, links: LinkSigner, ttlHours: nu
 
 /**
  * Stores a group of messages in one statement. A contact that exists is not changed.
- * @returns for each message a list without its emails, which nobody asks for; undefined when nothing was stored: a message
+ * @returns for each message its emails, with contacts that may have other ids; undefined when nothing was stored: a message
  *   may have to be refused or has no Message-ID, the group has many octets, an address has another spelling, or another
  *   statement has created a contact or claimed a key meanwhile
  */
@@ -168,7 +169,10 @@ async function storeAtOnce(
         from lock_limit`,
       { met: number },
     );
-    return stored.length === 0 ? undefined : emails.map(() => []);
+    if (stored.length === 0) return undefined;
+    return emails.map((own) =>
+      own.map(({ emailId, contactId, to: { address } }) => ({ emailId, contact: { id: contactId, email: address } })),
+    );
   } catch (error) {
     if (isUnmet(error)) return undefined;
     throw error;

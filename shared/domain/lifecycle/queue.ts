@@ -1,6 +1,7 @@
 import { campaignStatus, emailStatus, executionStatus, jobState, optInState } from '../../database/constants.ts';
-import { limitStatements, query, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
+import { limitStatements, joinSql, query, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
+import { HELD_REASONS } from '../emails/held-mail.ts';
 
 /** What waits in one project, by kind. */
 const WAITING_ITEMS = {
@@ -34,6 +35,17 @@ const RECIPIENTS_LEFT = sql`
 /** Why something waits that is due and not in the outbox. */
 const NO_WORKER = sql`'waits for a worker, or Temporal has lost it (everpost reconcile --now)'`;
 
+const HELD_WORDS: Record<(typeof HELD_REASONS)[number], string> = {
+  'no source': 'wait for a source of their pool (everpost source list)',
+  'traffic rule': 'wait for a traffic rule (everpost shaping show <provider>)',
+  'warm-up': 'wait because a source warms up (everpost warm-up show)',
+};
+
+/** How many emails wait for each of these reasons; null for none. */
+const HELD_COUNTS = HELD_REASONS.map(
+  (reason) => sql`nullif(count(*) filter (where wait_reason = ${reason}), 0) || ${` ${HELD_WORDS[reason]}`}::text`,
+);
+
 /** The words of a hold that has not ended long ago. */
 function wordsOf(hold: SqlFragment): SqlFragment {
   return sql`
@@ -52,8 +64,7 @@ function waitingItems(projectId: string | null): SqlFragment {
     select project_id, 'email', count(*), min(delivery_due_at),
       coalesce(
         case when count(held_at) > 0 then count(held_at) || ' held for a provider' end,
-        case when bool_or(wait_reason = 'warm-up') then count(*) filter (where wait_reason = 'warm-up')
-          || ' wait because a source warms up (everpost warm-up show)' end,
+        nullif(concat_ws(', ', ${joinSql(HELD_COUNTS, ', ')}), ''),
         (select ${wordsOf(sql`holds -> 'transactional'`)} from project_permit h where h.project_id = email.project_id)
       )
     from email where delivery_due_at is not null and (scheduled_at is null or scheduled_at <= now()) and ${ofProject} group by 1

@@ -58,6 +58,12 @@ describe('a submitted message', () => {
       'Message-ID: <id@b.example>\r\nDate: Fri, 02 Jan 2026 03:04:05 +0000\r\n',
     );
     expect(missingFields(read('From: a@b.example\ndate: x\nMESSAGE-ID: <y>\n\n'), 'id', date)).toBe('');
+    const odd = read('Message-ID:\nDate:\n \nFrom: a@b.example\nMessage-Id: <y>\nMESSAGE-ID: <z>\n\nbody\n');
+    expect([odd.messageId, odd.content.toString()]).toEqual([
+      '<y>',
+      'From: a@b.example\r\nMessage-Id: <y>\r\n\r\nbody\r\n',
+    ]);
+    expect(missingFields(odd, 'id', date)).toBe('Date: Fri, 02 Jan 2026 03:04:05 +0000\r\n');
   });
 
   it('has few tags of any characters, as API mail has', () => {

@@ -41,8 +41,16 @@ const DROPPED: ReadonlySet<string> = new Set([
   TAG_FIELD,
 ]);
 
-function isDropped(name: string, allowed: readonly string[]): boolean {
-  return DROPPED.has(name) || name.startsWith('arc-') || isRelayHeader(name, allowed);
+/** What Everpost adds when it is missing. Large providers refuse a message that has one of them twice. */
+const COMPLETED = ['message-id', 'date'];
+
+function keptFields(fields: readonly RawField[], allowed: readonly string[]): RawField[] {
+  const first = COMPLETED.map((name) => fields.find((field) => field.name === name && valueOf(field) !== ''));
+  return fields.filter((field) => {
+    const { name } = field;
+    if (COMPLETED.includes(name)) return first.includes(field);
+    return !DROPPED.has(name) && !name.startsWith('arc-') && !isRelayHeader(name, allowed);
+  });
 }
 
 function valueOf({ text }: RawField): string {
@@ -98,7 +106,7 @@ function tagsOf(fields: readonly RawField[]): string[] {
 
 /**
  * Reads a message with CRLF line ends and takes from its header what must not go on: its trace, Bcc, signatures of
- * others, and orders for relays.
+ * others, orders for relays, and a second or empty Message-ID or Date.
  * @param headersAllowed see `isRelayHeader`
  * @throws AppError BAD_REQUEST for a message that cannot be sent
  */
@@ -111,10 +119,10 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
   if (raw.indexOf('\r\n') === 0 || !fields.every(({ name, text }) => isHeaderName(name) && text.includes(':'))) {
     throw badRequest('The message must begin with its header, one field per line');
   }
-  const kept = fields.filter(({ name }) => !isDropped(name, headersAllowed));
+  const kept = keptFields(fields, headersAllowed);
   const header = kept.map(({ text }) => `${text}\r\n`).join('');
   const first = (name: string): string => {
-    const field = fields.find((each) => each.name === name);
+    const field = kept.find((each) => each.name === name);
     return field ? valueOf(field) : '';
   };
   return {

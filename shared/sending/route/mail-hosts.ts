@@ -27,8 +27,9 @@ export interface MailHostsOptions {
   port: number;
 }
 
-/** A domain may name any number of hosts; those after the first ones are not needed. */
-const HOSTS_MAX = 10;
+/** A domain may name any number of hosts. So many are looked up at a time, until some of them have addresses. */
+const HOSTS_AT_ONCE = 10;
+const HOSTS_MAX = 50;
 const ADDRESSES_MAX = 4;
 
 /** The outcome of a message to a domain. `status` decides between a bounce and a later try. */
@@ -116,11 +117,14 @@ export async function findMailHosts(options: MailHostsOptions, domain: string): 
   const named = await namedHosts(options.lookUp, domain);
   if (isUnroutable(named)) return named;
   const { hosts, isSecure } = named;
-  const states = await Promise.all(
-    hosts.map(({ exchange, preference }) => hostOf(options, exchange, preference, isSecure)),
-  );
-  const usable = states.filter((state) => typeof state === 'object');
-  if (usable.length > 0) return usable;
+  const states: HostState[] = [];
+  for (let at = 0; at < hosts.length; at += HOSTS_AT_ONCE) {
+    const some = hosts.slice(at, at + HOSTS_AT_ONCE);
+    const found = some.map(({ exchange, preference }) => hostOf(options, exchange, preference, isSecure));
+    states.push(...(await Promise.all(found)));
+    const usable = states.filter((state) => typeof state === 'object');
+    if (usable.length > 0) return usable;
+  }
   if (states.includes('unanswered')) return noAnswer(`the mail hosts of ${domain}`, 'no answer');
   if (states.includes('forbidden')) {
     return unroutable('4.4.4', 451, `The mail hosts of ${domain} are not on the public internet`);

@@ -119,6 +119,14 @@ describe('the hosts of a domain', () => {
     expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ ...outcome, relay: 'mail.everpost.test' });
   });
 
+  it('looks for an address among twenty hosts', async () => {
+    const [domain, name] = [fresh(), fresh()];
+    await world().host(name);
+    const gone = Array.from({ length: 19 }, (_, n): [number, string] => [n, `gone-${n}.invalid`]);
+    world().domain(domain, ...gone, [20, name]);
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: name });
+  });
+
   it('bounces an address literal, and takes an internationalised domain by its A-labels', async () => {
     const pool = poolOf();
     expect(await send(pool, 'a@[127.0.0.1]')).toMatchObject({ kind: 'rejected', enhancedCode: '5.1.2' });

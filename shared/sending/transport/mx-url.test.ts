@@ -36,3 +36,7 @@ describe('warmup in an entry mx://', () => {
     expect(() => parseMxUrl(URL_WITH('&warm=1'))).toThrow('warm in an MX URL is unknown');
   });
 });
+
+it('an address is no name for EHLO', () => {
+  expect(() => parseMxUrl('mx://?helo=192.0.2.1')).toThrow('helo in an MX URL must be the full host name');
+});

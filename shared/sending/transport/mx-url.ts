@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isNetwork } from '../../platform/webhook/allowed-networks.ts';
 import { USUAL_PLAN } from '../../pure/warm-up.ts';
-import { poolOf, type Source } from './smtp-url.ts';
+import { assertOptions, poolOf, type Source } from './smtp-url.ts';
 
 /** A local address from which mail goes to the hosts of its domain. */
 export interface MxSource extends Source {
@@ -15,7 +15,7 @@ export interface MxSource extends Source {
 }
 
 const SMTP_PORT = 25;
-const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/i;
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{1,63}$/i;
 const OPTIONS = ['helo', 'source', 'pool', 'port', 'allow', 'warmup'];
 
 export function isMxUrl(url: string): boolean {
@@ -32,8 +32,7 @@ export function isMxUrl(url: string): boolean {
 export function parseMxUrl(url: string): MxSource[] {
   const { host, searchParams: query } = URL.canParse(url) ? new URL(url) : { host: url, searchParams: undefined };
   if (!query || host !== '') throw new Error('An MX URL has the form mx://?helo=mail.example.com&source=192.0.2.1');
-  const unknown = [...query.keys()].find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) throw new Error(`${unknown} in an MX URL is unknown; it takes ${OPTIONS.join(', ')}`);
+  assertOptions(query, OPTIONS, 'an MX');
   const helo = query.get('helo') ?? '';
   if (!HOST_NAME.test(helo)) throw new Error('helo in an MX URL must be the full host name of this machine');
   const addresses = [...new Set(query.getAll('source'))];

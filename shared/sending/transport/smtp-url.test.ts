@@ -4,7 +4,7 @@ import { mayGoInClear, parseSmtpUrl, withUniqueNames } from './smtp-url.ts';
 describe('parseSmtpUrl', () => {
   it('reads host, port, login and options', () => {
     const url =
-      'smtp://us%40er:p%3Aass@mail.example.com:2525?name=out.example.com&requireTLS=true&tls.rejectUnauthorized=false&socketTimeout=5000&debug=true&logger=true';
+      'smtp://us%40er:p%3Aass@mail.example.com:2525?name=out.example.com&requireTLS=true&tls.rejectUnauthorized=false&socketTimeout=5000';
     expect(parseSmtpUrl(url)).toEqual({
       source: { name: 'out.example.com', kind: 'relay', pool: 'default' },
       label: 'mail.example.com:2525',
@@ -18,6 +18,24 @@ describe('parseSmtpUrl', () => {
       tls: { rejectUnauthorized: false },
       auth: { user: 'us@er', pass: 'p:ass' },
     });
+  });
+
+  it.each([
+    ['requireTls=true', 'requireTls in an SMTP URL is unknown; it takes name, pool,'],
+    ['requireTLS=yes', 'requireTLS in an SMTP URL is true or false'],
+    ['tls.rejectUnauthorized=no', 'tls.rejectUnauthorized in an SMTP URL is true or false'],
+    ['source=192.0.2.1', 'source in an SMTP URL is unknown'],
+    ['warmup=default', 'warmup in an SMTP URL is unknown'],
+    ['socketTimeout=5s', 'socketTimeout in an SMTP URL is a number of milliseconds'],
+    ['connectionTimeout=', 'connectionTimeout in an SMTP URL is a number of milliseconds'],
+  ])('refuses ?%s, which would have no effect', (query, message) => {
+    expect(() => parseSmtpUrl(`smtp://u:secret@a.test?${query}`)).toThrow(message);
+    expect(() => parseSmtpUrl(`smtp://u:secret@a.test?${query}`)).not.toThrow('secret');
+  });
+
+  it('takes an empty name for none, and port 0 for no port', () => {
+    expect(parseSmtpUrl('smtp://a.test?name=').source.name).toBe('a.test');
+    expect(() => parseSmtpUrl('smtp://a.test:0')).toThrow('has the form');
   });
 
   it('names the source by host, or by host and port where a host has several, and reads its pool', () => {

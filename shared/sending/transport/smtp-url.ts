@@ -61,6 +61,17 @@ const CLEAR_LOGIN_MESSAGE =
   'An SMTP URL with a login and ignoreTLS sends the password in clear; add allowInsecureAuth=true to permit that';
 const TLS_TEXTS = ['servername', 'minVersion', 'maxVersion', 'ciphers', 'ecdhCurve'];
 const TLS_FLAGS = ['rejectUnauthorized'];
+const OPTIONS: readonly string[] = [
+  ...['name', 'pool', 'localAddress', 'servername', 'requireTLS', 'ignoreTLS', 'opportunisticTLS', 'allowInsecureAuth'],
+  ...['authMethod', ...[...TLS_TEXTS, ...TLS_FLAGS].map((name) => `tls.${name}`)],
+  ...['connectionTimeout', 'greetingTimeout', 'socketTimeout'],
+];
+
+/** A misspelt option would be left out, such as one that requires TLS. @param scheme of the URL, for the message */
+export function assertOptions(query: URLSearchParams, options: readonly string[], scheme: string): void {
+  const unknown = [...query.keys()].find((name) => !options.includes(name));
+  if (unknown !== undefined) throw new Error(`${unknown} in ${scheme} URL is unknown; it takes ${options.join(', ')}`);
+}
 
 /** Whether data sent to this address or name stays on the machine. */
 export function isLoopback(host: string): boolean {
@@ -80,7 +91,9 @@ export function mayGoInClear(
 }
 
 function isSet(query: URLSearchParams, name: string): boolean {
-  return ['true', '1', ''].includes(query.get(name) ?? 'false');
+  const value = query.get(name) ?? 'false';
+  if (!['true', '1', '', 'false', '0'].includes(value)) throw new Error(`${name} in an SMTP URL is true or false`);
+  return !['false', '0'].includes(value);
 }
 
 function tlsOptions(query: URLSearchParams): ConnectionOptions {
@@ -106,8 +119,9 @@ function startTlsOf(query: URLSearchParams): StartTls {
 
 function times(query: URLSearchParams): Partial<SmtpServerOptions> {
   const read = (name: string): number | undefined => {
-    const value = Number(query.get(name) ?? Number.NaN);
-    return Number.isFinite(value) && value > 0 ? value : undefined;
+    const value = Number(query.get(name) ?? 1);
+    if (!(value > 0 && Number.isFinite(value))) throw new Error(`${name} in an SMTP URL is a number of milliseconds`);
+    return query.has(name) ? value : undefined;
   };
   const [connectionTimeoutMs, greetingTimeoutMs] = [read('connectionTimeout'), read('greetingTimeout')];
   const replyTimeoutMs = read('socketTimeout');
@@ -168,7 +182,7 @@ export function withUniqueNames<Server extends Pick<SmtpServerOptions, 'label' |
  * source), `pool`, `localAddress`, `servername`,
  * `requireTLS`, `ignoreTLS`, `opportunisticTLS`, `allowInsecureAuth`, `authMethod` (PLAIN, LOGIN, CRAM-MD5, XOAUTH2),
  * `tls.rejectUnauthorized`, `tls.servername`, `tls.minVersion`, `tls.maxVersion`, `tls.ciphers`, `tls.ecdhCurve`, and
- * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored. Without
+ * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Without
  * one of the three TLS options a server on the public internet must offer TLS; `requireTLS=false` permits it not to.
  *
  * @throws Error when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
@@ -182,14 +196,16 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   const host = decode(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost';
   const defaultPort = isSecure ? 465 : 587;
   const port = parsed.port === '' ? defaultPort : Number(parsed.port);
+  if (port === 0) throw new Error(URL_FORM_MESSAGE);
   const query = parsed.searchParams;
+  assertOptions(query, OPTIONS, 'an SMTP');
   const auth = authOf(parsed);
   const allowsInsecureAuth = isSet(query, 'allowInsecureAuth');
   const startTls = startTlsOf(query);
   if (auth && !isSecure && startTls === 'never' && !allowsInsecureAuth && !isLoopback(host)) {
     throw new Error(CLEAR_LOGIN_MESSAGE);
   }
-  const [name, localAddress] = [query.get('name'), query.get('localAddress')];
+  const [name, localAddress] = [query.get('name') || null, query.get('localAddress')];
   return {
     source: { name: name ?? host, kind: 'relay', pool: poolOf(query) },
     label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
