@@ -62,9 +62,19 @@ const CLEAR_LOGIN_MESSAGE =
 const TLS_TEXTS = ['servername', 'minVersion', 'maxVersion', 'ciphers', 'ecdhCurve'];
 const TLS_FLAGS = ['rejectUnauthorized'];
 const OPTIONS: readonly string[] = [
-  ...['name', 'pool', 'localAddress', 'servername', 'requireTLS', 'ignoreTLS', 'opportunisticTLS', 'allowInsecureAuth'],
-  ...['authMethod', ...[...TLS_TEXTS, ...TLS_FLAGS].map((name) => `tls.${name}`)],
-  ...['connectionTimeout', 'greetingTimeout', 'socketTimeout'],
+  'name',
+  'pool',
+  'localAddress',
+  'servername',
+  'requireTLS',
+  'ignoreTLS',
+  'opportunisticTLS',
+  'allowInsecureAuth',
+  'authMethod',
+  ...[...TLS_TEXTS, ...TLS_FLAGS].map((name) => `tls.${name}`),
+  'connectionTimeout',
+  'greetingTimeout',
+  'socketTimeout',
 ];
 
 /** A misspelt option would be left out, such as one that requires TLS. @param scheme of the URL, for the message */
