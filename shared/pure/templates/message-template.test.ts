@@ -1,3 +1,4 @@
+import { isStringOneByteRepresentation } from 'node:v8';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scopeOf } from '../../../tests/support/templates.ts';
@@ -115,6 +116,17 @@ describe('the text part', () => {
     const html = '<p>{{a}} \uFDD00\uFDD2 &#xFDD0;7&#xFDD2; &#xFDD1;9&#xFDD2;</p>';
     expect(render({ html }, { a: 'x' }).text).toContain('x 0 ');
     expect(() => render({ html: '{{#if a}}x{{/if}}&#xFDD1;0&#xFDD2;' }, { a: 'x' })).not.toThrow();
+  });
+
+  it('takes one octet a character in memory, although the marks of its derivation are beyond Latin-1', () => {
+    const { html, text } = render({ html: '<p>Hello {{name}},</p><p>this text is for {{name}}.</p>' }, { name: 'Ann' });
+    expect(text).toContain('this text is for Ann.');
+    expect([html, text].map(isStringOneByteRepresentation)).toEqual([true, true]);
+  });
+
+  it('keeps characters of all kinds', () => {
+    const kinds = 'é ’ 👋 \ud83d {{x}} ü ’';
+    expect(textOf(`<p>${kinds}</p>`, { x: '👋' })).toBe(kinds.replace('{{x}}', '👋'));
   });
 
   it('prints {{ that the author wrote as entities', () => {

@@ -33,6 +33,20 @@ const SMALL_SHARE = 1 / 10;
 /** Units last for this time of the latest speed. */
 const UNITS_SECONDS = 1.5;
 
+function expectedOf({ expected, expectedUntilMs }: Entry, nowMs: number): number {
+  return expectedUntilMs > nowMs ? expected : 0;
+}
+
+/** The units of loans that do not end before a moment. */
+function leftOf(lent: readonly Lent[], ms: number): number {
+  return lent.reduce((sum, { left, untilMs }) => sum + (untilMs > ms ? left : 0), 0);
+}
+
+function hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry, nowMs: number): boolean {
+  const isLarge = (share: number, limit = Infinity): boolean => share > limit * SMALL_SHARE;
+  return sharesUntilMs > nowMs && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
+}
+
 /** What this process may use of the rules that all workers share. The keys name a rule's subject and its provider. */
 export class Allowances {
   readonly #workerId: string;
@@ -62,20 +76,22 @@ export class Allowances {
    * @returns whether the store must be asked, because what was lent does not suffice
    */
   expect(key: string, limits: Limits, count: number): boolean {
-    const entry = this.#entry(key, limits);
+    const nowMs = this.#now();
+    const entry = this.#entry(key, limits, nowMs);
     const most = ((limits.perSecond ?? Infinity) * LEASE_MS) / RATE_MS.perSecond;
-    entry.expected = Math.min(most, this.#expectedOf(entry) + count);
-    entry.expectedUntilMs = this.#now() + LEASE_MS;
-    const isShort = entry.expected > this.#roomOf(entry);
+    entry.expected = Math.min(most, expectedOf(entry, nowMs) + count);
+    entry.expectedUntilMs = nowMs + LEASE_MS;
+    const isShort = entry.expected > this.#roomOf(entry, nowMs);
     if (isShort) this.#wanted.set(key, entry);
     return isShort;
   }
 
   /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
   ask(key: string, limits: Limits): Shortage | undefined {
-    const entry = this.#entry(key, limits);
-    if (this.#expectedOf(entry) === 0) entry.asked += 1;
-    const shortage = this.#shortage(entry);
+    const nowMs = this.#now();
+    const entry = this.#entry(key, limits, nowMs);
+    if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
+    const shortage = this.#shortage(entry, nowMs);
     if (!shortage) return undefined;
     entry.denied += 1;
     return { key, value: limits[shortage.limit], ...shortage };
@@ -85,8 +101,8 @@ export class Allowances {
   take(key: string, nowMs = this.#now()): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
-    entry.expected = Math.max(0, this.#expectedOf(entry) - 1);
-    const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > this.#now());
+    entry.expected = Math.max(0, expectedOf(entry, nowMs) - 1);
+    const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > nowMs);
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
@@ -173,10 +189,10 @@ export class Allowances {
   ): AllowanceRequest | undefined {
     entry.lookMs = nowMs + RENEWED_MS;
     const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
-    const isIdle = entry.asked + this.#expectedOf(entry) + entry.inFlight === 0 && !isWanted;
+    const isIdle = entry.asked + expectedOf(entry, nowMs) + entry.inFlight === 0 && !isWanted;
     const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
     const isKept = isLast && (ended.length > 0 || entry.sharesUntilMs > nowMs);
-    if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !this.#hasLargeShare(entry)) {
+    if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !hasLargeShare(entry, nowMs)) {
       if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
       return undefined;
     }
@@ -188,7 +204,7 @@ export class Allowances {
     const request = {
       ...{ workerId: this.#workerId, limits: entry.limits },
       inFlight: this.#openOf(entry),
-      ...this.#wantsOf(entry, perSecond),
+      ...this.#wantsOf(entry, perSecond, nowMs),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
     };
     const endedPerSecond = entry.ended / seconds;
@@ -237,7 +253,7 @@ export class Allowances {
     for (const onFree of this.#watching) onFree(key);
   }
 
-  #entry(key: string, limits: Limits): Entry {
+  #entry(key: string, limits: Limits, nowMs: number): Entry {
     const known = this.#entries.get(key);
     if (known) {
       // What was used up may be free under another rule.
@@ -245,25 +261,22 @@ export class Allowances {
         Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
       return known;
     }
-    const entry = new Entry(limits, this.#perConnectionOf(key), this.#now());
+    const entry = new Entry(limits, this.#perConnectionOf(key), nowMs);
     this.#entries.set(key, entry);
     return entry;
   }
 
-  #expectedOf({ expected, expectedUntilMs }: Entry): number {
-    return expectedUntilMs > this.#now() ? expected : 0;
-  }
-
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
-  #roomOf(entry: Entry): number {
+  #roomOf(entry: Entry, nowMs: number): number {
     const { limits, unitRate, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
-    const nowMs = this.#now();
     if (short && short.untilMs > nowMs) return Infinity;
-    const isLent = sharesUntilMs > nowMs;
+    // A lease that ends soon may end before they go.
+    const soonMs = nowMs + RENEWED_MS;
+    const isLent = sharesUntilMs > soonMs;
     let room = Infinity;
-    if (unitRate) room = lent.reduce((sum, { left, untilMs }) => sum + (untilMs > nowMs ? left : 0), 0);
+    if (unitRate) room = leftOf(lent, soonMs);
     if (limits.perSecond !== undefined && !(isLent && perSecond >= limits.perSecond)) {
-      room = Math.min(room, isLent ? perSecond - this.#sentLately(entry) : 0);
+      room = Math.min(room, isLent ? perSecond - this.#sentLately(entry, nowMs) : 0);
     }
     if (limits.connections !== undefined && !(isLent && connections >= limits.connections)) {
       room = Math.min(room, isLent ? connections * perConnection - inFlight : 0);
@@ -272,13 +285,13 @@ export class Allowances {
   }
 
   /** How many emails went within a second, or are about to. */
-  #sentLately(entry: Entry): number {
-    return this.#unsentOf(entry) + entry.sentMs.filter((at) => at > this.#now() - SECOND_MS).length;
+  #sentLately(entry: Entry, nowMs: number): number {
+    return this.#unsentOf(entry, nowMs) + entry.sentMs.filter((at) => at > nowMs - SECOND_MS).length;
   }
 
   /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
-  #unsentOf({ takenMs }: Entry): number {
-    return takenMs.filter((at) => at > this.#now() - LEASE_MS).length;
+  #unsentOf({ takenMs }: Entry, nowMs: number): number {
+    return takenMs.filter((at) => at > nowMs - LEASE_MS).length;
   }
 
   #leave({ takenMs: all }: Entry, takenMs = Number.NaN): void {
@@ -303,17 +316,11 @@ export class Allowances {
     return unused.reduce((sum, { left }) => sum + left, 0) > least * LITTLE.ofRate;
   }
 
-  #hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry): boolean {
-    const isLarge = (share: number, limit = Infinity): boolean => share > limit * SMALL_SHARE;
-    const isLent = sharesUntilMs > this.#now();
-    return isLent && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
-  }
-
   /** What to ask for: what expected emails need, and others by their latest speed. */
-  #wantsOf(entry: Entry, perSecond: number) {
-    const expected = Math.ceil(this.#expectedOf(entry));
+  #wantsOf(entry: Entry, perSecond: number, nowMs: number) {
+    const expected = Math.ceil(expectedOf(entry, nowMs));
     const { limits, lent, asked, denied } = entry;
-    const left = lent.reduce((sum, each) => sum + each.left, 0);
+    const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     const isUsed = asked + expected > 0;
     // The store lends others what is given up, so it is not used while the request is under way.
@@ -324,14 +331,13 @@ export class Allowances {
       wantsPerSecond: isDenied
         ? (limits.perSecond ?? 0)
         : isUsed
-          ? this.#sentLately(entry) + expected + 2 * perSecond + 1
+          ? this.#sentLately(entry, nowMs) + expected + 2 * perSecond + 1
           : 0,
       wantsConnections: isDenied ? (limits.connections ?? 0) : this.#needed(entry, asked + expected),
     };
   }
 
-  #shortage(entry: Entry): Omit<Shortage, 'key'> | undefined {
-    const nowMs = this.#now();
+  #shortage(entry: Entry, nowMs: number): Omit<Shortage, 'key'> | undefined {
     const { limits, unitRate, lent, perSecond, connections, perConnection, sharesUntilMs, inFlight, short } = entry;
     const untilNext = (limit: LimitName): number =>
       short?.limit === limit && short.untilMs > nowMs ? short.untilMs - nowMs : HUNGRY_MS;
@@ -359,7 +365,7 @@ export class Allowances {
     const { perSecond, sentMs, takenMs } = entry;
     const burst = Math.min(perSecond, Math.ceil(limit / BURSTS));
     if (sentMs.length + takenMs.length < burst) return 0;
-    const unsent = this.#unsentOf(entry);
+    const unsent = this.#unsentOf(entry, nowMs);
     const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
     return Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
   }

@@ -40,7 +40,7 @@ export function answersOf(
   const today = known?.day === day ? known.as : [];
   const counted = {
     firstMs: before?.firstMs ?? nowMs,
-    bySource: { ...before?.bySource, [source]: { day, as: [...new Set([...today, as])] } },
+    bySource: { ...before?.bySource, [source]: { day, as: today.includes(as) ? today : [...today, as] } },
   };
   const isKind = (kind: string) => today.some((each) => each.startsWith(kind) && as.startsWith(kind));
   const isRepeated = today.includes(as) || (as !== 'refusedMailbox' && (isKind('deferred') || isKind('refused')));

@@ -71,6 +71,17 @@ describe('emails that a campaign announces', () => {
     expect(store.loans).toBe(before);
   });
 
+  it('get a new lease in place of one that ends before they go', async () => {
+    const { permit, ask, timed } = createPermit({ perSecond: 5_000, ...LONG });
+    for (const waitMs of [0, 19_500]) {
+      await clock.pass(waitMs);
+      await timed(permit.expect('p', 'marketing', ['reader@d0.test']));
+    }
+    await clock.pass(600);
+    const { result, ms } = await timed(ask('reader@d0.test'));
+    expect([ms, 'until' in result || 'hold' in result]).toEqual([0, false]);
+  });
+
   it('that do not go give back what was lent for them', async () => {
     const first = createPermit({ perDay: 10 });
     const second = createPermit({ perDay: 10 }, first.store);

@@ -18,6 +18,7 @@ const SERVER_NAMES: Readonly<Record<string, readonly string[]>> = {
   'mimecast.com': ['mimecast.com', 'mimecast.co.za'],
   'proofpoint.com': ['pphosted.com', 'ppe-hosted.com'],
 };
+const NAMED: ReadonlySet<string> = new Set(Object.keys(SERVER_NAMES));
 const BY_SERVER_NAME = Object.entries(SERVER_NAMES).flatMap(([provider, names]) =>
   names.map((name) => [name, provider] as const),
 );
@@ -51,7 +52,7 @@ export function providerOfServer(name: string): string {
 
 /** Whether a provider is one of those known by name, whose number is bounded. */
 export function isNamedProvider(provider: string): boolean {
-  return isProviderGroup(provider) || Object.hasOwn(SERVER_NAMES, provider);
+  return isProviderGroup(provider) || NAMED.has(provider);
 }
 
 /** Finds the provider of an address: all domains behind one provider's MX hosts are one. */

@@ -20,6 +20,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'gmx.net': ['gmx.de', 'gmx.at', 'gmx.ch', 'gmx.com', 'web.de'],
 };
 
+const GROUP_NAMES: ReadonlySet<string> = new Set(Object.keys(GROUPS));
 const PROVIDER_OF = new Map(
   Object.entries(GROUPS).flatMap(([provider, domains]) => domains.map((domain) => [domain, provider] as const)),
 );
@@ -32,7 +33,7 @@ export function recipientProviderOf(address: string): string {
 
 /** Whether a provider has several domains that are known without a look-up. */
 export function isProviderGroup(provider: string): boolean {
-  return Object.hasOwn(GROUPS, provider);
+  return GROUP_NAMES.has(provider);
 }
 
 /**

@@ -71,17 +71,24 @@ function markAll(tokens: readonly Token[]): MarkedHtml {
   return { html, tags };
 }
 
+/**
+ * The tokens of converted text. Its parts are copied: because of the marks V8 keeps two octets for each of its characters,
+ * also in a slice, and then for each character of every message that has the slice.
+ */
 function tokensOf(text: string, tags: readonly Token[]): Token[] {
   const tokens: Token[] = [];
+  const addText = (part: string): void => {
+    if (part !== '') tokens.push({ type: 'text', text: Buffer.from(part, 'utf16le').toString('utf16le') });
+  };
   let textStart = 0;
   for (const match of text.matchAll(MARKED_TAG)) {
     // The author may have written a mark as an entity. If no tag has that number, it is text.
     const tag = tags[Number(match[1])];
     if (!tag) continue;
-    if (match.index > textStart) tokens.push({ type: 'text', text: text.slice(textStart, match.index) });
+    addText(text.slice(textStart, match.index));
     tokens.push(tag);
     textStart = match.index + match[0].length;
   }
-  if (textStart < text.length) tokens.push({ type: 'text', text: text.slice(textStart) });
+  addText(text.slice(textStart));
   return tokens;
 }
