@@ -56,7 +56,7 @@ describe('an execution whose history grows long', () => {
         const waiting = await executionThatIs(stack, id, 'WAITING');
         return waiting.currentStep.name === 'Answer?';
       }, PATIENCE_MS);
-      expect((await runIdsOf(client, workflowId)).length).toBeGreaterThan(1);
+      await eventually(async () => (await runIdsOf(client, workflowId)).length > 1, PATIENCE_MS);
 
       await track(stack, 'far@mail.test', 'answer', { answer: 42 });
       const execution = await executionThatIs(stack, id, 'COMPLETED');

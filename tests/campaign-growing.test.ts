@@ -4,7 +4,8 @@ import { query, queryOne } from './support/rows.ts';
 import { addReaders, campaignContent } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-const CONTACTS = 14_000;
+/** More than are stored before the first email is sent. */
+const CONTACTS = 8_000;
 
 let stack: TestStack;
 beforeAll(async () => {

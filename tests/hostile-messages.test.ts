@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LOOP_WATCH } from './support/everpost-process.ts';
+import { ROUNDS_MAX } from './support/hostile-api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
 /** The longest turn of a worker's event loop, in milliseconds of CPU time. Without pauses it was 300 to 2,300. */
 const TURN_MAX_MS = 150;
-/** A garbage collection also takes a turn, but seldom at the same email again. */
-const ROUNDS_MAX = 3;
 const SENT_WITHIN_MS = 60_000;
 
 let stack: TestStack;

@@ -13,7 +13,7 @@ import { startWebhookReceiver } from './support/webhook-receiver.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 import { query } from './support/rows.ts';
 
-const RECIPIENTS = 1_000;
+const RECIPIENTS = 400;
 /** Longer than the heartbeat timeout, so an attempt that holds results must send heartbeats meanwhile. */
 const OUTAGE_MS = 12_000;
 
@@ -135,7 +135,7 @@ describe('a worker that is told to stop while PostgreSQL is out of reach', () =>
   let worker: WorkerProcess;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'everpost-results-'));
-    stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 5, keepMessages: false } });
+    stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 20, keepMessages: false } });
     databaseProxy = await startTcpProxy(stack.database.url);
     temporalProxy = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
     await addReaders(stack.em(), stack.project.id, RECIPIENTS);

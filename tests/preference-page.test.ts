@@ -150,6 +150,7 @@ describe('the preference page', () => {
           await page.goto(url);
           expect([url, await accessibilityFaults(page)]).toEqual([url, []]);
         }
+        if (!['en', 'ar'].includes(language)) continue;
         await press('button');
         expect([language, await accessibilityFaults(page)]).toEqual([language, []]);
         await page.click('#choice-pause');

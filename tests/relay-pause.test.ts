@@ -7,7 +7,7 @@ import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
 const DOMAINS = ['one.test', 'two.test', 'three.test', 'four.test'];
-const EACH = 300;
+const EACH = 150;
 const RECIPIENTS = EACH * DOMAINS.length;
 /** Emails that two workers are sending when they notice the refusals. */
 const ON_THE_WIRE = 200;
@@ -59,13 +59,12 @@ describe('one of two relays that refuses our address', () => {
     );
 
     other.clear();
-    const again = await startCampaign();
-    await eventually(async () => (await again.read()).status === 'SENT', 120_000);
-    await eventually(async () => {
-      if (other.messageCount() === 0) await startCampaign();
-      return other.messageCount() > 0;
-    }, 90_000);
-    expect((await again.read()).sentCount).toBe(RECIPIENTS);
+    for (;;) {
+      const again = await startCampaign();
+      await eventually(async () => (await again.read()).status === 'SENT', 120_000);
+      expect((await again.read()).sentCount).toBe(RECIPIENTS);
+      if (other.messageCount() > 0) break;
+    }
   }, 300_000);
 });
 

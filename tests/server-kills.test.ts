@@ -19,7 +19,7 @@ import { startWorkerProcess, type WorkerProcess } from './support/worker-process
 import { query, queryOne } from './support/rows.ts';
 
 /** `CLIENT_SENDS=10000 npm test -- server-kills` sends more. */
-const SENDS = Number(process.env['CLIENT_SENDS'] ?? 400);
+const SENDS = Number(process.env['CLIENT_SENDS'] ?? 200);
 const EVENTS = SENDS * 0.75;
 const API_KILLS = Math.max(2, SENDS / 1_000);
 const PATIENCE_MS = 100_000 + SENDS * 20;
@@ -158,7 +158,7 @@ describe('an API that is killed', () => {
       const mail = { from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' };
       const clients = [
         ...Array.from({ length: 12 }, () => work(eventQueue, (to) => trackOnce(tracking, to, 'killed'), 'events')),
-        ...Array.from({ length: 50 }, () => work(sendQueue, (to) => everpost.send({ to, ...mail }), 'sends')),
+        ...Array.from({ length: 25 }, () => work(sendQueue, (to) => everpost.send({ to, ...mail }), 'sends')),
       ];
       for (let kill = 1; kill <= API_KILLS; kill++) {
         const share = kill / (API_KILLS + 1);

@@ -8,7 +8,7 @@ import { addReaders, sendToAll } from './support/campaigns.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const THROTTLED_CAMPAIGNS = 20;
-const RECIPIENTS = 400;
+const RECIPIENTS = 200;
 const CODES = 30;
 /** Far shorter than a slot that is blocked for minutes, far longer than a busy machine needs. */
 const SOON_MS = 10_000;

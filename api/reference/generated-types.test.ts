@@ -39,6 +39,8 @@ it('types generated from the document compile strictly and find mistakes', async
   const program = ts.createProgram([path.join(folder, 'user.ts')], {
     strict: true,
     noEmit: true,
+    skipLibCheck: true,
+    lib: ['lib.es2022.d.ts'],
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     allowImportingTsExtensions: true,

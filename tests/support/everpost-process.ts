@@ -6,6 +6,7 @@ import type { TestNamespace } from './temporal.ts';
 
 /** The module that a process loads with `--import` so that `ask` works. */
 export const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
+const QUICK_WORKFLOWS = fileURLToPath(new URL('quick-workflows.ts', import.meta.url));
 
 /** A real process of Everpost. */
 export interface EverpostProcess {
@@ -46,7 +47,8 @@ export function startEverpostProcess(
   nodeArguments: string[] = [],
 ): EverpostProcess {
   const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArguments, main], {
+  const quick = name === 'worker' && !('TEMPORAL_DEBUG' in environment) ? ['--import', QUICK_WORKFLOWS] : [];
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...quick, ...nodeArguments, main], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env['PATH'],

@@ -1,4 +1,5 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import './quick-workflows.ts';
 
 let isQuiet = false;
 

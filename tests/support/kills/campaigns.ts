@@ -9,7 +9,7 @@ import { createGate } from '../gate.ts';
 import { PATIENCE_MS, recipientCountsOf, type KillWorld, type Load } from './load.ts';
 import { query, queryOne } from '../rows.ts';
 
-const RECIPIENTS = 1_000;
+const RECIPIENTS = 400;
 /** The shares of the recipients after which the worker is killed. */
 const SHARES = [0.25, 0.6];
 
