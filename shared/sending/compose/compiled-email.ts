@@ -122,11 +122,11 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
         return signer?.valueOf(name);
       };
       const message = template.render(sentHtml === undefined ? scope : withOwnValues(scope, valueOf), meter);
-      const before = message.text === '' ? '' : `${message.text}\n\n`;
+      const words = message.text.trimStart();
       return {
         subject: message.subject,
         html: signer?.finishHtml(message.html) ?? message.html,
-        text: footer && hasTextFooter ? before + footer.text : message.text,
+        text: footer && hasTextFooter ? `${words}${words && '\n\n'}${footer.text}` : message.text,
       };
     },
   };
