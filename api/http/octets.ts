@@ -1,6 +1,7 @@
 /** Smaller pieces are joined, so that a body that comes octet by octet takes no more memory than another. */
 const GATHERED_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
+const EMPTY = Buffer.alloc(0);
 
 /** Creates an empty sequence of octets. */
 export function createOctets() {
@@ -8,7 +9,7 @@ export function createOctets() {
   const starts: number[] = [];
   let length = 0;
   /** The block in which small pieces are gathered, always the last one. */
-  let gathering = Buffer.alloc(0);
+  let gathering = EMPTY;
   let gatheredBytes = 0;
 
   function append(block: Buffer): void {
@@ -51,7 +52,7 @@ export function createOctets() {
       if (chunk.length === 0) return;
       // The first piece is not copied, because most bodies have only one.
       if (length === 0 || chunk.length >= GATHERED_BELOW) {
-        gathering = Buffer.alloc(0);
+        gathering = EMPTY;
         append(chunk);
       } else gather(chunk);
     },
@@ -59,7 +60,7 @@ export function createOctets() {
     slice(start: number, end: number): Buffer {
       const pieces: Buffer[] = [];
       for (let index = blockAt(start), position = start; position < end; index++) {
-        const block = blocks[index] ?? Buffer.alloc(0);
+        const block = blocks[index] ?? EMPTY;
         const offset = starts[index] ?? 0;
         pieces.push(block.subarray(position - offset, end - offset));
         position = offset + block.length;

@@ -21,6 +21,8 @@ export interface LoggedIn {
   /** Whether the client has declared that its message may have UTF-8 in addresses and header (RFC 6531). */
   isUtf8: boolean;
   recipients: Set<string>;
+  /** Whether the last message passed, so that the next one need not wait for its key before it is read. */
+  hasPassed: boolean;
 }
 
 /** The logins of sessions. */
@@ -30,10 +32,12 @@ export interface Logins {
   /** @throws the refusal of a session that is not logged in */
   of: (session: SMTPServerSession) => LoggedIn;
   /**
-   * Begins a message: the key is asked for each time, so that one that has ended sends nothing more.
-   * @throws the refusal of a key that may not send now, and of a connection that has sent enough
+   * Begins a message: its key is asked for, so that one that has ended sends nothing more.
+   * @throws the refusal of a connection that has sent enough
    */
-  beginMessage: (session: SMTPServerSession) => Promise<LoggedIn>;
+  beginMessage: (session: SMTPServerSession) => LoggedIn;
+  /** Waits for the key of the message. @throws the refusal of a key that may not send now */
+  admit: (session: SMTPServerSession) => Promise<void>;
   end: (session: SMTPServerSession) => void;
 }
 
@@ -50,7 +54,7 @@ const CONNECTIONS_PER_PROJECT = 100;
 
 /** Creates the logins of the sessions of a process. */
 export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): Logins {
-  const loggedIn = new Map<string, LoggedIn & { key: string; messages: number }>();
+  const loggedIn = new Map<string, LoggedIn & { key: string; asked: Promise<Caller>; messages: number }>();
   const wrongKeys = new Map<string, number>();
 
   /** Finds who has a key. It counts as a request of the project. */
@@ -99,17 +103,24 @@ export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): 
         throw refusal(421, `4.7.0 The project has ${ofProject} connections, try again when others have ended`);
       }
       limits.prove(remoteAddress, id);
-      loggedIn.set(id, { key, caller, announced: 0, isUtf8: false, recipients: new Set(), messages: 0 });
+      const empty = { announced: 0, isUtf8: false, recipients: new Set<string>(), hasPassed: false, messages: 0 };
+      loggedIn.set(id, { ...empty, key, caller, asked: Promise.resolve(caller) });
     },
-    async beginMessage(session) {
+    beginMessage(session) {
       const known = find(session);
       if (known.messages >= MESSAGES_PER_CONNECTION) {
         throw refusal(421, `4.7.0 ${MESSAGES_PER_CONNECTION} messages went over this connection, open another one`);
       }
-      known.caller = await authenticate(known.key);
-      assertMaySend(known.caller);
       known.messages += 1;
+      known.asked = authenticate(known.key);
+      // Whoever waits for it hears of its fault; a message that is broken off waits for nothing.
+      known.asked.catch(() => undefined);
       return known;
+    },
+    async admit(session) {
+      const known = find(session);
+      known.caller = await known.asked;
+      assertMaySend(known.caller);
     },
     end({ id }) {
       loggedIn.delete(id);

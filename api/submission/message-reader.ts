@@ -54,10 +54,13 @@ export interface ReadOptions {
 function readChunks(stream: SMTPServerDataStream, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     let taken: Promise<void> | undefined;
-    let fault = new Error('The message was broken off');
+    let fault: Error | undefined;
     stream.on('end', resolve);
     stream.on('error', (error) => (fault = error));
-    stream.on('close', () => void Promise.resolve(taken).then(() => reject(fault)));
+    const fail = (): void => reject(fault ?? new Error('The message was broken off'));
+    stream.on('close', () => {
+      if (!stream.readableEnded) void Promise.resolve(taken).then(fail);
+    });
     stream.on('data', (chunk: Buffer) => {
       taken = take(chunk);
       if (!taken) return;
@@ -80,8 +83,12 @@ export async function readMessage(stream: SMTPServerDataStream, options: ReadOpt
   const seen = { isEightBit: false, isTooLarge: false };
   const failures: unknown[] = [];
 
+  function release(): void {
+    for (const give of releases.splice(0)) give();
+  }
+
   function drop(): void {
-    for (const release of releases.splice(0)) release();
+    release();
     read = createOctets();
   }
 
@@ -121,7 +128,7 @@ export async function readMessage(stream: SMTPServerDataStream, options: ReadOpt
     await take(undefined);
     for (const failure of failures) throw failure;
     const raw = seen.isTooLarge ? undefined : read.slice(0, read.length);
-    return { raw, isEightBit: seen.isEightBit, release: drop };
+    return { raw, isEightBit: seen.isEightBit, release };
   } catch (error) {
     drop();
     throw error;

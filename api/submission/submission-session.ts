@@ -60,7 +60,9 @@ export function createSessions(deps: SessionDeps): Sessions {
   const { config, load, logins } = deps;
   return {
     async beginMessage({ args }, session) {
-      const known = await logins.beginMessage(session);
+      const known = logins.beginMessage(session);
+      // A message after one that passed is read meanwhile, and its answer waits.
+      if (!known.hasPassed) await logins.admit(session);
       known.announced = Number((args || {})['SIZE'] ?? 0);
       known.isUtf8 = 'SMTPUTF8' in (args || {});
       known.recipients = new Set();
@@ -83,8 +85,12 @@ export function createSessions(deps: SessionDeps): Sessions {
         announced: known.announced,
       });
       onRead();
+      known.hasPassed = false;
       try {
-        return await store(known, message, deps);
+        await logins.admit(session);
+        const reply = await store(known, message, deps);
+        known.hasPassed = true;
+        return reply;
       } finally {
         message.release();
       }

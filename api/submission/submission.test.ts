@@ -107,7 +107,13 @@ describe('a login', () => {
     const client = await enter(project);
     expect(await submit(client, ['a@mail.test'], MAIL)).toMatch(/^250/);
     await query(app.em(), sql`delete from api_key where project_id = ${project.project.id}`);
+    // After a message that passed, the answer comes when the next one has been read; after a refusal, before it is read.
+    for (const line of ['MAIL FROM:<a@b.test>', 'RCPT TO:<b@mail.test>'])
+      expect(await client.ask(line)).toMatch(/^250/);
+    expect(await client.ask('DATA')).toMatch(/^354/);
+    expect(await client.ask(`${MAIL.replaceAll('\n', '\r\n')}\r\n.`)).toMatch(/^535 5\.7\.8/);
     expect(await client.ask('MAIL FROM:<a@b.test>')).toMatch(/^535 5\.7\.8/);
+    expect(await emailsOf(project)).toHaveLength(1);
   });
 });
 

@@ -278,7 +278,8 @@ export function gatherByOwner<Item, Result>(
       const forget = (): void => {
         if (used.count === 0 && gathers.get(owner) === used) gathers.delete(owner);
       };
-      if (used.gather.isShared) setTimeout(forget, FORGET_MS).unref();
+      // The last item of a group forgets for all.
+      if (used.count === 0 && used.gather.isShared) setTimeout(forget, FORGET_MS).unref();
       else forget();
     }
   };
