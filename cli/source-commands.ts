@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { dnsDomainOf } from '../shared/pure/emails/email-address.ts';
-import { limitsOf, type LimitName } from '../shared/pure/traffic-rules.ts';
+import { ANY, limitsOf, provider as providerSchema, type LimitName } from '../shared/pure/traffic-rules.ts';
 import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import { query, sql, type Em } from '../shared/database/sql.ts';
@@ -80,7 +80,10 @@ export function addShapingCommands(program: Command, context: CliContext): void 
     'reads',
   ).action(async (named: string, _options: object, command: Command) => {
     const file = readShapingFile(context.environment()['SHAPING_FILE']);
-    if (!dnsDomainOf(named).includes('.')) throw badRequest(`${named} is no domain such as gmail.com`);
+    const domain = dnsDomainOf(named);
+    if (domain === ANY || !providerSchema.safeParse(domain).success) {
+      throw badRequest(`${named} is no domain such as gmail.com`);
+    }
     const find = createProviderFinder(createDnsResolver({ servers: context.dnsServers() }), providersIn(file));
     const provider = await find(named);
     const { sources, states } = await context.withDatabase(async (em) => ({

@@ -75,6 +75,19 @@ describe('a process that cannot listen', () => {
   });
 });
 
+describe('a worker whose SMTP_URL is wrong', () => {
+  it.each([
+    ['smtp://mail.example.com?requireTls=true', /^requireTls in an SMTP URL is unknown; it takes name, /],
+    ['mx://?helo=a.test,mx://?helo=a.test', /^SMTP_URL names the source a\.test twice$/],
+    [
+      'mx://?helo=a.test&warmup=slow',
+      /^SMTP_URL names the warm-up plan slow, which SHAPING_FILE does not have for a\.test$/,
+    ],
+  ])('says what is wrong: %s', async (url, sentence) => {
+    expectSentence(await startedWith('worker', { SMTP_URL: url }), sentence);
+  });
+});
+
 describe('a worker whose namespace is missing', () => {
   it('names the command that creates it, and waits', async () => {
     const temporal = { ...stack.temporal, namespace: 'not-set-up' };

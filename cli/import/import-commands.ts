@@ -89,7 +89,7 @@ interface ContactOptions extends Options {
 async function planContacts(path: string, { map, format }: ContactOptions): Promise<Planned> {
   const [file, other] = await openFiles([path]);
   if (!file || other) throw badRequest(file ? `${path} has several files: name one` : `There is no file ${path}`);
-  const isJson = format === undefined ? /\.(?:jsonl|ndjson)$/i.test(file.name) : format === 'jsonl';
+  const isJson = format === undefined ? /\.(?:jsonl?|ndjson)$/i.test(file.name) : format === 'jsonl';
   return {
     what: JSON.stringify({ map, isJson }),
     parts: () => contactParts(file, isJson, map),

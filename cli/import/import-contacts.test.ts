@@ -54,8 +54,8 @@ it('takes JSON lines, as an export of contacts has them', async () => {
     { name: 'nobody' },
   ];
   const text = [...lines.map((line) => JSON.stringify(line)), 'no json', ''].join('\r\n');
-  const file = await fileOf('contacts.jsonl', text);
-  expect((await run(owner, file)).error).toContain('topic.weekly');
+  const file = await fileOf('contacts.json', text);
+  expect((await run(owner, file)).error).toContain('The file names topics that do not exist: "weekly"');
   expect(await contactsOf(owner)).toEqual([]);
   await owner.api('POST', '/topics', { body: { key: 'weekly', name: 'W', defaultSubscription: 'opt_out' } });
   const result = await run(owner, file);

@@ -33,7 +33,7 @@ const rates = {
   perHour: rateOf('hour', 5_000),
   perDay: rateOf('day', 50_000),
 };
-const provider = z
+export const provider = z
   .string()
   .max(253)
   .regex(

@@ -122,10 +122,11 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
         return signer?.valueOf(name);
       };
       const message = template.render(sentHtml === undefined ? scope : withOwnValues(scope, valueOf), meter);
+      const words = message.text.trimStart();
       return {
         subject: message.subject,
         html: signer?.finishHtml(message.html) ?? message.html,
-        text: footer && hasTextFooter ? `${message.text}\n\n${footer.text}`.trimStart() : message.text,
+        text: footer && hasTextFooter ? `${words}${words && '\n\n'}${footer.text}` : message.text,
       };
     },
   };

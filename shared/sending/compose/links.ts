@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../../pure/templates/render-scope.ts';
 import type { Config } from '../../platform/config.ts';
-import { deriveMacs } from '../../platform/mac.ts';
+import { deriveMacs, type Mac } from '../../platform/mac.ts';
 import { createVerp } from './verp.ts';
 import { appSecretsOf, type AppSecrets } from '../../platform/sealed-values.ts';
 import { bytesToUuid, UUID_BYTES, uuidsToBytes } from '../../platform/uuid-bytes.ts';
@@ -127,6 +127,86 @@ function createTrackingTokens(macs: ReturnType<typeof deriveMacs>) {
   return { trackingToken, readTrackingToken };
 }
 
+function signRecipient(payload: Buffer, mac: Mac): Buffer {
+  return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
+}
+
+/** What the links of all recipients are made with. */
+interface Signing extends Pick<EmailLinks, 'instanceId' | 'isOwnLink'> {
+  publicUrl: string;
+  verp: ReturnType<typeof createVerp> | undefined;
+  trackingToken: (emailId: Buffer, target: string) => string;
+  recipientMac: Mac;
+  viewMac: Mac;
+}
+
+/** The links of one email. It is a class because an object with so many getters takes 2 KB and a microsecond. */
+class RecipientLinks implements EmailLinks {
+  readonly instanceId: string;
+  readonly isOwnLink: (url: string) => boolean;
+  readonly #recipient: SentTo;
+  readonly #signing: Signing;
+  /** The ids of the contact and of the email. */
+  readonly #payload: Buffer;
+  #token: string | undefined;
+  #mark: string | undefined;
+
+  constructor(recipient: SentTo, signing: Signing) {
+    this.instanceId = signing.instanceId;
+    this.isOwnLink = signing.isOwnLink;
+    this.#recipient = recipient;
+    this.#signing = signing;
+    this.#payload = uuidsToBytes(recipient.contactId + recipient.emailId);
+  }
+
+  get unsubscribeUrl(): string {
+    return this.#link('unsubscribe');
+  }
+
+  get subscribeUrl(): string {
+    return this.#link('subscribe');
+  }
+
+  get manageUrl(): string {
+    return this.#link('manage');
+  }
+
+  get viewUrl(): string {
+    const { publicUrl, viewMac } = this.#signing;
+    const signature = signRecipient(this.#payload, viewMac);
+    return `${publicUrl}/view/${Buffer.concat([this.#payload, signature]).toString('base64url')}`;
+  }
+
+  get openUrl(): string {
+    return `${this.#signing.publicUrl}/t/o/${this.#trackingToken('')}.gif`;
+  }
+
+  get hiddenUrl(): string {
+    return `${this.#signing.publicUrl}/t/h/${this.#trackingToken(HIDDEN)}`;
+  }
+
+  get unsubscribeAddress(): string | undefined {
+    return this.#signing.verp?.unsubscribeAddress(this.#recipient.emailId);
+  }
+
+  clickUrl(target: ClickTarget): string {
+    this.#mark ??= Buffer.from(this.#recipient.projectId.slice(-12), 'hex').toString('base64url');
+    const mark = this.#mark;
+    return `${this.#signing.publicUrl}/t/c/${this.#trackingToken(mark + target)}${mark}${target}`;
+  }
+
+  #link(page: string): string {
+    const { publicUrl, recipientMac } = this.#signing;
+    const payload = this.#payload;
+    this.#token ??= Buffer.concat([payload, signRecipient(payload, recipientMac)]).toString('base64url');
+    return `${publicUrl}/${page}/${this.#token}`;
+  }
+
+  #trackingToken(target: string): string {
+    return this.#signing.trackingToken(this.#payload.subarray(UUID_BYTES), target);
+  }
+}
+
 /** The first parts of the paths of these links. */
 const OWN_PAGES = ['unsubscribe', 'subscribe', 'manage', 'confirm', 'view', 't'];
 
@@ -150,13 +230,16 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
   const recipientMacs = deriveMacs(secrets, 'everpost recipient links');
   const viewMacs = deriveMacs(secrets, 'everpost view links');
-  const instanceId = instanceIdOf(publicUrl);
-  const isOwnLink = (url: string): boolean => OWN_PAGES.some((page) => url.startsWith(`${publicUrl}/${page}/`));
   const { trackingToken, readTrackingToken } = createTrackingTokens(deriveMacs(secrets, 'everpost tracking links'));
-
-  function signRecipient(payload: Buffer, mac = recipientMacs[0]): Buffer {
-    return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
-  }
+  const signing: Signing = {
+    publicUrl,
+    instanceId: instanceIdOf(publicUrl),
+    isOwnLink: (url) => OWN_PAGES.some((page) => url.startsWith(`${publicUrl}/${page}/`)),
+    verp,
+    trackingToken,
+    recipientMac: recipientMacs[0],
+    viewMac: viewMacs[0],
+  };
 
   function readToken(token: string, macs: typeof recipientMacs): RecipientRef | undefined {
     if (!/^[\w-]{64}$/.test(token)) return undefined;
@@ -171,46 +254,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   }
 
   return {
-    recipientUrls({ contactId, emailId, projectId }) {
-      const payload = uuidsToBytes(contactId + emailId);
-      const emailBytes = payload.subarray(UUID_BYTES);
-      let token: string | undefined;
-      let mark: string | undefined;
-      const link = (page: string): string => {
-        token ??= Buffer.concat([payload, signRecipient(payload)]).toString('base64url');
-        return `${publicUrl}/${page}/${token}`;
-      };
-      return {
-        get unsubscribeUrl() {
-          return link('unsubscribe');
-        },
-        get subscribeUrl() {
-          return link('subscribe');
-        },
-        get manageUrl() {
-          return link('manage');
-        },
-        get viewUrl() {
-          const signature = signRecipient(payload, viewMacs[0]);
-          return `${publicUrl}/view/${Buffer.concat([payload, signature]).toString('base64url')}`;
-        },
-        get openUrl() {
-          return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
-        },
-        get hiddenUrl() {
-          return `${publicUrl}/t/h/${trackingToken(emailBytes, HIDDEN)}`;
-        },
-        get unsubscribeAddress() {
-          return verp?.unsubscribeAddress(emailId);
-        },
-        instanceId,
-        clickUrl(target) {
-          mark ??= Buffer.from(projectId.slice(-12), 'hex').toString('base64url');
-          return `${publicUrl}/t/c/${trackingToken(emailBytes, mark + target)}${mark}${target}`;
-        },
-        isOwnLink,
-      };
-    },
+    recipientUrls: (recipient) => new RecipientLinks(recipient, signing),
     ...createConfirmLinks(secrets, publicUrl),
     readRecipientToken: (token) => readToken(token, recipientMacs),
     readViewToken: (token) => readToken(token, viewMacs),

@@ -14,6 +14,7 @@ import {
 import { planOf, type SourceWarmUp } from '../../pure/warm-up.ts';
 import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
+import { ConfigError } from '../../platform/config.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { MessageLimits } from '../transport/message.ts';
 import type { RelayState } from '../transport/relay-state.ts';
@@ -111,7 +112,8 @@ export function sourceLimits(
 function firstWarmUpOf(file: ShapingFile, { name, warmUp: plan }: Source): SourceWarmUp | undefined {
   if (plan === undefined) return undefined;
   const perDay = planOf(file, plan, name);
-  if (!perDay) throw new Error(`SMTP_URL names the warm-up plan ${plan}, which SHAPING_FILE does not have for ${name}`);
+  if (!perDay)
+    throw new ConfigError(`SMTP_URL names the warm-up plan ${plan}, which SHAPING_FILE does not have for ${name}`);
   return { plan, step: 0, perDay };
 }
 

@@ -1,3 +1,4 @@
+import { ConfigError } from '../../platform/config.ts';
 import { isMxUrl, parseMxUrl, type MxSource } from '../transport/mx-url.ts';
 import {
   CLOSE_TIMEOUT_MS,
@@ -14,7 +15,7 @@ import { MxPool, type MxPorts } from './mx-pool.ts';
 export function mxSourcesOf(urls: readonly string[]): MxSource[] {
   const sources = urls.filter(isMxUrl).flatMap(parseMxUrl);
   const twice = sources.find(({ name }, index) => sources.findIndex((each) => each.name === name) !== index);
-  if (twice) throw new Error(`SMTP_URL names the source ${twice.name} twice`);
+  if (twice) throw new ConfigError(`SMTP_URL names the source ${twice.name} twice`);
   return sources;
 }
 

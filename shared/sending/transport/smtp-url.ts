@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ConnectionOptions } from 'node:tls';
+import { ConfigError } from '../../platform/config.ts';
 
 /** How a connection without TLS upgrades to TLS. */
 export type StartTls =
@@ -70,7 +71,8 @@ const OPTIONS: readonly string[] = [
 /** A misspelt option would be left out, such as one that requires TLS. @param scheme of the URL, for the message */
 export function assertOptions(query: URLSearchParams, options: readonly string[], scheme: string): void {
   const unknown = [...query.keys()].find((name) => !options.includes(name));
-  if (unknown !== undefined) throw new Error(`${unknown} in ${scheme} URL is unknown; it takes ${options.join(', ')}`);
+  if (unknown !== undefined)
+    throw new ConfigError(`${unknown} in ${scheme} URL is unknown; it takes ${options.join(', ')}`);
 }
 
 /** Whether data sent to this address or name stays on the machine. */
@@ -92,7 +94,8 @@ export function mayGoInClear(
 
 function isSet(query: URLSearchParams, name: string): boolean {
   const value = query.get(name) ?? 'false';
-  if (!['true', '1', '', 'false', '0'].includes(value)) throw new Error(`${name} in an SMTP URL is true or false`);
+  if (!['true', '1', '', 'false', '0'].includes(value))
+    throw new ConfigError(`${name} in an SMTP URL is true or false`);
   return !['false', '0'].includes(value);
 }
 
@@ -120,7 +123,8 @@ function startTlsOf(query: URLSearchParams): StartTls {
 function times(query: URLSearchParams): Partial<SmtpServerOptions> {
   const read = (name: string): number | undefined => {
     const value = Number(query.get(name) ?? 1);
-    if (!(value > 0 && Number.isFinite(value))) throw new Error(`${name} in an SMTP URL is a number of milliseconds`);
+    if (!(value > 0 && Number.isFinite(value)))
+      throw new ConfigError(`${name} in an SMTP URL is a number of milliseconds`);
     return query.has(name) ? value : undefined;
   };
   const [connectionTimeoutMs, greetingTimeoutMs] = [read('connectionTimeout'), read('greetingTimeout')];
@@ -136,7 +140,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error(URL_FORM_MESSAGE);
+    throw new ConfigError(URL_FORM_MESSAGE);
   }
 }
 
@@ -150,10 +154,11 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
 export const DEFAULT_POOL = 'default';
 const POOL_NAME = /^[\w.-]{1,63}$/;
 
-/** The pool that a URL names. @throws Error when it is no word */
+/** The pool that a URL names. @throws ConfigError when it is no word */
 export function poolOf(query: URLSearchParams): string {
   const pool = query.get('pool') ?? DEFAULT_POOL;
-  if (!POOL_NAME.test(pool)) throw new Error('pool in an SMTP URL takes 1 to 63 letters, digits, ".", "_" and "-"');
+  if (!POOL_NAME.test(pool))
+    throw new ConfigError('pool in an SMTP URL takes 1 to 63 letters, digits, ".", "_" and "-"');
   return pool;
 }
 
@@ -185,25 +190,25 @@ export function withUniqueNames<Server extends Pick<SmtpServerOptions, 'label' |
  * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Without
  * one of the three TLS options a server on the public internet must offer TLS; `requireTLS=false` permits it not to.
  *
- * @throws Error when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
+ * @throws ConfigError when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
  *   does not repeat the URL, which may contain a password.
  */
 export function parseSmtpUrl(url: string): SmtpServerOptions {
-  if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new Error(URL_FORM_MESSAGE);
+  if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new ConfigError(URL_FORM_MESSAGE);
   // `URL` keeps the case and the brackets of a host when it does not know the scheme.
   const parsed = new URL(url);
   const isSecure = parsed.protocol === 'smtps:';
   const host = decode(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost';
   const defaultPort = isSecure ? 465 : 587;
   const port = parsed.port === '' ? defaultPort : Number(parsed.port);
-  if (port === 0) throw new Error(URL_FORM_MESSAGE);
+  if (port === 0) throw new ConfigError(URL_FORM_MESSAGE);
   const query = parsed.searchParams;
   assertOptions(query, OPTIONS, 'an SMTP');
   const auth = authOf(parsed);
   const allowsInsecureAuth = isSet(query, 'allowInsecureAuth');
   const startTls = startTlsOf(query);
   if (auth && !isSecure && startTls === 'never' && !allowsInsecureAuth && !isLoopback(host)) {
-    throw new Error(CLEAR_LOGIN_MESSAGE);
+    throw new ConfigError(CLEAR_LOGIN_MESSAGE);
   }
   const [name, localAddress] = [query.get('name') || null, query.get('localAddress')];
   return {
