@@ -22,8 +22,8 @@ export default {
   testTimeout: 60_000,
   // Tests that run beside each other mostly wait.
   maxConcurrency: 20,
-  // The tests of whole processes mostly wait, so three files at a time suit two cores. Each may take 2 GB of memory.
-  maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2) + 1),
+  // The tests of whole processes mostly wait, so four files at a time suit two cores. Each may take 2 GB of memory.
+  maxWorkers: Math.max(4, Math.floor(availableParallelism() / 2) + 1),
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   // A process that ends writes what it has compiled into Node's cache of compiled files.

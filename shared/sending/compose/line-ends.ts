@@ -2,8 +2,8 @@ import type { Steps } from '../../pure/steps.ts';
 import { isHighSurrogate } from '../../pure/text-pieces.ts';
 
 /**
- * Longer texts are converted piece by piece, with pauses. The converters split and join texts, or replace one character:
- * the result of any other replacement is a chain of all its parts, and millions of them take seconds to walk.
+ * Longer texts are converted piece by piece, with pauses. The converters split and join texts: the result of a
+ * replacement is a chain of all its parts, and millions of them take seconds to walk.
  */
 const PIECE_LENGTH = 131_072;
 

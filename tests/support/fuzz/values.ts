@@ -77,7 +77,13 @@ function texts(schema: JsonSchema, field: string, owner: string): Values {
   const known = TEXTS.filter((text) => text.length >= minLength && text.length <= maxLength && pattern.test(text));
   const some = known.length === 0 ? [] : [fc.constantFrom(...known)];
   if (schema.pattern !== undefined) {
-    return fc.oneof(...some, fc.stringMatching(pattern, { maxLength: Math.min(maxLength, TEXT_LENGTH_MAX) }));
+    // fast-check makes no texts for what a pattern looks ahead for.
+    const parts = new RegExp(schema.pattern.replaceAll(/\(\?[=!][^()]*\)/g, ''));
+    const drawn = fc.stringMatching(parts, { maxLength: Math.min(maxLength, TEXT_LENGTH_MAX) });
+    return fc.oneof(
+      ...some,
+      drawn.filter((text) => pattern.test(text)),
+    );
   }
   const plain = fc.string({ minLength, maxLength: Math.min(maxLength, Math.max(minLength, TEXT_LENGTH_MAX)) });
   return fc.oneof(plain, ...some, instants, idOf(owner));

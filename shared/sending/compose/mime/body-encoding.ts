@@ -27,7 +27,7 @@ export interface EncodedBody {
 
 /** Converts LF line ends to CRLF. */
 function toNetworkLines(text: string): Steps<string> {
-  return mapLines(text, (lines) => lines.replace(/\n/g, '\r\n'));
+  return mapLines(text, (lines) => lines.split('\n').join('\r\n'));
 }
 
 /** Whether no line of a text with LF line ends is too long for SMTP. */
