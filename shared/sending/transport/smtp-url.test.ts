@@ -33,6 +33,10 @@ describe('parseSmtpUrl', () => {
     expect(() => parseSmtpUrl(`smtp://u:secret@a.test?${query}`)).not.toThrow('secret');
   });
 
+  it('takes options of Nodemailer that have no effect', () => {
+    expect(parseSmtpUrl('smtp://a.test?secure=false&maxConnections=5')).toEqual(parseSmtpUrl('smtp://a.test'));
+  });
+
   it('takes an empty name for none, and port 0 for no port', () => {
     expect(parseSmtpUrl('smtp://a.test?name=').source.name).toBe('a.test');
     expect(() => parseSmtpUrl('smtp://a.test:0')).toThrow('has the form');

@@ -78,6 +78,19 @@ const OPTIONS: readonly string[] = [
   'socketTimeout',
 ];
 
+/** Options of Nodemailer that Everpost decides itself. They have no effect, so that a URL written for it works. */
+const NODEMAILER_OPTIONS = [
+  'secure',
+  'maxConnections',
+  'maxMessages',
+  'rateDelta',
+  'rateLimit',
+  'dnsTimeout',
+  'logger',
+  'debug',
+  'transactionLog',
+];
+
 /** A misspelt option would be left out, such as one that requires TLS. @param scheme of the URL, for the message */
 export function assertOptions(query: URLSearchParams, options: readonly string[], scheme: string): void {
   const unknown = [...query.keys()].find((name) => !options.includes(name));
@@ -213,6 +226,7 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   const port = parsed.port === '' ? defaultPort : Number(parsed.port);
   if (port === 0) throw new ConfigError(URL_FORM_MESSAGE);
   const query = parsed.searchParams;
+  for (const option of NODEMAILER_OPTIONS) query.delete(option);
   assertOptions(query, OPTIONS, 'an SMTP');
   const auth = authOf(parsed);
   const allowsInsecureAuth = isSet(query, 'allowInsecureAuth');
