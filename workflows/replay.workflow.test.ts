@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
+import { workflowTracing } from '../shared/platform/tracing/temporal.ts';
 import { TRACE_HEADER } from '../shared/pure/trace-parent.ts';
 import { testEnvironment } from '../tests/support/environment.ts';
 import { quietTemporal } from '../tests/support/quiet-temporal.ts';
@@ -15,7 +16,7 @@ function readHistory(file: string): StoredHistory {
 
 function replay({ workflowId, history }: StoredHistory): Promise<void> {
   const workflowBundle = { codePath: testEnvironment().workflowBundlePath };
-  return Worker.runReplayHistory({ workflowBundle }, historyFromJSON(history), workflowId);
+  return Worker.runReplayHistory({ workflowBundle, sinks: workflowTracing }, historyFromJSON(history), workflowId);
 }
 
 /** The same history of a workflow that was started within a trace. */
