@@ -160,6 +160,7 @@ describe('a message', () => {
     expect(await send(MAIL, ['b@mail.test', 'a@mail.test'], project)).toMatch(
       /^250 2\.6\.0 This message was accepted before/,
     );
+    await send(`Date: Thu, 26 Nov 2026 10:00:00 +0000\n${MAIL}`, ['a@mail.test', 'b@mail.test'], project);
     expect(await emailsOf(project)).toHaveLength(2);
     await send(MAIL, ['c@mail.test'], project);
     await send(`${MAIL} again`, ['a@mail.test'], project);

@@ -10,6 +10,7 @@ import { json, lockTimeoutSelect, queryPrepared, selectIf, sql, type Em } from '
 import { number } from '../../database/tables.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
+import { lastingPiecesOf } from '../../sending/compose/repeated-message.ts';
 import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { missingFields, type SubmittedMessage } from '../../sending/compose/submitted-message.ts';
 import { mailContacts } from '../contacts/mail-contacts.ts';
@@ -204,7 +205,7 @@ const DIGESTED_TOGETHER = 1_048_576;
 
 /**
  * The idempotency key of a message: equal for the same Message-ID, recipients and content, whatever the envelope sender,
- * which some servers change from one attempt to the next. A message with other content is another one, even with the same
+ * which some servers change from one attempt to the next, and also when its program has composed it again. A message with other content is another one, even with the same
  * Message-ID, because programs exist that use one for all their mail.
  * @returns undefined for a message without Message-ID, because two such messages may be meant
  */
@@ -215,9 +216,11 @@ async function idempotencyKeyOf(
   if (messageId === undefined) return undefined;
   const digest = createHash('sha256').update(json([messageId, [...recipients].sort()]));
   const yieldIfDue = createYields();
-  for (let start = 0; start < content.length; start += DIGESTED_TOGETHER) {
-    digest.update(content.subarray(start, start + DIGESTED_TOGETHER));
-    await yieldIfDue();
+  for (const piece of lastingPiecesOf(content)) {
+    for (let start = 0; start < piece.length; start += DIGESTED_TOGETHER) {
+      digest.update(piece.subarray(start, start + DIGESTED_TOGETHER));
+      await yieldIfDue();
+    }
   }
   return `smtp ${digest.digest('base64url')}`;
 }
