@@ -11,6 +11,7 @@ export interface SubmittedMessage {
   subject: string;
   /** The value of Message-ID; undefined when the message had none. */
   messageId: string | undefined;
+  hasDate: boolean;
   /** The values of X-Everpost-Tag. */
   tags: string[];
   /** Whether it says itself whether it is automatic (RFC 3834). */
@@ -129,6 +130,7 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
     from: senderOf(fields),
     subject: decodeHeaderText(first('subject')).slice(0, SUBJECT_LENGTH_MAX),
     messageId: first('message-id') || undefined,
+    hasDate: first('date') !== '',
     tags: tagsOf(fields),
     hasAutoSubmitted: first('auto-submitted') !== '',
     content:
@@ -139,8 +141,7 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
 }
 
 /** The header fields that a message must have (RFC 5322 section 3.6), as far as it lacks them. */
-export function missingFields({ messageId, content }: SubmittedMessage, ownMessageId: string, date: Date): string {
-  const hasDate = readMessage(content).fields.some(({ name }) => name === 'date');
+export function missingFields({ messageId, hasDate }: SubmittedMessage, ownMessageId: string, date: Date): string {
   const id = messageId === undefined ? `Message-ID: <${ownMessageId}>\r\n` : '';
   return hasDate ? id : `${id}Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
 }
