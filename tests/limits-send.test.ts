@@ -5,7 +5,7 @@ import { sql } from '../shared/database/sql.ts';
 import { queryOne } from './support/rows.ts';
 import { linkSignerOf } from '../shared/sending/compose/links.ts';
 import { TEST_BRAND } from './support/brand.ts';
-import { ROUNDS_MAX } from './support/hostile-api.ts';
+import { repeatLongTurns } from './support/hostile-api.ts';
 import { createEmailCompiler, type EmailSource } from '../shared/sending/compose/compiled-email.ts';
 import { Share } from '../shared/platform/share.ts';
 import { expectTooBig, startTestApi, type TestApi } from './support/api.ts';
@@ -178,14 +178,13 @@ describe('the process', () => {
   ])('does other work meanwhile: %s', async (_what, change) => {
     const queue = queueOf();
     await queue({ html: '<p>warm {{a}}</p>' });
-    let longestMs = Infinity;
-    for (let round = 0; round < ROUNDS_MAX && longestMs >= TURN_CPU_MS_MAX; round++) {
+    const longestMs = await repeatLongTurns(TURN_CPU_MS_MAX, async () => {
       const longestTurn = watchTurns();
       await queue(change).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
       });
-      longestMs = longestTurn();
-    }
+      return longestTurn();
+    });
     expect(longestMs).toBeLessThan(TURN_CPU_MS_MAX);
   });
 });
