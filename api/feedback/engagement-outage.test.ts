@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { v7 as uuidV7 } from 'uuid';
 import { findFreePort } from '../../local/processes/free-port.ts';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
@@ -14,6 +13,7 @@ import { createTestDatabase, untilBlocked, type TestDatabase } from '../../tests
 import { testEnvironment } from '../../tests/support/environment.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { createSentMail, type SentMail } from '../../tests/support/sent-mail.ts';
 import { startEverpostProcess } from '../../tests/support/everpost-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 import { createEngagementRecorder } from './engagement-recorder.ts';
@@ -40,41 +40,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-interface Sent {
-  emailId: string;
-  campaignId: string;
+interface Sent extends SentMail {
   links: EmailLinks;
 }
 
 async function sentEmail(): Promise<Sent> {
-  const em = app.em();
-  const [campaignId, emailId] = [uuidV7(), uuidV7()];
-  const { id: projectId } = app.project;
-  em.create(CampaignEntity, {
-    id: campaignId,
-    projectId,
-    name: 'N',
-    subject: 'News',
-    body: 'B',
-    from: 'news@example.com',
-    type: 'MARKETING',
-    status: 'SENT',
-    audienceType: 'ALL',
-    totalRecipients: 1,
-    sentCount: 1,
-  });
-  em.create(EmailEntity, {
-    id: emailId,
-    projectId,
-    campaignId,
-    campaignSeq: 1,
-    toAddress: `${emailId}@mail.test`,
-    status: 'SENT',
-    createdAt: new Date(),
-  });
-  await em.flush();
+  const mail = await createSentMail(app.em(), app.project.id);
   const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
-  return { emailId, campaignId, links: signer.recipientUrls({ contactId: uuidV7(), emailId, projectId }) };
+  return { ...mail, links: signer.recipientUrls(mail) };
 }
 
 async function visit(url: string): Promise<number> {

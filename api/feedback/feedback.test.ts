@@ -12,6 +12,7 @@ import { query } from '../../tests/support/rows.ts';
 import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/sending/compose/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
+import { createSentMail, type SentMail, type SentMailOptions } from '../../tests/support/sent-mail.ts';
 
 let app: TestApi;
 let signer: ReturnType<typeof createLinkSigner>;
@@ -23,48 +24,14 @@ afterAll(() => app.stop());
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-interface Sent {
-  emailId: string;
-  contactId: string;
-  campaignId: string;
+interface Sent extends SentMail {
   links: EmailLinks;
 }
 
 /** A campaign that has sent one email to one contact. */
-async function sentEmail(
-  status: 'SENT' | 'BOUNCED' | 'FAILED' = 'SENT',
-  data: Record<string, unknown> = {},
-): Promise<Sent> {
-  const em = app.em();
-  const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
-  const { id: projectId } = app.project;
-  const address = `${emailId}@mail.test`;
-  em.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data });
-  em.create(CampaignEntity, {
-    id: campaignId,
-    projectId,
-    name: 'N',
-    subject: 'News',
-    body: 'B',
-    from: 'news@example.com',
-    type: 'MARKETING',
-    status: 'SENT',
-    audienceType: 'ALL',
-    totalRecipients: 1,
-    sentCount: 1,
-  });
-  em.create(EmailEntity, {
-    id: emailId,
-    projectId,
-    contactId,
-    campaignId,
-    campaignSeq: 1,
-    toAddress: address,
-    status,
-    createdAt: new Date(),
-  });
-  await em.flush();
-  return { emailId, contactId, campaignId, links: signer.recipientUrls({ contactId, emailId, projectId }) };
+async function sentEmail(status?: SentMailOptions['status'], data?: Record<string, unknown>): Promise<Sent> {
+  const mail = await createSentMail(app.em(), app.project.id, { status, data });
+  return { ...mail, links: signer.recipientUrls(mail) };
 }
 
 type Visit = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { createTransport } from 'nodemailer';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
@@ -12,6 +11,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { createVerp, type Verp } from '../../shared/sending/compose/verp.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { ReceivedMessage } from './received-messages.ts';
+import { createSentMail, type SentMail } from './sent-mail.ts';
 import type { TestStack } from './stack.ts';
 import { createInboundMail, type InboundMailDeps } from '../../worker/inbound/inbound-mail.ts';
 import {
@@ -23,14 +23,6 @@ import { startInbound } from '../../worker/inbound/start-inbound.ts';
 
 export const INBOUND_DOMAIN = 'in.everpost.test';
 const appSecret = 'a secret of at least 32 characters';
-
-export interface SentMail {
-  emailId: string;
-  contactId: string;
-  campaignId: string;
-  projectId: string;
-  address: string;
-}
 
 export interface TestInbound {
   database: TestDatabase;
@@ -60,39 +52,6 @@ async function deliverTo(port: number, to: string | string[], raw: string | Buff
   } finally {
     transport.close();
   }
-}
-
-/** Stores a campaign of one email that was sent. */
-async function createSentMail(em: EntityManager, projectId: string, replyTo?: string): Promise<SentMail> {
-  const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
-  const address = `${emailId}@mail.test`;
-  em.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
-  em.create(CampaignEntity, {
-    id: campaignId,
-    projectId,
-    name: 'N',
-    subject: 'News',
-    body: 'B',
-    from: 'news@example.com',
-    type: 'MARKETING',
-    status: 'SENT',
-    audienceType: 'ALL',
-    totalRecipients: 1,
-    sentCount: 1,
-    replyTo,
-  });
-  em.create(EmailEntity, {
-    id: emailId,
-    projectId,
-    contactId,
-    campaignId,
-    campaignSeq: 1,
-    toAddress: address,
-    status: 'SENT',
-    createdAt: new Date(),
-  });
-  await em.flush();
-  return { emailId, contactId, campaignId, projectId, address };
 }
 
 /** The listener for inbound mail on a database of its own. */
@@ -126,7 +85,7 @@ export async function startTestInbound(): Promise<TestInbound> {
     links,
     server,
     listen,
-    sentMail: ({ replyTo, projectId = project.id } = {}) => createSentMail(em(), projectId, replyTo),
+    sentMail: ({ replyTo, projectId = project.id } = {}) => createSentMail(em(), projectId, { replyTo }),
     async stateOf({ emailId, campaignId, contactId, projectId, address }) {
       const unit = em();
       const email = await unit.findOneOrFail(EmailEntity, { id: emailId });

@@ -11,9 +11,9 @@ import {
   complaint,
   INBOUND_DOMAIN as DOMAIN,
   startTestInbound,
-  type SentMail,
   type TestInbound,
 } from '../../tests/support/inbound.ts';
+import type { SentMail } from '../../tests/support/sent-mail.ts';
 import type { InboundServer } from './inbound-server.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
