@@ -169,7 +169,10 @@ describe('GET /contacts/export', () => {
     const owner = await app.createProject();
     await addContacts(owner, 20_000);
     const filters = { format: 'jsonl', columns: ['id'], subscribed: true } as const;
-    await query(app.em(), sql`update contact set subscribed = (data ->> 'n')::int % 10 = 0`);
+    await query(
+      app.em(),
+      sql`update contact set subscribed = (data ->> 'n')::int % 10 = 0 where project_id = ${owner.project.id}`,
+    );
     const source = await contactExport(app.em(), owner.project.id, filters);
     const subscribed = (await exported(owner, '/contacts/export?format=jsonl&columns=id&subscribed=true')).map(
       ({ id }) => id,
