@@ -139,7 +139,7 @@ describe('a request', () => {
     expect([reply.headers.get('x-request-id'), reply.body.error.requestId]).toEqual([id, id]);
   });
 
-  it.each(['', 'a b', 'é', 'x'.repeat(129)])('gets a new id in place of %j', async (id) => {
+  it.each(['', 'a b', 'é', 'x'.repeat(129), 'ada@example.com', 'for-ada%40example.com'])('gets a new id in place of %j', async (id) => {
     const reply = await app.api('GET', '/health', { key: null, headers: { 'x-request-id': id } });
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
