@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { NIL } from 'uuid';
@@ -8,8 +5,8 @@ import { exportPieces } from '../../shared/database/exported-rows.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
 import { contactExport } from '../../shared/domain/exports/contact-export.ts';
-import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
+import { addContacts, download as downloadFrom, linesOf } from '../../tests/support/exports.ts';
 import { query } from '../../tests/support/rows.ts';
 
 let app: TestApi;
@@ -18,40 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function download(owner: TestProject, path: string, body?: object) {
-  const reply = await fetch(`${app.url}${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: {
-      authorization: `Bearer ${owner.keys.secretKey}`,
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { reply, text: await reply.text() };
-}
-
-const linesOf = (text: string): any[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
-
+const download = (owner: TestProject, path: string, body?: object) => downloadFrom(app, owner, path, body);
 const exported = async (owner: TestProject, path: string) => linesOf((await download(owner, path)).text);
-
-async function addContacts(owner: TestProject, count: number, data = sql`jsonb_build_object('n', n)`): Promise<void> {
-  await query(
-    app.em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select gen_random_uuid(), ${owner.project.id}, 'reader' || n || '@example.com', n % 2 = 0, ${data}, now(), now()
-      from generate_series(1, ${count}::int) n`,
-  );
-}
 
 describe('GET /contacts/export', () => {
   it('answers every contact once, over many pages, while others are written', async () => {
     const owner = await app.createProject();
-    await addContacts(owner, 12_000);
+    await addContacts(app, owner, 12_000);
     const before = new Set((await exported(owner, '/contacts/export?format=jsonl&columns=id')).map(({ id }) => id));
     expect(before.size).toBe(12_000);
     const reading = { isDone: false };
@@ -122,7 +92,7 @@ describe('GET /contacts/export', () => {
 
   it('takes the filters of the list, a segment, a condition, and names of columns', async () => {
     const owner = await app.createProject();
-    await addContacts(owner, 9);
+    await addContacts(app, owner, 9);
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'data.n', operator: 'greaterThan', value: 6 }] }] };
     const { body: dynamic } = await owner.api('POST', '/segments', { body: { name: 'D', condition } });
     const { body: fixed } = await owner.api('POST', '/segments', { body: { name: 'S', type: 'STATIC' } });
@@ -159,7 +129,7 @@ describe('GET /contacts/export', () => {
 
   it('finds few contacts among many', async () => {
     const owner = await app.createProject();
-    await addContacts(owner, 21_000);
+    await addContacts(app, owner, 21_000);
     expect(await exported(owner, '/contacts/export?format=jsonl&search=reader20999&columns=email')).toEqual([
       { email: 'reader20999@example.com' },
     ]);
@@ -167,7 +137,7 @@ describe('GET /contacts/export', () => {
 
   it('misses no row and has none twice when others are written between its statements', async () => {
     const owner = await app.createProject();
-    await addContacts(owner, 20_000);
+    await addContacts(app, owner, 20_000);
     const filters = { format: 'jsonl', columns: ['id'], subscribed: true } as const;
     await query(
       app.em(),
@@ -194,6 +164,23 @@ describe('GET /contacts/export', () => {
     let lines = '';
     for await (const piece of exportPieces(() => app.em(), disturbed, 'jsonl')) lines += piece;
     expect(linesOf(lines).map(({ id }) => id)).toEqual(subscribed);
+  });
+
+  it('says nobody has a topic by default that is deleted meanwhile', async () => {
+    const owner = await app.createProject();
+    const topic = { key: 'offers', name: 'Offers', defaultSubscription: 'opt_in' };
+    const { id } = (await owner.api('POST', '/topics', { body: topic })).body;
+    await owner.api('POST', '/contacts', { body: { email: 'ada@example.com', topics: { offers: false } } });
+    const columns = ['topic.offers', 'topics'];
+    const source = await contactExport(app.em(), owner.project.id, { format: 'jsonl', columns });
+    const read = async () => {
+      let lines = '';
+      for await (const piece of exportPieces(() => app.em(), source, 'jsonl')) lines += piece;
+      return linesOf(lines);
+    };
+    expect(await read()).toEqual([{ 'topic.offers': false, topics: { offers: false } }]);
+    expect((await owner.api('DELETE', `/topics/${id}`)).status).toBe(204);
+    expect(await read()).toEqual([{ 'topic.offers': null, topics: {} }]);
   });
 
   it('leaves a row in the record of who did what', async () => {
@@ -309,87 +296,4 @@ describe('exports of emails and events', () => {
     expect(new Set(ids).size).toBe(3_000);
     expect((await exported(owner, '/events/export?format=jsonl')).map(({ id }) => id)).toEqual(ids);
   });
-});
-
-describe('clients of an export', () => {
-  const LARGE = sql`jsonb_build_object('text', repeat(md5(n::text), 300))`;
-
-  const open = (owner: TestProject) => {
-    const socket = connect({ port: Number(new URL(app.url).port), host: new URL(app.url).hostname });
-    socket.pause();
-    socket.on('error', () => undefined);
-    socket.write(`GET /contacts/export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.keys.secretKey}\r\n\r\n`);
-    return socket;
-  };
-
-  it('that do not read keep their places, no statement, and lose them when they leave', async () => {
-    const owner = await app.createProject();
-    await addContacts(owner, 3_000, LARGE);
-    const sockets = Array.from({ length: 4 }, () => open(owner));
-    await Promise.all(sockets.map((socket) => once(socket, 'readable')));
-    const refused = await owner.api('GET', '/contacts/export?search=nobody');
-    expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
-    expect(refused.headers.get('content-disposition')).toBeNull();
-    expect((await owner.api('GET', '/contacts?limit=1')).status).toBe(200);
-    await eventually(async () => {
-      const busy = await query(
-        app.em(),
-        sql`select pid from pg_stat_activity where datname = current_database() and state <> 'idle'
-          and pid <> pg_backend_pid() and query like '%as line%'`,
-      );
-      return busy.length === 0;
-    });
-    for (const socket of sockets) socket.destroy();
-    await eventually(async () => (await download(owner, '/contacts/export?search=nobody')).reply.status === 200);
-  });
-
-  /** Begins to read an export. @returns what reads the rest of it */
-  async function begin(key: string): Promise<() => Promise<void>> {
-    const reply = await fetch(`${app.url}/contacts/export`, { headers: { authorization: `Bearer ${key}` } });
-    const reader = reply.body?.getReader();
-    await reader?.read();
-    return async () => {
-      while (!(await reader?.read())?.done);
-    };
-  }
-
-  it('see the end of the connection, not of the file, when PostgreSQL fails on the way', async () => {
-    const owner = await app.createProject();
-    await addContacts(owner, 3_000, LARGE);
-    const rest = await begin(owner.keys.secretKey);
-    await query(app.em(), sql`alter table contact rename column opted_out_at to elsewhere`);
-    try {
-      await expect(rest()).rejects.toThrow('terminated');
-    } finally {
-      await query(app.em(), sql`alter table contact rename column elsewhere to opted_out_at`);
-    }
-  });
-
-  it('see it, too, when their key ends or expires, or the project is disabled, on the way', async () => {
-    const owner = await app.createProject();
-    await addContacts(owner, 3_000, LARGE);
-    const { project, api } = owner;
-    const create = async () => (await api('POST', '/keys', { body: { name: 'R', role: 'read' } })).body;
-    const changes: ((id: string) => Promise<unknown>)[] = [
-      (id) => api('DELETE', `/keys/${id}`),
-      (id) => query(app.em(), sql`update api_key set expires_at = now() where id = ${id}`),
-      () => query(app.em(), sql`update project set disabled = true where id = ${project.id}`),
-    ];
-    for (const change of changes) {
-      const { id, key } = await create();
-      const rest = await begin(key);
-      await change(id);
-      await expect(rest()).rejects.toThrow('terminated');
-    }
-  });
-
-  it.each(['/contacts/export', '/events/export', '/suppressions?format=csv'])(
-    'that speak HTTP/1.0 get no part of %s, which would look like the whole',
-    async (path) => {
-      const socket = connect({ port: Number(new URL(app.url).port), host: new URL(app.url).hostname });
-      const { secretKey } = (await app.createProject()).keys;
-      socket.write(`GET ${path} HTTP/1.0\r\nAuthorization: Bearer ${secretKey}\r\n\r\n`);
-      expect(await textOf(socket)).toMatch(/^HTTP\/1.1 400 .*"suggestion":"Use HTTP\/1.1/s);
-    },
-  );
 });

@@ -11,7 +11,7 @@ import { contactFilters, type ContactFilters } from '../contacts/contact-list.ts
 /** Contacts that one statement looks at, so that a filter that fits few costs it no more than one that fits all. */
 const WINDOW = 5_000;
 const POSITION = pick(tables.contact, 'id');
-const TOPIC = pick(tables.topic, 'id', 'key', 'defaultSubscription');
+const TOPIC = pick(tables.topic, 'id', 'key');
 
 /** Why a contact is not subscribed. A reason that another installation knew is kept in the details. */
 const REASON = sql`
@@ -33,11 +33,16 @@ const COLUMNS: readonly ExportColumn[] = [
   { name: 'updatedAt', value: sql`c.updated_at`, kind: 'moment' },
 ];
 
-/** The columns `topic.<key>` of a project: whether the contact has the topic, by choice or by default. */
+/**
+ * The columns `topic.<key>` of a project: whether the contact has the topic, by choice or by default. A topic that is deleted
+ * while its column is written has no default any more, because its choices are gone, too.
+ */
 function topicColumns(topics: readonly RowOf<typeof TOPIC>[]): ExportColumn[] {
-  return topics.map(({ id, key, defaultSubscription }) => ({
+  return topics.map(({ id, key }) => ({
     name: `topic.${key}`,
-    value: sql`coalesce((choice.by_topic ->> ${id}::text)::boolean, ${defaultSubscription === 'opt_in'}::boolean)`,
+    value: sql`
+      coalesce((choice.by_topic ->> ${id}::text)::boolean, (
+        select d.default_subscription = 'opt_in' from topic d where d.id = ${id}))`,
     kind: 'number',
   }));
 }
@@ -45,7 +50,9 @@ function topicColumns(topics: readonly RowOf<typeof TOPIC>[]): ExportColumn[] {
 /** All topics of a contact in one value, for JSON lines. */
 function topicsColumn(columns: readonly ExportColumn[]): ExportColumn {
   const pairs = columns.map(({ name, value }) => sql`(${name.slice('topic.'.length)}::text, ${value})`);
-  const value = sql`(select json_object_agg(key, has) from (values ${joinSql(pairs, ', ')}) as t (key, has))`;
+  const value = sql`
+    (select coalesce(json_object_agg(key, has) filter (where has is not null), '{}')
+    from (values ${joinSql(pairs, ', ')}) as t (key, has))`;
   return { name: 'topics', value, kind: 'json' };
 }
 
@@ -84,8 +91,7 @@ export async function contactExport(
 ): Promise<ExportSource<typeof POSITION>> {
   const topics = await query(
     em,
-    sql`select id, key, default_subscription as "defaultSubscription" from topic where project_id = ${projectId}
-      order by created_at, id`,
+    sql`select id, key from topic where project_id = ${projectId} order by created_at, id`,
     TOPIC,
   );
   const ofTopics = topicColumns(topics);
