@@ -54,18 +54,12 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     return { APP_SECRET: readLocalSecret(environment), ...environment, DATABASE_URL, SMTP_URL, PUBLIC_URL };
   }
 
-  /** APP_SECRET and its earlier values, for sealed data; undefined when the environment does not name it. */
+  /** APP_SECRET and its earlier values, for sealed data; undefined when neither the environment nor a local stack has it. */
   function appSecrets(): AppSecrets | undefined {
-    const named = readAppSecrets(environment);
-    if (named) return appSecretsOf(named);
-    const appSecret = environment['DATABASE_URL'] ? undefined : readLocalSecret(environment);
-    return appSecret === undefined ? undefined : { appSecret };
+    const local = environment['DATABASE_URL'] ? undefined : readLocalSecret(environment);
+    const named = readAppSecrets({ APP_SECRET: local, ...environment });
+    return named && appSecretsOf(named);
   }
-
-  /** INBOUND_DOMAIN; undefined when the environment does not name it. */
-  const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
-  /** DNS_SERVERS; an empty list means those of the system. */
-  const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
 
   /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
   async function explainFaults<T>(work: () => Promise<T>): Promise<T> {
@@ -110,8 +104,10 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     appSecrets,
     /** KEY_MARK; undefined when the environment does not name it. @throws ConfigError */
     keyMark: (): string | undefined => readVariable('KEY_MARK', environment),
-    inboundDomain,
-    dnsServers,
+    /** INBOUND_DOMAIN; undefined when the environment does not name it. @throws ConfigError */
+    inboundDomain: (): string | undefined => readVariable('INBOUND_DOMAIN', environment),
+    /** DNS_SERVERS; an empty list means those of the system. @throws ConfigError */
+    dnsServers: (): string[] => readVariable('DNS_SERVERS', environment),
     withDatabase,
     withTemporal,
     explainFaults,

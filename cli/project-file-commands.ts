@@ -1,10 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { access, constants, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { IsolationLevel } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
+import { badRequest } from '../shared/pure/app-error.ts';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
 import { deleteProject, restProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { warningsOfPools } from '../shared/domain/emails/sources.ts';
@@ -25,13 +27,40 @@ import { formatFields } from './text-output.ts';
 const STANDARD = '-';
 const isCompressed = (file: string): boolean => file.endsWith('.gz');
 
+/**
+ * Refuses a name under which no file can be written, before a project is put to rest for it.
+ * @throws AppError BAD_REQUEST, or the fault of the folder
+ */
+async function assertWritable(file: string): Promise<void> {
+  if (file === STANDARD) return;
+  const found = await stat(file).catch(() => undefined);
+  if (found && !found.isFile()) throw badRequest(`${file} is not a file; \`-\` is standard output`);
+  await access(path.dirname(file), constants.W_OK);
+}
+
+async function writeOut(source: Readable): Promise<void> {
+  try {
+    await pipeline(source, process.stdout, { end: false });
+  } catch (error) {
+    // Its codes are also those of the connection to PostgreSQL.
+    if (process.stdout.errored !== error) throw error;
+    throw badRequest(`Standard output takes no more: ${(error as Error).message}`);
+  }
+}
+
 /** Writes a file under its name only when it is complete, for its owner alone. */
 async function writeFile(file: string, lines: AsyncIterable<string>): Promise<void> {
   const source = Readable.from(lines, { objectMode: false });
-  if (file === STANDARD) return pipeline(source, process.stdout, { end: false });
-  const part = createWriteStream(`${file}.part`, { mode: 0o600 });
-  await (isCompressed(file) ? pipeline(source, createGzip(), part) : pipeline(source, part));
-  await rename(`${file}.part`, file);
+  if (file === STANDARD) return writeOut(source);
+  const part = `${file}.part`;
+  const octets = createWriteStream(part, { mode: 0o600 });
+  try {
+    await (isCompressed(file) ? pipeline(source, createGzip(), octets) : pipeline(source, octets));
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
 }
 
 /** The octets of a file. A fault of the file itself, such as its absence, is thrown, too. */
@@ -60,6 +89,7 @@ function addExport(project: Command, context: CliContext): void {
     .option('--move', 'put the project to rest first: it is disabled, and what runs goes on where it is enabled')
     .option('--with-address-key', 'the file has the key that hashes the addresses of erased people')
     .action(async (id: string, file: string, { move, withAddressKey }: ExportOptions, command: Command) => {
+      await assertWritable(file);
       const { name } = await context.withDatabase(async (em) => {
         const found = await findProject(em, parseProjectId(id));
         if (move) await rest(context, em, found.id);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { dnsDomainOf } from '../shared/pure/emails/email-address.ts';
-import { planOf, USUAL_PLAN } from '../shared/pure/warm-up.ts';
+import { planOf, USUAL_PLAN, type SourceWarmUp } from '../shared/pure/warm-up.ts';
 import { readShapingFile } from '../shared/platform/shaping-file.ts';
 import type { Em } from '../shared/database/sql.ts';
 import { listSources, noSuchSource } from '../shared/domain/emails/sources.ts';
@@ -16,17 +16,25 @@ import {
 import { addCommand, type CliContext } from './context.ts';
 import { formatTable } from './text-output.ts';
 
+const longestOf = (perDay: SourceWarmUp['perDay']): number =>
+  Math.max(...Object.values(perDay).map((days) => days.length));
+
+/** The day of its plan on which a source begins at a provider; null after the last one, when it is warm. */
+function firstDayOf({ step, perDay }: SourceWarmUp): number | null {
+  return step < longestOf(perDay) ? step + 1 : null;
+}
+
 /** A warm-up as it is shown. Without providers, the source has sent nothing since its start. */
 async function shown(em: Em, only?: string) {
   const [sources, places] = [await listSources(em), await listWarmUps(em, only === undefined ? undefined : [only])];
   if (only !== undefined && !sources.some(({ name }) => name === only)) throw noSuchSource(only);
   return sources
-    .filter(({ name, warmUp }) => warmUp !== null && (only ?? name) === name)
+    .flatMap(({ warmUp, ...source }) => (warmUp && (only ?? source.name) === source.name ? { ...source, warmUp } : []))
     .map(({ name: source, pool, warmUp }) => ({
       source,
       pool,
-      plan: warmUp?.plan ?? '',
-      firstDay: (warmUp?.step ?? 0) + 1,
+      plan: warmUp.plan,
+      firstDay: firstDayOf(warmUp),
       providers: places
         .filter((place) => place.source === source)
         .map((place) => {
@@ -43,7 +51,7 @@ function textOf(warmUps: Awaited<ReturnType<typeof shown>>): string {
   if (warmUps.length === 0) return 'No source warms up.';
   const rows = warmUps.flatMap(({ source, plan, firstDay, providers }) =>
     providers.length === 0
-      ? [[source, plan, 'all', `begins on day ${firstDay}`]]
+      ? [[source, plan, 'all', firstDay === null ? 'warm' : `begins on day ${firstDay}`]]
       : providers.map(({ provider, isWarm, day, days, allowed, used, reason }) => [
           source,
           plan,
@@ -91,7 +99,7 @@ export function addWarmUpCommands(program: Command, context: CliContext): void {
     .action(async (source: string, { plan, day }: { plan: string; day: string }, command: Command) => {
       const perDay = planOf(readShapingFile(context.environment()['SHAPING_FILE']), plan, source);
       if (!perDay) throw badRequest(`SHAPING_FILE has no plan ${plan} for source ${source}`);
-      const step = numberOf(day, '--day', Math.max(...Object.values(perDay).map((days) => days.length))) - 1;
+      const step = numberOf(day, '--day', longestOf(perDay)) - 1;
       await change(command, source, (em) => startWarmUp(em, source, { plan, step, perDay }));
     });
 

@@ -693,6 +693,7 @@ CREATE INDEX reply_address_by_project ON reply_address USING btree (project_id);
 create table rules_in_use (
   digest text not null,
   ends_at timestamp(3) with time zone not null default now(),
+  emails_per_second double precision,
   constraint rules_in_use_pkey PRIMARY KEY (digest)
 );
 

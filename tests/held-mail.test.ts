@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction, sql } from '../shared/database/sql.ts';
-import { forgetOldRules, withSpeed } from '../shared/domain/emails/held-mail.ts';
+import { forgetOldRules } from '../shared/domain/emails/held-mail.ts';
 import { drainSource, meetSources } from '../shared/domain/emails/sources.ts';
 import { startWarmUp, moveWarmUp, stopWarmUp } from '../shared/domain/emails/warm-ups.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
@@ -121,21 +121,22 @@ describe('what lets held mail go', () => {
     await rows(sql`delete from rules_in_use`);
     const silent = (digest: string, seconds: number) =>
       rows(sql`
-        update rules_in_use set ends_at = now() - ${seconds}::int * interval '1 second' where digest = ${digest}`);
-    const known = async () => (await rows(sql`select digest from rules_in_use order by 1`)).map(({ digest }) => digest);
-    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60 });
+        update rules_in_use set ends_at = now() - ${seconds}::int * interval '1 second' where digest = ${`${digest} 0`}`);
+    const known = async () =>
+      (await rows(sql`select digest from rules_in_use order by 1`)).map(({ digest }) => digest.split(' ')[0]);
+    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60, emailsPerSecond: 0 });
     await silent('old', 60);
     await forgetOldRules(stack.em());
     expect([await known(), await wakes()]).toEqual([['old'], []]);
-    await meetSources(stack.em(), [source], { digest: 'new', seconds: 60 });
-    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60 });
+    await meetSources(stack.em(), [source], { digest: 'new', seconds: 60, emailsPerSecond: 0 });
+    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60, emailsPerSecond: 0 });
     await forgetOldRules(stack.em());
     expect([await known(), await wakes()]).toEqual([['new', 'old'], []]);
     await silent('old', 6);
     await Promise.all([forgetOldRules(stack.em()), forgetOldRules(stack.em())]);
     expect([await known(), await wakes()]).toEqual([['new'], everybody]);
     // Nobody has sent for a while, and the older worker still lives.
-    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60 });
+    await meetSources(stack.em(), [source], { digest: 'old', seconds: 60, emailsPerSecond: 0 });
     await silent('new', 9);
     await silent('old', 8);
     await forgetOldRules(stack.em());
@@ -158,16 +159,17 @@ describe('what lets held mail go', () => {
     await wakes();
     const booked = async () =>
       (await rows(sql`select project_id from project_permit`)).map((row) => row.project_id).sort();
-    const replace = async (before: string, after: string) => {
-      await meetSources(stack.em(), [source], { digest: before, seconds: 0 });
-      await meetSources(stack.em(), [source], { digest: after, seconds: 60 });
-      await rows(sql`update rules_in_use set ends_at = now() - interval '1 second' where digest = ${before}`);
+    const replace = async (...[before, after]: [digest: string, emailsPerSecond: number][]) => {
+      for (const [digest, emailsPerSecond] of [before!, after!])
+        await meetSources(stack.em(), [source], { digest, emailsPerSecond, seconds: 60 });
+      await rows(sql`
+        update rules_in_use set ends_at = now() - interval '1 second' where digest = ${before!.join(' ')}`);
       await forgetOldRules(stack.em());
     };
     // Other rules alone change no booking.
-    await replace(withSpeed('a', 1), withSpeed('b', 1));
+    await replace(['a', 1], ['b', 1]);
     expect([await booked(), await wakes()]).toEqual([[waiting, own, idle].sort(), everybody]);
-    await replace(withSpeed('b', 1), withSpeed('b', 100));
+    await replace(['b', 1], ['b', 100]);
     expect([await booked(), (await wakes()).sort()]).toEqual([[own, idle].sort(), [waiting, ...everybody].sort()]);
   });
 });

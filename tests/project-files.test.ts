@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -272,6 +272,32 @@ describe('everpost project export and import', () => {
     expect((await command(database, ['import', `${zipped}-not`])).error).toMatch(/ENOENT/);
     await writeFile(zipped, (await readFile(zipped)).subarray(0, -9));
     expect((await command(await target(), ['import', zipped])).error).toMatch(/project.jsonl.gz cannot be unpacked/);
+  });
+
+  it('end once when two import the same file at the same time', async () => {
+    const database = await target();
+    const both = await Promise.all([1, 2].map(() => command(database, ['import', file])));
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
+    expect(both.map(({ error }) => error).join('')).toMatch(/^This installation has the project .* already/);
+    expect((await rowsOf(database, owner.project.id))['apiKey']).toHaveLength(2);
+  });
+
+  it('leave nothing that cannot become a file, and do not put the project to rest for it', async () => {
+    const { project } = await createProject(app.em(), 'Stays');
+    const taken = path.join(folder, 'folder');
+    await mkdir(taken);
+    const refusals: [string, RegExp][] = [
+      [taken, /folder is not a file; `-` is standard output$/m],
+      [path.join(folder, 'none', 'file'), /^ENOENT/],
+      ['/dev/null', /^.dev.null is not a file/],
+    ];
+    for (const [name, message] of refusals) {
+      const refused = await command(source, ['export', project.id, name, '--move']);
+      expect([refused.exitCode, refused.error]).toEqual([1, expect.stringMatching(message)]);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    const { disabled } = await queryOne(app.em(), sql`select disabled from project where id = ${project.id}`);
+    expect(disabled).toBe(false);
   });
 
   it('leave out suppressions that this installation cannot know again, only when that is asked for', async () => {

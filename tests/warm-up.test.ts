@@ -366,7 +366,9 @@ describe('the command warm-up', () => {
     expect(await everpost('warm-up', 'back', 'warm', '--days', '5')).toMatchObject([{ firstDay: 1 }]);
     expect(await everpost('warm-up', 'skip', 'warm', '--days', '2')).toMatchObject([{ firstDay: 3 }]);
     // No further than the plan.
-    expect(await everpost('warm-up', 'skip', 'warm', '--days', '300')).toMatchObject([{ firstDay: 27 }]);
+    expect(await everpost('warm-up', 'skip', 'warm', '--days', '300')).toMatchObject([{ firstDay: null }]);
+    const shown = await runCommand(['warm-up', 'show', 'warm'], { DATABASE_URL: stack.database.url });
+    expect(shown.out).toMatch(/^warm +default +all +warm *$/m);
     expect(await everpost('warm-up', 'back', 'warm')).toMatchObject([{ firstDay: 26 }]);
     expect(await everpost('warm-up', 'stop', 'warm')).toEqual([]);
     await expect(everpost('warm-up', 'show', 'nowhere')).rejects.toThrow('No worker has had a source nowhere');

@@ -92,7 +92,8 @@ it('an endpoint that refuses many events, and accepts others behind them, gets t
 
 it('a server that refuses all events for as long as one is tried gets those behind them, and none is given up', async () => {
   const id = await createEndpoint();
-  const refused = ['bad-1@example.com', 'bad-2@example.com', 'bad-1@example.com'];
+  // More than are tried before a server counts as down.
+  const refused = [...Array.from({ length: 20 }, (_, index) => `bad-${index}@example.com`), 'bad-1@example.com'];
   for (const email of refused) await trackStep(email);
   const pauses = app.config.WEBHOOK_RETRY_SECONDS.length;
   const states = () =>
@@ -126,6 +127,35 @@ it('a server that refuses all events for as long as one is tried gets those behi
   expect(sent).toEqual(['good@example.com']);
   expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
   expect((await states()).filter(({ status }) => status === 'FAILED')).toEqual([]);
+});
+
+it('an event that is never accepted delays no later one by its own pauses', async () => {
+  const id = await createEndpoint();
+  const taken: (string | null | undefined)[] = [];
+  const turn = () =>
+    createEndpointTurns({ orm: app.database.orm, config: app.config } as unknown as ActivityDeps)({
+      endpointId: id,
+      signal: new AbortController().signal,
+      advance: () => undefined,
+      sendTo:
+        () =>
+        async ({ events: [event] }) => {
+          taken.push(event?.contactEmail);
+          return event?.contactEmail === 'bad@example.com' ? REFUSAL : ANSWER;
+        },
+    });
+  await trackStep('bad@example.com');
+  // Every pause passes, down to the longest one.
+  for (let n = 0; n <= app.config.WEBHOOK_RETRY_SECONDS.length; n++) {
+    await query(app.em(), sql`update webhook_endpoint set retry_at = now() where id = ${id} and retry_at > now()`);
+    await query(app.em(), sql`update webhook_delivery set retry_at = now() where endpoint_id = ${id}`);
+    await turn();
+  }
+  await query(app.em(), sql`update webhook_endpoint set retry_at = retry_at - interval '1 minute' where id = ${id}`);
+  await trackStep('good@example.com');
+  await turn();
+  expect(taken.filter((email) => email === 'good@example.com')).toHaveLength(1);
+  expect(await open(id)).toMatchObject({ failures: 0, failingSince: null });
 });
 
 describe('an endpoint with parked events that accepts events again', () => {

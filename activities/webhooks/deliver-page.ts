@@ -93,24 +93,24 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
 
   /**
    * Records that no event was accepted: all events wait in their order. When none was sent, because the turn is over,
-   * there is nothing to record. A server that has answered and refused for as long as one event is tried may accept
-   * others. So single events `aside` are parked then; none is given up before the server accepts something.
+   * there is nothing to record. A server that has answered may accept other events than those it refuses. So single
+   * events `aside` are parked when each that comes first was refused, or after as long as one event is tried; none is
+   * given up before the server accepts something.
    */
   async function recordFailure(
     endpoint: OpenEndpoint,
     answers: HookAnswer[],
-    { seen, aside }: { seen: number; aside?: { events: readonly HookEvent[]; lastNo: string } },
+    { seen, aside }: { seen: number; aside?: { events: readonly HookEvent[]; lastNo: string; isEachRefused: boolean } },
   ): Promise<PageResult> {
     const result = { seen, sent: answers.length, hasFailed: answers.length > 0 };
     if (!result.hasFailed) return { ...result, isGone: false };
     const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
-    const isRefused = endpoint.failures >= pauses.length && answers.every(({ statusCode }) => statusCode !== null);
-    const records =
-      aside && isRefused
-        ? parkOthers(aside.events, answers, pauseMs)
-        : answers.flatMap((answer) => recordOfAnswer(answer));
-    const reached = isRefused ? aside?.lastNo : undefined;
-    await recordDeliveries(em(), endpoint, { records, verdict: 'failed', pauseMs, reached });
+    const hasAnswered = answers.every(({ statusCode }) => statusCode !== null);
+    const parked = hasAnswered && (aside?.isEachRefused || endpoint.failures >= pauses.length) ? aside : undefined;
+    const records = parked
+      ? parkOthers(parked.events, answers, pauseMs)
+      : answers.flatMap((answer) => recordOfAnswer(answer));
+    await recordDeliveries(em(), endpoint, { records, verdict: 'failed', pauseMs, reached: parked?.lastNo });
     return { ...result, isGone: answers.some((answer) => answer.isGone) };
   }
 
@@ -158,7 +158,8 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     const ordered = endpoint.failures > 0 ? shuffle(lanes) : lanes;
     const answers = await sendLanes(ordered, { send, isOver, parallel: PARALLEL });
     if (open.length > 0 && !answers.some((answer) => answer.isAccepted)) {
-      return recordFailure(endpoint, answers, { seen: events.length, aside: { events, lastNo } });
+      const isEachRefused = answers.length === lanes.length;
+      return recordFailure(endpoint, answers, { seen: events.length, aside: { events, lastNo, isEachRefused } });
     }
     // When all events wait behind parked ones, nothing was sent, which says nothing about the endpoint.
     const verdict = open.length > 0 ? 'accepted' : 'unknown';

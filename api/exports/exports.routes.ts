@@ -34,7 +34,7 @@ const fileReply = (row: z.ZodType) => ({
 });
 
 const HOW_READ =
-  'The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.';
+  'The file is complete only when the answer ends without an error: after a fault on the way, and when the key ends or the project is disabled, the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.';
 
 function fileOf<Position extends Shape>(
   em: Em,
@@ -47,7 +47,7 @@ function fileOf<Position extends Shape>(
     'Content-Disposition': `attachment; filename="${name}.${format}"`,
   };
   const pieces = exportPieces(() => em.fork(), source, format);
-  return { status: 200, stream: { headers, pieces, pieceBytes: EXPORT_MEMORY_BYTES, isExport: true } };
+  return { status: 200, stream: { headers, pieces, pieceBytes: EXPORT_MEMORY_BYTES, isRows: true, isExport: true } };
 }
 
 type ContactFilters = z.infer<typeof contactExportBody>;
@@ -103,9 +103,9 @@ const emails = endpointsOf('Emails')('exportEmails', 'GET /emails/export', {
   description: `With the filters of the list. ${HOW_READ}`,
   query: emailExportQuery,
   replies: fileReply(exportedEmailSchema),
-  async handle({ em, project, query: { format, columns, since, until, ...filters } }) {
+  handle({ em, project, query: { format, columns, since, until, ...filters } }) {
     const period = periodOf({ startDate: since, endDate: until });
-    return fileOf(em, 'emails', format, emailExport(em, project.id, { ...filters, period }, columns));
+    return Promise.resolve(fileOf(em, 'emails', format, emailExport(project.id, { ...filters, period }, columns)));
   },
 });
 

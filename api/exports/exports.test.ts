@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
+import { NIL } from 'uuid';
+import { exportPieces } from '../../shared/database/exported-rows.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
+import { contactExport } from '../../shared/domain/exports/contact-export.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { query } from '../../tests/support/rows.ts';
@@ -161,6 +165,37 @@ describe('GET /contacts/export', () => {
     ]);
   });
 
+  it('misses no row and has none twice when others are written between its statements', async () => {
+    const owner = await app.createProject();
+    await addContacts(owner, 20_000);
+    const filters = { format: 'jsonl', columns: ['id'], subscribed: true } as const;
+    await query(
+      app.em(),
+      sql`update contact set subscribed = (data ->> 'n')::int % 10 = 0 where project_id = ${owner.project.id}`,
+    );
+    const source = await contactExport(app.em(), owner.project.id, filters);
+    const subscribed = (await exported(owner, '/contacts/export?format=jsonl&columns=id&subscribed=true')).map(
+      ({ id }) => id,
+    );
+    const disturbed: typeof source = {
+      ...source,
+      async searchedUpTo(tx, after) {
+        await query(
+          app.em(),
+          sql`
+            delete from contact where id in (
+              select id from contact where project_id = ${owner.project.id} and not subscribed
+                and id > ${after?.id ?? NIL}::uuid
+              order by id limit 500)`,
+        );
+        return source.searchedUpTo?.(tx, after);
+      },
+    };
+    let lines = '';
+    for await (const piece of exportPieces(() => app.em(), disturbed, 'jsonl')) lines += piece;
+    expect(linesOf(lines).map(({ id }) => id)).toEqual(subscribed);
+  });
+
   it('leaves a row in the record of who did what', async () => {
     const owner = await app.createProject();
     await download(owner, '/contacts/export');
@@ -277,6 +312,8 @@ describe('exports of emails and events', () => {
 });
 
 describe('clients of an export', () => {
+  const LARGE = sql`jsonb_build_object('text', repeat(md5(n::text), 300))`;
+
   const open = (owner: TestProject) => {
     const socket = connect({ port: Number(new URL(app.url).port), host: new URL(app.url).hostname });
     socket.pause();
@@ -287,7 +324,7 @@ describe('clients of an export', () => {
 
   it('that do not read keep their places, no statement, and lose them when they leave', async () => {
     const owner = await app.createProject();
-    await addContacts(owner, 3_000, sql`jsonb_build_object('text', repeat(md5(n::text), 300))`);
+    await addContacts(owner, 3_000, LARGE);
     const sockets = Array.from({ length: 4 }, () => open(owner));
     await Promise.all(sockets.map((socket) => once(socket, 'readable')));
     const refused = await owner.api('GET', '/contacts/export?search=nobody');
@@ -306,22 +343,53 @@ describe('clients of an export', () => {
     await eventually(async () => (await download(owner, '/contacts/export?search=nobody')).reply.status === 200);
   });
 
-  it('see the end of the connection, not of the file, when PostgreSQL fails on the way', async () => {
-    const owner = await app.createProject();
-    await addContacts(owner, 3_000, sql`jsonb_build_object('text', repeat(md5(n::text), 300))`);
-    const reply = await fetch(`${app.url}/contacts/export`, {
-      headers: { authorization: `Bearer ${owner.keys.secretKey}` },
-    });
+  /** Begins to read an export. @returns what reads the rest of it */
+  async function begin(key: string): Promise<() => Promise<void>> {
+    const reply = await fetch(`${app.url}/contacts/export`, { headers: { authorization: `Bearer ${key}` } });
     const reader = reply.body?.getReader();
     await reader?.read();
+    return async () => {
+      while (!(await reader?.read())?.done);
+    };
+  }
+
+  it('see the end of the connection, not of the file, when PostgreSQL fails on the way', async () => {
+    const owner = await app.createProject();
+    await addContacts(owner, 3_000, LARGE);
+    const rest = await begin(owner.keys.secretKey);
     await query(app.em(), sql`alter table contact rename column opted_out_at to elsewhere`);
     try {
-      const rest = async () => {
-        while (!(await reader?.read())?.done);
-      };
       await expect(rest()).rejects.toThrow('terminated');
     } finally {
       await query(app.em(), sql`alter table contact rename column elsewhere to opted_out_at`);
     }
   });
+
+  it('see it, too, when their key ends or expires, or the project is disabled, on the way', async () => {
+    const owner = await app.createProject();
+    await addContacts(owner, 3_000, LARGE);
+    const { project, api } = owner;
+    const create = async () => (await api('POST', '/keys', { body: { name: 'R', role: 'read' } })).body;
+    const changes: ((id: string) => Promise<unknown>)[] = [
+      (id) => api('DELETE', `/keys/${id}`),
+      (id) => query(app.em(), sql`update api_key set expires_at = now() where id = ${id}`),
+      () => query(app.em(), sql`update project set disabled = true where id = ${project.id}`),
+    ];
+    for (const change of changes) {
+      const { id, key } = await create();
+      const rest = await begin(key);
+      await change(id);
+      await expect(rest()).rejects.toThrow('terminated');
+    }
+  });
+
+  it.each(['/contacts/export', '/events/export', '/suppressions?format=csv'])(
+    'that speak HTTP/1.0 get no part of %s, which would look like the whole',
+    async (path) => {
+      const socket = connect({ port: Number(new URL(app.url).port), host: new URL(app.url).hostname });
+      const { secretKey } = (await app.createProject()).keys;
+      socket.write(`GET ${path} HTTP/1.0\r\nAuthorization: Bearer ${secretKey}\r\n\r\n`);
+      expect(await textOf(socket)).toMatch(/^HTTP\/1.1 400 .*"suggestion":"Use HTTP\/1.1/s);
+    },
+  );
 });

@@ -17,6 +17,8 @@ import { createPublicShares, type PublicShares } from './public-shares.ts';
 import { createRateCounter, type RateCounter, type RateState } from './rate-limit.ts';
 
 export interface Caller {
+  /** The hash of its key. */
+  lookup: string;
   project: RequestProject;
   key: RequestKey;
   /** Whether it sent a public key. */
@@ -101,6 +103,7 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
     if (owner.has_expired) throw expiredKey(owner.expires_at);
     const { id, name, disabled, tracking, clientAddresses, brand } = owner;
     return {
+      lookup,
       project: {
         id,
         name,
@@ -174,6 +177,17 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
       if (!caller) throw unknownKey();
       if (keyKind === 'public' && !isPublicKey(key) && !caller.acceptsSecretKey) throw publicKeyOnly(path);
       return caller;
+    },
+
+    /**
+     * Asks for the key of a caller again, while its answer is sent. It does not count as a request.
+     * @throws AppError INVALID_API_KEY, PROJECT_DISABLED when the next request with the key would be refused so
+     */
+    async assertStillValid({ lookup }: Caller): Promise<void> {
+      const [owner] = await findKeyOwners(orm.em.fork(), [lookup]);
+      if (!owner) throw unknownKey();
+      if (owner.has_expired) throw expiredKey(owner.expires_at);
+      if (owner.disabled) throw new AppError('PROJECT_DISABLED');
     },
   };
 }

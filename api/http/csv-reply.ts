@@ -34,5 +34,6 @@ export function csvTable<Column extends string>(
     },
     pieces: csvPieces(columns, pages),
     pieceBytes: 0,
+    isRows: true,
   };
 }

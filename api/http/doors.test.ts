@@ -84,6 +84,20 @@ describe('ADMIN_HOSTS', () => {
     expect(await ask(both, 'evil.test', '/unsubscribe/x')).not.toBe('closed');
   });
 
+  it('knows an IPv6 address in every spelling', async () => {
+    const environment = { DATABASE_URL: 'postgres://x', APP_SECRET: 'x'.repeat(32), ADMIN_HOSTS: '[0:0::0:1],[::FF]' };
+    const inspected = inspectConfig(environment);
+    expect(inspected).toMatchObject({ config: { ADMIN_HOSTS: ['[::1]', '[::ff]'] } });
+    expect(inspectConfig({ ...environment, ADMIN_HOSTS: '[1:::]' })).toMatchObject({
+      faults: [{ variable: 'ADMIN_HOSTS' }],
+    });
+    const app = await start({ ADMIN_HOSTS: ['[::1]'], publicUrl: 'https://mail.test' });
+    for (const host of ['[::1]', '[0:0:0:0:0:0:0:1]:3000', '[0::1]']) {
+      expect([host, await ask(app, host, '/contacts', 'GET', app.keys.secretKey)]).toEqual([host, '200']);
+    }
+    expect(await ask(app, '[::2]', '/contacts', 'GET', app.keys.secretKey)).toBe('closed');
+  });
+
   it('is where the OpenAPI document says that the API is', async () => {
     const environment = {
       DATABASE_URL: 'postgres://x',

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import { comparableHost } from '../../shared/platform/config-lists.ts';
 import { keyKindOf, type Endpoint } from './endpoint.ts';
 
 /** What load balancers ask for, under any name. */
@@ -15,7 +16,7 @@ export function isRecipientPath(path: string): boolean {
 
 /** A host name as requests are compared by it: without a port and a final dot. */
 function nameOf(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
+  return comparableHost(host.replace(/:\d+$/, '').replace(/\.$/, '')) ?? '';
 }
 
 /**

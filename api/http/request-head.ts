@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-const VALID_ID = /^[\x21-\x7e]{1,128}$/;
+/** Visible ASCII. Without @ and % it is no address, so that the record of who did what, which keeps the id, has none. */
+const VALID_ID = /^(?:(?![@%])[\x21-\x7e]){1,128}$/;
 /** Enough for a search of 500 percent-encoded characters and all other parameters of a query. */
 const URL_LENGTH_MAX = 8 * 1024;
 /** The characters of a host (RFC 3986 section 3.2.2) with a port. */

@@ -4,6 +4,8 @@ import type { Response } from 'express';
 export interface StreamedReply {
   headers: Readonly<Record<string, string>>;
   pieces: AsyncIterator<string | Buffer>;
+  /** Whether it is a file of rows, of which a part looks like a whole file. */
+  isRows?: true;
   /** Whether it may take hours, and counts among the exports of the project. */
   isExport?: true;
   /** The octets that reading a piece may hold in memory, where that is much. */
@@ -36,14 +38,15 @@ async function untilRead(res: Response): Promise<void> {
 }
 
 /**
- * Sends a reply no faster than the client reads it, so one piece is in memory at a time. Each piece waits for its turn.
+ * Sends a reply no faster than the client reads it, so one piece is in memory at a time.
+ * @param next the next piece
  * @throws the error of reading a piece. If something was sent before, the connection is closed, which tells the client
  *   that the rest is missing
  */
 export async function sendPieces(
   res: Response,
-  { headers, pieces }: StreamedReply,
-  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>,
+  headers: StreamedReply['headers'],
+  next: () => Promise<IteratorResult<string | Buffer>>,
 ): Promise<void> {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (res.req.method === 'HEAD') {
@@ -52,7 +55,7 @@ export async function sendPieces(
   }
   try {
     while (!res.destroyed) {
-      const piece = await inTurn(() => pieces.next());
+      const piece = await next();
       if (piece.done) break;
       if (piece.value.length > 0 && !res.write(piece.value)) await untilRead(res);
     }

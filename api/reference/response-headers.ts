@@ -9,7 +9,11 @@ function header(description: string, type: 'string' | 'integer', example: string
 
 /** The headers of answers, as components of the OpenAPI document. */
 export const HEADERS: Record<string, ZodOpenApiHeaderObject> = {
-  'X-Request-ID': header('The id of the request; the one that the caller sent, if it was valid', 'string', '6f1c2b9e'),
+  'X-Request-ID': header(
+    'The id of the request; the one that the caller sent, if it has 1 to 128 visible ASCII characters, none of them @ or %',
+    'string',
+    '6f1c2b9e',
+  ),
   'RateLimit-Limit': header('Requests that the project may make in a minute', 'integer', 1000),
   'RateLimit-Remaining': header('Requests that are left in this minute', 'integer', 998),
   'RateLimit-Reset': header('Seconds until the minute ends', 'integer', 42),

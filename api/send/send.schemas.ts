@@ -182,7 +182,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAll
       ).transform((to) => (Array.isArray(to) ? to : [to])),
       cc: copiesSchema.optional(),
       bcc: copiesSchema.optional(),
-      tags: boundedArray(z.string().min(1).max(LIMITS.emailTagLength), LIMITS.emailTags)
+      tags: boundedArray(z.string().trim().min(1).max(LIMITS.emailTagLength), LIMITS.emailTags)
         .transform((tags) => [...new Set(tags)])
         .optional(),
       scheduledAt: scheduledAtSchema.optional(),

@@ -48,9 +48,9 @@ function probesOf(context: CliContext, read: ReadConfig, portHost: string | unde
   const { config, isFaulty } = read;
   const resolver = createDnsResolver({ servers: config.DNS_SERVERS, timeoutMs: DNS_TIMEOUT_MS });
   const { SMTP_URL: relays } = config;
-  const relayProbes = relays.map((url) =>
-    isMxUrl(url) ? mxProbe(url, resolver, config, portHost) : relayProbe(url, resolver, config),
-  );
+  const mxUrls = relays.filter(isMxUrl);
+  const relayProbes = relays.filter((url) => !isMxUrl(url)).map((url) => relayProbe(url, resolver, config));
+  if (mxUrls.length > 0) relayProbes.push(mxProbe(mxUrls, resolver, config, portHost));
   const noRelay: Probe = {
     area: 'relay',
     run: () =>

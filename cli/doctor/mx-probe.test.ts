@@ -10,13 +10,23 @@ beforeAll(async () => {
 afterEach(() => dns.clear());
 afterAll(() => dns.close());
 
-async function find(url: string, { lists = [] as string[], portHost }: { lists?: string[]; portHost?: string } = {}) {
+async function find(
+  url: string | string[],
+  { lists = [] as string[], portHost }: { lists?: string[]; portHost?: string } = {},
+) {
   const resolver = createDnsResolver({ servers: [dns.address] });
-  const findings = await mxProbe(url, resolver, { DNS_BLOCKLISTS: lists }, portHost).run(new AbortController().signal);
+  const findings = await mxProbe([url].flat(), resolver, { DNS_BLOCKLISTS: lists }, portHost).run(
+    new AbortController().signal,
+  );
   return findings.map(({ level, area, message }) => `${level} ${area}: ${message}`);
 }
 
 describe('the sources of mx://', () => {
+  it('are named when two entries have the same', async () => {
+    const [one, other] = ['mx://?helo=a.us.test&source=127.0.0.1', 'mx://?helo=b.us.test&source=127.0.0.1'];
+    expect(await find([one, other])).toEqual(['fail source: SMTP_URL names the source 127.0.0.1 twice']);
+  });
+
   it('are right when their names lead forward and back', async () => {
     dns.set('mail.us.test', { A: ['127.0.0.1'] });
     expect(await find('mx://?helo=mail.us.test&source=127.0.0.1')).toEqual([

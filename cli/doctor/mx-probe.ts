@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { Config } from '../../shared/platform/config.ts';
 import { reversedAddress, type DnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { openSmtpConnection } from '../../shared/sending/transport/connect.ts';
+import { mxSourcesOf } from '../../shared/sending/route/mail-pool.ts';
 import { SmtpUnavailableError } from '../../shared/sending/transport/errors.ts';
 import { parseMxUrl, type MxSource } from '../../shared/sending/transport/mx-url.ts';
 import { findingsAbout, type Finding, type Probe } from './finding.ts';
@@ -86,12 +87,12 @@ async function portFinding(source: MxSource, host: string, signal: AbortSignal):
 }
 
 /**
- * Checks the sources of an `mx://` entry: that the machine has their addresses, that their names lead forward and back,
+ * Checks the sources of the `mx://` entries: that no two are the same, that the machine has their addresses, that their names lead forward and back,
  * and that no blocklist has them.
  * @param portHost the host at whose port 25 to knock; undefined knocks nowhere
  */
 export function mxProbe(
-  url: string,
+  urls: readonly string[],
   resolver: DnsResolver,
   { DNS_BLOCKLISTS: lists }: Pick<Config, 'DNS_BLOCKLISTS'>,
   portHost?: string,
@@ -113,7 +114,7 @@ export function mxProbe(
     async run(signal) {
       let sources: MxSource[];
       try {
-        sources = parseMxUrl(url);
+        sources = mxSourcesOf(urls);
       } catch (error) {
         return [fail((error as Error).message, 'Correct SMTP_URL.')];
       }

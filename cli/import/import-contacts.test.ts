@@ -67,6 +67,11 @@ it('takes JSON lines, as an export of contacts has them', async () => {
   ]);
 }, 60_000);
 
+it('takes no list in JSON', async () => {
+  const file = await fileOf('list.json', '[\n{"email":"a@x.test"},\n{"email":"b@x.test"}\n]');
+  expect((await run(await stack.createProject(), file)).error).toContain('The first line is not a JSON object');
+});
+
 it.each([
   ['empty', '', 'The file is empty'],
   ['without addresses', 'name\nAda\n', 'no column "email"'],

@@ -6,6 +6,7 @@ import { json } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { readCell } from '../../shared/domain/contact-jobs/import-cells.ts';
 import { readImportParts, type ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
+import { NO_OBJECT, objectOfLine } from '../../shared/domain/contact-jobs/json-lines.ts';
 import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
 import { csvRecords, isBlank, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
@@ -67,17 +68,13 @@ export function assertReadable(files: readonly SourceFile[], paths: readonly str
     throw badRequest(`There is no file that can be read in ${paths.join(', ')}: exports are files .csv and .json`);
 }
 
-/** Contacts in JSON, one a line, with the fields of `POST /contacts`. */
+/** Contacts in JSON, one a line, with the fields of `POST /contacts`. @throws ImportFileError as `objectOfLine` */
 async function* jsonLines(file: SourceFile): AsyncGenerator<MovedRow> {
+  let isFirst = true;
   for await (const [line, row] of linesOf(file.read())) {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      // It is refused below.
-    }
-    const contact = objectOf(value) as MovedContact | undefined;
-    yield contact ? { row, contact } : { row, email: '', fault: 'is not an object in JSON' };
+    const contact = objectOfLine(line, isFirst) as MovedContact | undefined;
+    isFirst = false;
+    yield contact ? { row, contact } : { row, email: '', fault: NO_OBJECT };
   }
 }
 

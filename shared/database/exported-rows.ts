@@ -1,6 +1,6 @@
 import { validationError, type AppError } from '../pure/app-error.ts';
 import { FORMULA_AFTER_APOSTROPHES } from '../pure/formula.ts';
-import { isoText, joinSql, query, sql, SqlFragment, type Em } from './sql.ts';
+import { inSnapshot, isoText, joinSql, query, sql, SqlFragment, type Em } from './sql.ts';
 import { number, text, type RowOf, type Shape } from './shape.ts';
 
 export const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
@@ -80,12 +80,18 @@ export interface ExportSource<Position extends Shape> {
   position: Position;
   /**
    * A select of the rows of a page in their order.
+   * @param tx where it is run, for what it has to read before
    * @param columns what it selects of each row
    * @param after the last row of the page before
    */
-  page: (columns: SqlFragment, after: RowOf<Position> | undefined, limit: number) => Promise<SqlFragment> | SqlFragment;
+  page: (
+    tx: Em,
+    columns: SqlFragment,
+    after: RowOf<Position> | undefined,
+    limit: number,
+  ) => Promise<SqlFragment> | SqlFragment;
   /** A page that is not full ends the export, unless this knows where its search ended. */
-  searchedUpTo?: (after: RowOf<Position> | undefined) => Promise<RowOf<Position> | undefined>;
+  searchedUpTo?: (tx: Em, after: RowOf<Position> | undefined) => Promise<RowOf<Position> | undefined>;
 }
 
 /** What a page holds beside the position of its last row: its text, how many rows are in it, and how many there were. */
@@ -99,7 +105,7 @@ interface ReadPiece<Row> {
 
 /**
  * The text of an export, a piece for each page of rows. PostgreSQL writes the lines, which takes a fraction of the time
- * of making objects of them. Each page is a statement of its own and begins after the last row of the page before. So no
+ * of making objects of them. Each page has a snapshot of its own and begins after the last row of the page before. So no
  * row that exists all the time is lost or comes twice, and a slow reader holds neither a connection nor a snapshot. While
  * the reader has a piece, the next one is read.
  * @param fork creates the unit of work of a page
@@ -113,10 +119,14 @@ export async function* exportPieces<Position extends Shape>(
   const shape = { ...position, ...PIECE };
   const names = Object.keys(position).map((name) => new SqlFragment(`"${name}"`));
 
-  async function read(after: RowOf<Position> | undefined, limit: number): Promise<ReadPiece<RowOf<Position>>> {
-    const rows = await page(sql`${lineOf(columns, format)} as line`, after, limit);
+  async function readFrom(
+    tx: Em,
+    after: RowOf<Position> | undefined,
+    limit: number,
+  ): Promise<ReadPiece<RowOf<Position>>> {
+    const rows = await page(tx, sql`${lineOf(columns, format)} as line`, after, limit);
     const [piece] = await query(
-      fork(),
+      tx,
       sql`
         with piece as materialized (
           select * from (
@@ -130,12 +140,15 @@ export async function* exportPieces<Position extends Shape>(
       shape,
     );
     const { lines = '', read: count = 0, found = 0 } = piece ?? {};
-    const last = found >= limit || found > count ? piece : await searchedUpTo?.(after);
+    const last = found >= limit || found > count ? piece : await searchedUpTo?.(tx, after);
     return {
       lines: lines && lines + lineEnd,
       next: last && { after: last, limit: Math.min(ROWS_MAX, 2 * (found > count ? count : limit)) },
     };
   }
+
+  const read = (after: RowOf<Position> | undefined, limit: number) =>
+    inSnapshot(fork(), (tx) => readFrom(tx, after, limit));
 
   if (format === 'csv') {
     yield columns.map(({ name, header = name }) => `"${header.replaceAll('"', '""')}"`).join(',') + lineEnd;

@@ -270,3 +270,11 @@ export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Pr
   }
   return repeatOnConflict(() => em.transactional(work));
 }
+
+/** Runs statements that read, in one snapshot: what one of them sees, the others see, whatever is written meanwhile. */
+export function inSnapshot<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
+  return inTransaction(em, async (tx) => {
+    await query(tx, sql`set transaction isolation level repeatable read, read only`);
+    return work(tx);
+  });
+}

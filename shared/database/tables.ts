@@ -503,6 +503,7 @@ export const tables = schema({
   rulesInUse: {
     digest: text,
     endsAt: date,
+    emailsPerSecond: nullable(number),
   },
   segment: {
     id: text,

@@ -22,10 +22,16 @@ export const networks = list
   .refine((items) => items.every((item) => item !== undefined), 'must be addresses or networks such as 10.0.0.0/8')
   .transform((items) => items.filter((item) => item !== undefined));
 
+/** A host name as it is compared: in lower case, and an IPv6 address in its one short form. Undefined for a wrong one. */
+export function comparableHost(name: string): string | undefined {
+  if (!name.startsWith('[')) return name.toLowerCase();
+  return URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : undefined;
+}
+
 /** Host names and addresses without a port, as the Host header of a request has them (RFC 9110 section 7.2). */
 export const hosts = list
   .transform((items) =>
-    items.map((item) => (/^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(item) ? item.toLowerCase() : undefined)),
+    items.map((item) => (/^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(item) ? comparableHost(item) : undefined)),
   )
   .refine((items) => items.every((item) => item !== undefined), 'must be host names such as mail-admin.example.com')
   .transform((items) => items.filter((item) => item !== undefined));

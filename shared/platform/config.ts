@@ -101,7 +101,7 @@ const environmentSchema = z.object({
   SUBMISSION_TLS_KEY_FILE: z.string().optional(),
   SUBMISSION_TLS_CERT_FILE: z.string().optional(),
   INBOUND_SMTP_PORT: port.optional(),
-  INBOUND_DOMAIN: z.string().optional(),
+  INBOUND_DOMAIN: z.string().trim().toLowerCase().optional(),
   INBOUND_TLS_KEY_FILE: z.string().optional(),
   INBOUND_TLS_CERT_FILE: z.string().optional(),
   INBOUND_PROXY_PROTOCOL: z.stringbool().default(false),

@@ -778,7 +778,7 @@ export interface paths {
         };
         /**
          * All contacts, or those of filters, as a file
-         * @description In the order of their ids. `POST /contacts/import` takes the file with all columns as it is. The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         * @description In the order of their ids. `POST /contacts/import` takes the file with all columns as it is. The file is complete only when the answer ends without an error: after a fault on the way, and when the key ends or the project is disabled, the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
          *
          *     Roles: full, marketing, read.
          */
@@ -1208,7 +1208,7 @@ export interface paths {
         };
         /**
          * All emails, or those of filters, as a file, newest first
-         * @description With the filters of the list. The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         * @description With the filters of the list. The file is complete only when the answer ends without an error: after a fault on the way, and when the key ends or the project is disabled, the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
          *
          *     Roles: full, marketing, read.
          */
@@ -1340,7 +1340,7 @@ export interface paths {
         };
         /**
          * All events, or those of filters, as a file, newest first
-         * @description The file is complete only when the answer ends without an error: after a fault on the way the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
+         * @description The file is complete only when the answer ends without an error: after a fault on the way, and when the key ends or the project is disabled, the connection is cut. Rows that are written meanwhile may be in it or not; no other row is lost or comes twice.
          *
          *     Roles: full, marketing, read.
          */

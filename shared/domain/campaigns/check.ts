@@ -5,7 +5,7 @@ import { needsSubscription } from '../../pure/emails/email-types.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
-import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
+import { inSnapshot, type Em } from '../../database/sql.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
@@ -34,8 +34,7 @@ export async function checkCampaign(
   { links, publicUrl, ratePerSecond }: CheckDeps,
 ) {
   const { id: projectId } = project;
-  return inTransaction(em, async (tx) => {
-    await query(tx, sql`set transaction isolation level repeatable read, read only`);
+  return inSnapshot(em, async (tx) => {
     const campaign = await findCampaign(tx, projectId, campaignId);
     const { status, type, from } = campaign;
     if (!EDITABLE_CAMPAIGN_STATUSES.includes(status)) {

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { fileRecords } from './csv-file.ts';
 import { readImportFile } from './import-file.ts';
+import { readSuppressionFile } from './suppression-file.ts';
 
 async function recordsOf(content: string): Promise<string[][]> {
   const records: string[][] = [];
@@ -41,14 +42,21 @@ it.each([
   expect((await readImportFile(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
 });
 
-it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is %s fails the import', async (line) => {
-  const read = readImportFile(Buffer.from(`{"email":"a@x.test"}\n${line}\n`));
-  await expect(read).rejects.toThrow('Line 2 is not a JSON object: each contact is one, on a line of its own');
+it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is %s is refused alone', async (line) => {
+  const content = Buffer.from(`{"email":"a@x.test"}\n${line}\n{"email":"b@x.test"}\n`);
+  const error = 'The row is not an object in JSON';
+  expect((await readImportFile(content)).rows).toMatchObject([
+    { row: 1, email: 'a@x.test' },
+    { row: 2, email: null, error },
+    { row: 3, email: 'b@x.test' },
+  ]);
+  const { suppressed, errors } = await readSuppressionFile(content, []);
+  expect([suppressed.length, errors]).toEqual([2, [{ row: 2, email: null, error }]]);
 });
 
 it.each(['[{"email":"a@x.test"}]', '[\n  {\n    "email": "a@x.test"\n  }\n]'])(
   'an array in JSON is refused as JSON and not as CSV: %j',
   async (content) => {
-    await expect(readImportFile(Buffer.from(content))).rejects.toThrow('Line 1 is not a JSON object');
+    await expect(readImportFile(Buffer.from(content))).rejects.toThrow('The first line is not a JSON object');
   },
 );

@@ -18,6 +18,7 @@ import {
   type Columns,
   type DataColumn,
 } from './import-header.ts';
+import { NO_OBJECT } from './json-lines.ts';
 import type { RestoredChoices } from './restored-choices.ts';
 
 /** A row that can be stored. */
@@ -342,7 +343,8 @@ export async function* readImportParts(
   for await (const { columns, rows } of readTable(source, (cells) => readHeader(cells, mappings))) {
     for (const { key } of columns.topics) collector.topicKeys.add(key);
     for (const [cells, row] of rows) {
-      reader.read(cells, columns, row);
+      if (cells) reader.read(cells, columns, row);
+      else collector.refuse(row, '', NO_OBJECT);
       if (collector.isFull && !isWhole) yield collector.take();
     }
   }

@@ -285,10 +285,13 @@ export function readHeader(cells: readonly string[], mappings: readonly ColumnMa
   return new HeaderReader(cells, mappings).read();
 }
 
-/** The header of a file with some of its records, each with its number in a spreadsheet, or that of its line of JSON. */
+/**
+ * The header of a file with some of its records, each with its number in a spreadsheet, or that of its line of JSON. A line
+ * of JSON that is no object has no cells.
+ */
 interface TablePart<Header> {
   columns: Header;
-  rows: [cells: string[], row: number][];
+  rows: [cells: string[] | undefined, row: number][];
 }
 
 /**
@@ -305,10 +308,10 @@ export async function* readTable<Header>(
   // The names of JSON lines stand on no line.
   let row = isJson ? -1 : 0;
   for await (const records of Buffer.isBuffer(source) ? (isJson ? jsonRecords : fileRecords)(source) : source) {
-    const rows = records.map((cells): [string[], number] => [cells, (row += 1)]);
-    const filled = rows.filter(([cells]) => cells.length > COLUMNS_MAX || !isBlank(cells));
-    const first = header ? undefined : filled.shift();
-    if (first) header = { columns: readColumns(first[0]) };
+    const rows = records.map((cells): TablePart<Header>['rows'][number] => [cells, (row += 1)]);
+    const filled = rows.filter(([cells]) => !cells || cells.length > COLUMNS_MAX || !isBlank(cells));
+    const [names] = header ? [] : (filled.shift() ?? []);
+    if (names) header = { columns: readColumns(names) };
     if (header) yield { ...header, rows: filled };
   }
   if (!header) throw new ImportFileError('The file is empty');

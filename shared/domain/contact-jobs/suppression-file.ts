@@ -1,6 +1,7 @@
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { SuppressedAddress } from '../suppressions/suppression-lists.ts';
 import { DESCRIBED_ROWS_MAX, SHOWN_EMAIL_LENGTH_MAX, type RefusedRow } from './import-file.ts';
+import { NO_OBJECT } from './json-lines.ts';
 import { readAddressHeader, readTable, type ColumnMapping } from './import-header.ts';
 
 export interface SuppressionFile {
@@ -15,8 +16,8 @@ const WORDS_LENGTH_MAX = 500;
 /** Of a longer cell, the rest is not read: a cell may have megabytes. */
 const CELL_LENGTH_MAX = 10_000;
 
-function readCell(cells: string[], column: number): string {
-  return (cells[column] ?? '').slice(0, CELL_LENGTH_MAX);
+function readCell(cells: string[] | undefined, column: number): string {
+  return (cells?.[column] ?? '').slice(0, CELL_LENGTH_MAX);
 }
 
 /**
@@ -30,7 +31,7 @@ export async function readSuppressionFile(
   mappings: readonly ColumnMapping[],
 ): Promise<SuppressionFile> {
   const file: SuppressionFile = { totalRows: 0, suppressed: [], failureCount: 0, errors: [] };
-  const add = (cells: string[], columns: { email: number; other: number }, row: number): void => {
+  const add = (cells: string[] | undefined, columns: { email: number; other: number }, row: number): void => {
     file.totalRows += 1;
     const address = normalizeAddress(readCell(cells, columns.email));
     const words = readCell(cells, columns.other).trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
@@ -41,7 +42,7 @@ export async function readSuppressionFile(
     file.failureCount += 1;
     if (file.errors.length === DESCRIBED_ROWS_MAX) return;
     const email = address.replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
-    const fault = email === '' ? 'has no email address' : 'is not a valid email address';
+    const fault = !cells ? NO_OBJECT : email === '' ? 'has no email address' : 'is not a valid email address';
     file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
   };
   for await (const { columns, rows } of readTable(content, (cells) => readAddressHeader(cells, mappings, 'words')))

@@ -1,6 +1,16 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import { emailStatus, emailType } from '../../database/constants.ts';
-import { columnsOf, joinSql, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import {
+  columnsOf,
+  inSnapshot,
+  joinSql,
+  json,
+  query,
+  queryOne,
+  sql,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
@@ -231,13 +241,15 @@ export async function scanEmails(em: Em, projectId: string, list: Omit<EmailList
  * next page.
  */
 export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
-  const { page: pageOf, findEnd } = await scanEmails(em, projectId, list);
-  const emails = await query(em, pageOf(EMAIL_COLUMNS, list.limit + 1), LISTED_EMAIL);
-  if (emails.length > list.limit) {
-    const page = emails.slice(0, list.limit);
-    const last = page.at(-1);
-    return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
-  }
-  const next = await findEnd();
-  return next ? { emails, next } : { emails };
+  return inSnapshot(em, async (tx) => {
+    const { page: pageOf, findEnd } = await scanEmails(tx, projectId, list);
+    const emails = await query(tx, pageOf(EMAIL_COLUMNS, list.limit + 1), LISTED_EMAIL);
+    if (emails.length > list.limit) {
+      const page = emails.slice(0, list.limit);
+      const last = page.at(-1);
+      return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
+    }
+    const next = await findEnd();
+    return next ? { emails, next } : { emails };
+  });
 }

@@ -23,22 +23,26 @@ export async function wakeHeldMail(tx: Em, projectId?: string): Promise<void> {
   await query(tx, wakeInsert(projectId));
 }
 
+/** The rules of a worker, with the speed of projects that have none of their own. */
+export interface RulesInUse extends NonNullable<SourceUse['rules']> {
+  emailsPerSecond: number;
+}
+
 /** A statement's part that notes which rules a worker has. */
-export function saidRules(rules: SourceUse['rules']): SqlFragment {
-  const { digest, seconds } = rules ?? { digest: null, seconds: 0 };
+export function saidRules(rules: RulesInUse | undefined): SqlFragment {
+  const { emailsPerSecond = null, seconds = 0 } = rules ?? {};
+  // Workers with the same rules and different speeds are told apart.
+  const digest = rules ? `${rules.digest} ${rules.emailsPerSecond}` : null;
   const endsAt = sql`now() + ${seconds}::int * interval '1 second'`;
   return sql`
-    insert into rules_in_use (digest, ends_at) select ${digest}::text, ${endsAt}
+    insert into rules_in_use (digest, emails_per_second, ends_at)
+    select ${digest}::text, ${emailsPerSecond}::float8, ${endsAt}
     where ${digest}::text is not null and not exists (
       select from rules_in_use
       where digest = ${digest} and ends_at between ${endsAt} - interval '1 second' and ${endsAt}
     )
     on conflict (digest) do update set ends_at = excluded.ends_at`;
 }
-
-/** The digest of the rules of a worker, with the speed of projects that have none of their own. */
-export const withSpeed = (digest: string, ratePerSecond: number): string => `${digest} ${ratePerSecond}`;
-const speedOf = (digest: SqlFragment): SqlFragment => sql`split_part(${digest}, ' ', 2)`;
 
 /**
  * Lets held mail ask again once no worker has rules any more that others have replaced. When no worker has their speed
@@ -50,14 +54,14 @@ export async function forgetOldRules(em: Em): Promise<void> {
     sql`
       with gone as (
         delete from rules_in_use r where ends_at < now() and exists (select from rules_in_use n where n.ends_at > r.ends_at)
-        returning digest
+        returning digest, emails_per_second
       ),
       unbooked as (
         delete from project_permit b using project p
         where p.id = b.project_id and p.emails_per_second is null and b.next_free_at > now() and exists (
           select from gone g where not exists (
             select from rules_in_use r where not exists (select from gone where digest = r.digest)
-              and ${speedOf(sql`r.digest`)} = ${speedOf(sql`g.digest`)}
+              and r.emails_per_second is not distinct from g.emails_per_second
           )
         )
         returning b.project_id as id

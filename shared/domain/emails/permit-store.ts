@@ -22,7 +22,6 @@ import { partsOfWarmUp } from '../../sending/permit/warm-up-allowance.ts';
 import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
 import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
-import { withSpeed } from './held-mail.ts';
 import { meetSources } from './sources.ts';
 import { lendWarmUps } from './warm-ups.ts';
 
@@ -166,7 +165,7 @@ export function createPermitStore(em: () => Em, ratePerSecond: number): PermitSt
     reserve: (request) => reserve(em(), request),
     note: (projectId, stream, hold) => note(em(), projectId, stream, hold),
     async exchange(relays, reports, counts, { sources, rules }) {
-      const own = rules && { ...rules, digest: withSpeed(rules.digest, ratePerSecond) };
+      const own = rules && { ...rules, emailsPerSecond: ratePerSecond };
       const known = await meetSources(em(), sources, own);
       const states = await exchange(em(), relays, reports);
       await countEmails(em(), counts);

@@ -5,7 +5,7 @@ import { DEFAULT_POOL } from '../../sending/transport/smtp-url.ts';
 import { columnsOf, inTransaction, json, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Project } from '../projects/project.entity.ts';
-import { saidRules, wakeHeldMail } from './held-mail.ts';
+import { saidRules, wakeHeldMail, type RulesInUse } from './held-mail.ts';
 
 declare module '../../database/column-types.ts' {
   interface ColumnTypes {
@@ -28,7 +28,7 @@ const SEEN_SECONDS = 30;
 export async function meetSources(
   em: Em,
   sources: SourceUse['sources'],
-  rules?: SourceUse['rules'],
+  rules?: RulesInUse,
 ): Promise<Pick<ProviderStates, 'drained' | 'warming'>> {
   const rows = await query(
     em,

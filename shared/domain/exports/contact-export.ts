@@ -106,12 +106,11 @@ export async function contactExport(
   return {
     columns,
     position: POSITION,
-    page: (line, after, limit) => sql`
+    page: (_, line, after, limit) => sql`
       select c.id, ${line}
       from (
         select * from (select * ${walk(after)} limit ${WINDOW}) c where ${conditions} order by c.id limit ${limit}
       ) c ${columns.some(({ name }) => name.startsWith('topic')) ? choices : sql``} order by c.id`,
-    searchedUpTo: (after) =>
-      queryOne(em.fork(), sql`select c.id ${walk(after)} offset ${WINDOW - 1} limit 1`, POSITION),
+    searchedUpTo: (tx, after) => queryOne(tx, sql`select c.id ${walk(after)} offset ${WINDOW - 1} limit 1`, POSITION),
   };
 }

@@ -41,17 +41,16 @@ const EXPORTED: readonly ExportColumn[] = [
 
 /** The emails of a list as an export, in its order. @throws AppError VALIDATION_ERROR for an unknown column */
 export function emailExport(
-  em: Em,
   projectId: string,
   filters: EmailFilters,
   columns?: readonly string[],
 ): ExportSource<typeof EMAIL_CURSOR> {
-  const scanAfter = (after: EmailCursor | undefined) => scanEmails(em.fork(), projectId, { ...filters, after });
+  const scanAfter = (tx: Em, after: EmailCursor | undefined) => scanEmails(tx, projectId, { ...filters, after });
   return {
     columns: chosenColumns(EXPORTED, columns),
     position: EMAIL_CURSOR,
-    page: async (line, after, limit) =>
-      (await scanAfter(after)).page(sql`e.created_at as at, e.id, e.campaign_seq as seq, ${line}`, limit),
-    searchedUpTo: async (after) => (await scanAfter(after)).findEnd(),
+    page: async (tx, line, after, limit) =>
+      (await scanAfter(tx, after)).page(sql`e.created_at as at, e.id, e.campaign_seq as seq, ${line}`, limit),
+    searchedUpTo: async (tx, after) => (await scanAfter(tx, after)).findEnd(),
   };
 }

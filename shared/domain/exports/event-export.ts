@@ -32,7 +32,7 @@ export function eventExport(
   return {
     columns: chosenColumns(EXPORTED, columns),
     position: EVENT_POSITION,
-    page: (line, after, limit) => {
+    page: (_, line, after, limit) => {
       const next = after ? [sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : [];
       return sql`
         select e.created_at as at, e.id, ${line}

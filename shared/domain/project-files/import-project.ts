@@ -4,7 +4,7 @@ import { SealError } from '../../platform/sealed-values.ts';
 import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { deliveryStatus } from '../../database/constants.ts';
 import { inSql, query, queryCount, queryOne, sql, SqlFragment, type Em } from '../../database/sql.ts';
-import { notNull, number, tables, text } from '../../database/tables.ts';
+import { boolean, notNull, number, tables, text } from '../../database/tables.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import { addressKeyOf, type Manifest } from './export-project.ts';
@@ -79,23 +79,33 @@ async function computedColumns(em: Em): Promise<Set<string>> {
   return new Set(rows.map((row) => row.name));
 }
 
-/** Stores rows as they are. Those that an earlier, unfinished import has stored are left. */
-async function store(em: Em, { table, columns, lines }: FilePart, computed: ReadonlySet<string>): Promise<void> {
+/**
+ * Stores rows as they are. Those that an earlier, unfinished import has stored are left.
+ * @returns whether any was stored
+ */
+async function store(em: Em, { table, columns, lines }: FilePart, computed: ReadonlySet<string>): Promise<boolean> {
   const name = new SqlFragment(inSql(table));
   const stored = columns.filter((column) => !computed.has(`${name.sql}.${column}`));
   const list = new SqlFragment(stored.map((column) => `"${column}"`).join(', '));
-  await query(
+  const stores = await query(
     em,
     sql`
-      insert into ${name} (${list}) select ${list} from jsonb_populate_recordset(null::${name}, ${`[${lines.join(',')}]`}::jsonb)
-      on conflict do nothing`,
+      with stored as (
+        insert into ${name} (${list}) select ${list} from jsonb_populate_recordset(null::${name}, ${`[${lines.join(',')}]`}::jsonb)
+        on conflict do nothing returning 1
+      ) select exists (select from stored) as any`,
+    { any: boolean },
   );
+  return stores[0]?.any ?? false;
+}
+
+/** Stores the row of the project, disabled. @throws AppError CONFLICT when another import of it has ended meanwhile */
+async function storeProject(tx: Em, manifest: Manifest, part: FilePart, computed: ReadonlySet<string>): Promise<void> {
+  const { id } = manifest.project;
+  if (!(await store(tx, part, computed))) await assertFits(tx, manifest);
   // A trigger has made keys of its own for the project; the file has the real ones.
-  if (table === 'project') {
-    const id = (JSON.parse(lines[0] ?? '{}') as { id?: string }).id;
-    await query(em, sql`delete from api_key where project_id = ${id}::uuid`);
-    await query(em, sql`update project set disabled = true where id = ${id}::uuid`);
-  }
+  await query(tx, sql`delete from api_key where project_id = ${id}::uuid`);
+  await query(tx, sql`update project set disabled = true where id = ${id}::uuid`);
 }
 
 /** @throws AppError CONFLICT for a row that could not be stored */
@@ -110,7 +120,7 @@ async function assertComplete(em: Em, projectId: string, rows: ImportedProject['
     throw new AppError('CONFLICT', {
       message: `The file has ${rows[name] ?? 0} rows of ${name}, and ${stored?.count ?? 0} could be stored`,
       suggestion:
-        'Another project of this installation has the same keys or reply addresses, or rows of an older import are left: `everpost project import --undo` removes them',
+        'Import the file again if a clean-up has removed old rows meanwhile. Otherwise another project of this installation has the same keys or reply addresses, or rows of an older import are left: `everpost project import --undo` removes them',
     });
   }
 }
@@ -252,7 +262,10 @@ export async function importProject(
   for (; !part.done && isEarly.get(part.value.table); part = await parts.next())
     await store(em.fork(), part.value, computed);
   return once(em, {}, async (tx) => {
-    for (; !part.done; part = await parts.next()) await store(tx, part.value, computed);
+    for (; !part.done; part = await parts.next()) {
+      if (part.value.table === 'project') await storeProject(tx, manifest, part.value, computed);
+      else await store(tx, part.value, computed);
+    }
     await assertComplete(tx, id, rows);
     const droppedSuppressions = (await fitAddressKey(tx, manifest)) ? 0 : await rehash(tx, id);
     if (droppedSuppressions > 0 && !options.dropHashes) {

@@ -58,4 +58,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   // The rules that workers have, so that mail is not held by those of workers that are gone.
   fromFile('20261129000010-rules-in-use'),
   { name: '20261129000011-no-parts-of-addresses', class: NoPartsOfAddressesMigration },
+  fromFile('20261129000012-speed-of-rules'),
 ];

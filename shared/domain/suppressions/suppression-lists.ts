@@ -1,4 +1,4 @@
-import { joinSql, query, queryOne, sql, type Em } from '../../database/sql.ts';
+import { inSnapshot, joinSql, query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { spellingsOf } from '../../pure/emails/email-address.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
@@ -58,30 +58,32 @@ export async function pageOfSuppressions(
   const inOrder = sql`
     from suppression s where ${joinSql(conditions, ' and ')} order by s.created_at desc, s.address_hash desc`;
   const wanted = reason === undefined ? sql`true` : sql`s.reason = ${reason}`;
-  const found = await query(
-    em,
-    sql`
+  return inSnapshot(em, async (tx) => {
+    const found = await query(
+      tx,
+      sql`
       select s.email, s.reason, s.email_id as "emailId", s.created_at as "createdAt",
         coalesce(s.words, e.error) as words, e.campaign_id as "campaignId", encode(s.address_hash, 'hex') as hash
       from (select * ${inOrder} limit ${SCANNED_MAX}) s left join email e on e.id = s.email_id
       where ${wanted} order by s.created_at desc, s.address_hash desc limit ${limit + 1}`,
-    {
-      words: nullable(text),
-      campaignId: tables.email.campaignId,
-      ...pick(tables.suppression, 'email', 'reason', 'emailId', 'createdAt'),
-      hash: text,
-    },
-  );
-  const suppressions: ListedSuppression[] = found.slice(0, limit);
-  const last = found[limit - 1];
-  if (found.length > limit && last) return { suppressions, next: { at: last.createdAt, hash: last.hash } };
-  // Even if this page is not full, more may follow the last suppression that it has read.
-  const next = await queryOne(
-    em,
-    sql`select s.created_at as at, encode(s.address_hash, 'hex') as hash ${inOrder} offset ${SCANNED_MAX - 1} limit 1`,
-    SUPPRESSION_CURSOR,
-  );
-  return next ? { suppressions, next } : { suppressions };
+      {
+        words: nullable(text),
+        campaignId: tables.email.campaignId,
+        ...pick(tables.suppression, 'email', 'reason', 'emailId', 'createdAt'),
+        hash: text,
+      },
+    );
+    const suppressions: ListedSuppression[] = found.slice(0, limit);
+    const last = found[limit - 1];
+    if (found.length > limit && last) return { suppressions, next: { at: last.createdAt, hash: last.hash } };
+    // Even if this page is not full, more may follow the last suppression that it has read.
+    const next = await queryOne(
+      tx,
+      sql`select s.created_at as at, encode(s.address_hash, 'hex') as hash ${inOrder} offset ${SCANNED_MAX - 1} limit 1`,
+      SUPPRESSION_CURSOR,
+    );
+    return next ? { suppressions, next } : { suppressions };
+  });
 }
 
 export interface SuppressedAddress {

@@ -37,7 +37,6 @@ export class Entry {
   expectedUntilMs = -Infinity;
   /** Other emails that asked since the last request, and when that was. */
   asked = 0;
-  denied = 0;
   /** Messages that ended since then, and how many did in a second before. */
   ended = 0;
   endedPerSecond = 0;
@@ -57,7 +56,7 @@ export class Entry {
 
   /** Wants nothing more, and gives back what is not used. */
   end(): void {
-    Object.assign(this, { asked: 0, denied: 0, expected: 0, isAnswered: true });
+    Object.assign(this, { asked: 0, expected: 0, isAnswered: true });
     for (const lent of this.lent) lent.untilMs = -Infinity;
   }
 }

@@ -195,6 +195,20 @@ describe('a traffic rule that workers share', () => {
     },
   );
 
+  it.each([{ perSecond: 1_000 }, { connections: 200 }])(
+    'with %j is used up at once by mail that nobody has announced',
+    (limits) => {
+      const { workers, sentMs, pass } = createWorkers(1, limits);
+      const [worker] = workers;
+      for (let at = 0; at < 3_000; at += 10) {
+        if (at % 1_000 === 0) worker?.exchange();
+        for (let tries = 0; tries < 300 && worker?.send(200); tries++);
+        pass(10);
+      }
+      expect(sentMs.length).toBeGreaterThanOrEqual(2_000);
+    },
+  );
+
   it('has no more messages in flight than connections, shared by demand', () => {
     const { workers, pass, inFlightMax } = createWorkers(3, { connections: 7 });
     for (let at = 0; at < 60_000; at += 50) {

@@ -92,9 +92,7 @@ export class Allowances {
     const entry = this.#entry(key, limits, nowMs);
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
     const shortage = this.#shortage(entry, nowMs);
-    if (!shortage) return undefined;
-    entry.denied += 1;
-    return { key, value: limits[shortage.limit], ...shortage };
+    return shortage && { key, value: limits[shortage.limit], ...shortage };
   }
 
   /** Uses one unit, after `ask` has answered that nothing is in the way. @param nowMs tells this email from others */
@@ -209,7 +207,7 @@ export class Allowances {
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
     };
     const endedPerSecond = entry.ended / seconds;
-    Object.assign(entry, { asked: 0, denied: 0, ended: 0, endedPerSecond, requestedMs: nowMs });
+    Object.assign(entry, { asked: 0, ended: 0, endedPerSecond, requestedMs: nowMs });
     // Others wait for this answer, because a command may have changed what has words of its own.
     if (entry.short?.because !== undefined) entry.isAnswered = false;
     return request;
@@ -320,21 +318,16 @@ export class Allowances {
   /** What to ask for: what expected emails need, and others by their latest speed. */
   #wantsOf(entry: Entry, perSecond: number, nowMs: number) {
     const expected = Math.ceil(expectedOf(entry, nowMs));
-    const { limits, lent, asked, denied } = entry;
+    const { lent, asked } = entry;
     const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     const isUsed = asked + expected > 0;
     // The store lends others what is given up, so it is not used while the request is under way.
     if (!isUsed) entry.perSecond = 0;
-    const isDenied = denied > 0;
     return {
       wants: Math.max(0, expected + spare - left),
-      wantsPerSecond: isDenied
-        ? (limits.perSecond ?? 0)
-        : isUsed
-          ? this.#sentLately(entry, nowMs) + expected + 2 * perSecond + 1
-          : 0,
-      wantsConnections: isDenied ? (limits.connections ?? 0) : this.#needed(entry, asked + expected),
+      wantsPerSecond: isUsed ? this.#sentLately(entry, nowMs) + expected + 2 * perSecond + 1 : 0,
+      wantsConnections: this.#needed(entry, asked + expected),
     };
   }
 
