@@ -9,7 +9,7 @@ type Tests = Parameters<InstanceType<typeof TestSequencer>['sort']>[0];
 
 /** The test files that take longest: they wait for kills and outages, whatever their size. */
 const LONGEST =
-  /[/\\]tests[/\\](?:(?:server|worker|submission|shaping)-kills|deliverability|held-mail|outages|project-move|warm-up|webhook-failures|worker-builds)\.test\.ts$/;
+  /[/\\]tests[/\\](?:(?:shaping-)?kills|deliverability|held-mail|outages|project-move|warm-up|webhook-failures|worker-builds)\.test\.ts$/;
 /**
  * The folders whose test files start next. Tests of workflows create many contexts of V8, which takes several times as
  * long in a process that has run many other files. End-to-end tests wait for time-outs.

@@ -10,6 +10,8 @@ const QUICK_WORKFLOWS = fileURLToPath(new URL('quick-workflows.ts', import.meta.
 
 /** A real process of Everpost. */
 export interface EverpostProcess {
+  /** Lets a spare process (`spare-main.ts`) run its program. */
+  begin: () => void;
   /** Ends it as a power cut would. */
   kill: () => Promise<void>;
   /** Ends it as an operator would. @returns the exit code */
@@ -90,6 +92,7 @@ export function startEverpostProcess(
   }
 
   return {
+    begin: () => void child.send('begin'),
     async kill() {
       await end('SIGKILL');
     },

@@ -15,6 +15,7 @@ setInterval(() => {
 }, TICK_MS).unref();
 
 process.on('message', (request: string) => {
+  if (request === 'begin') return;
   if (request === 'throw') {
     setImmediate(() => {
       throw new Error('nothing catches this');

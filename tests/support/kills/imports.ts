@@ -4,7 +4,7 @@ import { sql } from '../../../shared/database/sql.ts';
 import type { TestProject } from '../api.ts';
 import { uploadContacts } from '../csv-files.ts';
 import { eventually } from '../eventually.ts';
-import { PATIENCE_MS, type KillWorld, type Load } from './load.ts';
+import { PATIENCE_MS, type KillPoint, type KillWorld, type Load } from './load.ts';
 import { query, queryOne } from '../rows.ts';
 
 const ROWS = 20_000;
@@ -50,6 +50,27 @@ export function importLoad(world: KillWorld): Load {
     expect(rowCount).toBe(1);
   }
 
+  /** A kill while the import waits for a lock, `before` rows or more after its beginning. */
+  const pointAfter = (before: number): KillPoint => ({
+    async hold() {
+      const waiting = sql`
+        select from pg_locks l join pg_stat_activity a on a.pid = l.pid
+        where not l.granted and l.locktype = 'transactionid' and a.datname = current_database()
+          and a.application_name like 'everpost-worker%' and a.query like '%contact%'`;
+      await eventually(async () => {
+        const position = await positionOf();
+        return position > 0 && position >= before * 0.9 && (await query(world.em(), waiting)).length > 0;
+      }, PATIENCE_MS);
+    },
+    async letGo() {
+      const reached = await positionOf();
+      expect(reached).toBeLessThan(ROWS);
+      const progress = Math.floor((100 * reached) / ROWS);
+      expect(await poll()).toMatchObject({ state: 'active', progress, result: null });
+      await holders.shift()?.end();
+    },
+  });
+
   return {
     name: 'leaves exactly the right contacts, counts and events of an import',
     isHeld: true,
@@ -65,24 +86,7 @@ export function importLoad(world: KillWorld): Load {
       for (const number of LOCKED) await lock(number);
       jobId = await uploadContacts(project, csvFile());
     },
-    async hold(kill) {
-      const waiting = sql`
-        select from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        where not l.granted and l.locktype = 'transactionid' and a.datname = current_database()
-          and a.application_name like 'everpost-worker%' and a.query like '%contact%'`;
-      const before = LOCKED[kill - 2] ?? 0;
-      await eventually(async () => {
-        const position = await positionOf();
-        return position > 0 && position >= before * 0.9 && (await query(world.em(), waiting)).length > 0;
-      }, PATIENCE_MS);
-    },
-    async letGo() {
-      const reached = await positionOf();
-      expect(reached).toBeLessThan(ROWS);
-      const progress = Math.floor((100 * reached) / ROWS);
-      expect(await poll()).toMatchObject({ state: 'active', progress, result: null });
-      await holders.shift()?.end();
-    },
+    points: { first: pointAfter(0), second: pointAfter(LOCKED[0]!) },
     async check() {
       const job = await eventually(async () => {
         const found = await poll();

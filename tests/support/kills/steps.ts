@@ -5,7 +5,7 @@ import type { TestProject } from '../api.ts';
 import { createAutomation, createTemplate, executionOf, executionsOf, stepsOf, track } from '../automations.ts';
 import { eventually } from '../eventually.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
-import { PATIENCE_MS, type KillWorld, type Load } from './load.ts';
+import { expectArrived, PATIENCE_MS, type KillWorld, type Load } from './load.ts';
 import { query, queryOne } from '../rows.ts';
 
 const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
@@ -23,7 +23,7 @@ async function createAutomations(project: TestProject, hook: WebhookReceiver): P
     CONDITION: { field: 'event.plan', operator: 'equals', value: 'pro' },
     EXIT: { reason: 'left' },
     // The delay still runs when its end is blocked for the second kill.
-    DELAY: { amount: 0.5, unit: 'minutes' },
+    DELAY: { amount: 0.2, unit: 'minutes' },
     WAIT_FOR_EVENT: { eventName: 'answer', timeout: 3_600 },
     WEBHOOK: { url: hook.url },
   };
@@ -70,6 +70,17 @@ async function untilHeld(world: KillWorld, holder: pg.Client, count: number): Pr
   }, PATIENCE_MS);
 }
 
+/** Checks the only execution of the automation whose step is of a type. */
+async function checkExecution(project: TestProject, automationId: string, kind: Kind): Promise<void> {
+  const [only, ...others] = await executionsOf(project, automationId);
+  expect(others).toEqual([]);
+  const execution = await executionOf(project, automationId, only.id);
+  const path = ['Trigger COMPLETED', 'Step COMPLETED', ...(kind === 'CONDITION' ? ['Out COMPLETED'] : [])];
+  expect([kind, ...stepsOf(execution)]).toEqual([kind, ...path]);
+  if (kind === 'WAIT_FOR_EVENT') expect(execution.context).toEqual({ plan: 'pro', text: 'yes' });
+  if (kind === 'CONDITION') expect(execution.stepExecutions[1].output).toEqual({ result: true, branch: 'yes' });
+}
+
 /**
  * An execution in a step of each type. At the first kill it is in the transaction that reaches the step, at the second
  * in the one that ends its wait.
@@ -102,16 +113,6 @@ export function stepsLoad(world: KillWorld): Load {
     await eventually(async () => isReady() && (await holder.query(lock, [ids[kind]])).rowCount === 1, PATIENCE_MS);
   }
 
-  async function checkExecution(kind: Kind): Promise<void> {
-    const [only, ...others] = await executionsOf(project, ids[kind]);
-    expect(others).toEqual([]);
-    const execution = await executionOf(project, ids[kind], only.id);
-    const path = ['Trigger COMPLETED', 'Step COMPLETED', ...(kind === 'CONDITION' ? ['Out COMPLETED'] : [])];
-    expect([kind, ...stepsOf(execution)]).toEqual([kind, ...path]);
-    if (kind === 'WAIT_FOR_EVENT') expect(execution.context).toEqual({ plan: 'pro', text: 'yes' });
-    if (kind === 'CONDITION') expect(execution.stepExecutions[1].output).toEqual({ result: true, branch: 'yes' });
-  }
-
   return {
     name: 'leaves no step of any type half done, and repeats nothing but a webhook call, under the same id',
     isHeld: true,
@@ -120,39 +121,41 @@ export function stepsLoad(world: KillWorld): Load {
       hook = await startWebhookReceiver();
       ids = await createAutomations(project, hook);
     },
-    async hold(kill) {
-      if (kill === 1) {
-        holder = await holdRecords(world);
-        for (const kind of KINDS) await track(project, addressOf(kind), eventOf(kind), { plan: 'pro' });
-        await untilHeld(world, holder, KINDS.length);
-        return;
-      }
-      holder = await openHolder(world);
-      // Each end is blocked as soon as the step waits: nothing says which step is repeated first after the first kill.
-      await Promise.all([
-        holdEnd('DELAY', () => true),
-        holdEnd('WAIT_FOR_EVENT', () => true).then(() =>
-          track(project, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' }),
-        ),
-        holdEnd('WEBHOOK', () => hook.calls.size === 1).then(() => hook.release()),
-      ]);
-      await untilHeld(world, holder, 3);
-    },
-    async letGo(kill) {
-      await holder.end();
-      if (kill > 1) return;
-      expect(await effects()).toEqual({ emails: 0, waits: 0 });
-      hook.hold();
+    points: {
+      first: {
+        async hold() {
+          holder = await holdRecords(world);
+          for (const kind of KINDS) await track(project, addressOf(kind), eventOf(kind), { plan: 'pro' });
+          await untilHeld(world, holder, KINDS.length);
+        },
+        async letGo() {
+          await holder.end();
+          expect(await effects()).toEqual({ emails: 0, waits: 0 });
+          hook.hold();
+        },
+      },
+      second: {
+        async hold() {
+          holder = await openHolder(world);
+          // Each end is blocked as soon as the step waits: nothing says which step is repeated first after the first kill.
+          await Promise.all([
+            holdEnd('DELAY', () => true),
+            holdEnd('WAIT_FOR_EVENT', () => true).then(() =>
+              track(project, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' }),
+            ),
+            holdEnd('WEBHOOK', () => hook.calls.size === 1).then(() => hook.release()),
+          ]);
+          await untilHeld(world, holder, 3);
+        },
+        letGo: () => holder.end(),
+      },
     },
     async check() {
       const done = KINDS.map((kind) => (kind === 'EXIT' || kind === 'CONDITION' ? 'EXITED' : 'COMPLETED'));
-      const count = () => world.sink.recipientCounts().get(addressOf('SEND_EMAIL'));
-      await eventually(
-        async () => (await statusesOf(KINDS)).join() === done.join() && count() !== undefined,
-        PATIENCE_MS,
-      );
-      for (const kind of KINDS) await checkExecution(kind);
-      expect([await effects(), count()]).toEqual([{ emails: 1, waits: 0 }, 1]);
+      await eventually(async () => (await statusesOf(KINDS)).join() === done.join(), PATIENCE_MS);
+      for (const kind of KINDS) await checkExecution(project, ids[kind], kind);
+      await expectArrived(world, [addressOf('SEND_EMAIL')]);
+      expect(await effects()).toEqual({ emails: 1, waits: 0 });
       const unsubscribed = sql`
         select from event where name = 'contact.unsubscribed' and project_id = ${project.project.id}`;
       expect(await query(world.em(), unsubscribed)).toHaveLength(1);
