@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { IsolationLevel, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import { isConflict } from './database-errors.ts';
 import { answerTimeoutMs } from './session-limits.ts';
@@ -273,8 +273,6 @@ export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Pr
 
 /** Runs statements that read, in one snapshot: what one of them sees, the others see, whatever is written meanwhile. */
 export function inSnapshot<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
-  return inTransaction(em, async (tx) => {
-    await query(tx, sql`set transaction isolation level repeatable read, read only`);
-    return work(tx);
-  });
+  const options = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true };
+  return repeatOnConflict(() => em.transactional(work, options));
 }
