@@ -140,9 +140,11 @@ describe('nodemailer', () => {
       text: 'tëxt',
       html: '<a href="https://a.test/">x</a>',
       attachments: [{ filename: 'a.bin', content: FILE }],
+      headers: { 'Auto-Submitted': 'auto-replied' },
     };
     await send(mail, {}, project.keys.secretKey);
     const { raw } = await arrived('dkim@nm.test');
+    expect(raw.toString('latin1').match(/^Auto-Submitted:.*$/gim)).toEqual(['Auto-Submitted: auto-replied']);
     const composed = await createTransport({ streamTransport: true, buffer: true, newline: 'windows' }).sendMail(mail);
     const bodyOf = (message: Buffer) =>
       message

@@ -3,11 +3,17 @@ import { lastingPiecesOf } from './repeated-message.ts';
 
 interface Composed {
   boundary?: string;
+  inner?: string;
   date?: string;
   text?: string;
 }
 
-function lasting({ boundary = '===first==', date = 'Thu, 26 Nov 2026 10:00:00 +0000', text = 'Hi' }: Composed): string {
+function lasting({
+  boundary = '===first==',
+  inner = '===inner==',
+  date = 'Thu, 26 Nov 2026 10:00:00 +0000',
+  text = 'Hi',
+}: Composed): string {
   const lines = [
     'From: hello@example.com',
     `Date: ${date}`,
@@ -15,12 +21,12 @@ function lasting({ boundary = '===first==', date = 'Thu, 26 Nov 2026 10:00:00 +0
     `Content-Type: multipart/mixed; boundary="${boundary}"`,
     '',
     `--${boundary}`,
-    `Content-Type: multipart/alternative; boundary=${boundary}-inner`,
+    `Content-Type: multipart/alternative; boundary=${inner}`,
     '',
-    `--${boundary}-inner`,
+    `--${inner}`,
     '',
     text,
-    `--${boundary}-inner--`,
+    `--${inner}--`,
     `--${boundary}--`,
     '',
   ];
@@ -30,7 +36,8 @@ function lasting({ boundary = '===first==', date = 'Thu, 26 Nov 2026 10:00:00 +0
 describe('a message that its program composes again', () => {
   it('is the same with another date and other boundaries, of inner parts too', () => {
     const first = lasting({});
-    expect(lasting({ boundary: '--_NmP-7d1b-Part_1', date: 'Fri,\r\n 27 Nov 2026 10:00:09 +0000' })).toBe(first);
+    const again = { boundary: '--_NmP-7d1b-Part_1', inner: '--_NmP-7d1b-Part_2' };
+    expect(lasting({ ...again, date: 'Fri,\r\n 27 Nov 2026 10:00:09 +0000' })).toBe(first);
     expect(first).toContain('From: hello@example.com\r\nMessage-ID: <1@shop>\r\n');
     expect(first).toContain('\r\n\r\nHi\r\n');
   });

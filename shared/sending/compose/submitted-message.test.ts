@@ -52,6 +52,20 @@ describe('a submitted message', () => {
     expect(read('From: a@b.example\nBcc: c@d.example\n').content.toString()).toBe('From: a@b.example\r\n\r\n');
   });
 
+  it.each(['\nFrom: a@b.example\n\nbody\n', 'Hello\nFrom: a@b.example\n\n', 'From: a@b.example\nA name: x\n\n'])(
+    '%j is refused, because it does not begin with a header',
+    (text) => expect(() => read(text)).toThrow('must begin with its header'),
+  );
+
+  it('is refused without a From header', () => {
+    expect(() => read('Subject: x\n\nbody\n')).toThrow('has no From header');
+  });
+
+  it('tells whether it says itself that a program sent it', () => {
+    expect(read('From: a@b.example\nAuto-Submitted: auto-replied\n\n').hasAutoSubmitted).toBe(true);
+    expect(read('From: a@b.example\n\n').hasAutoSubmitted).toBe(false);
+  });
+
   it('gets Date and Message-ID only if it lacks them', () => {
     const date = new Date('2026-01-02T03:04:05Z');
     expect(missingFields(read('From: a@b.example\n\n'), 'id@b.example', date)).toBe(

@@ -73,7 +73,8 @@ describe('the policy of a domain', () => {
     const policies = create();
     for (let times = 0; times < 3; times += 1) await policies.find('a.test');
     expect(state.fetches).toBe(1);
-    state.records = ['v=STSv1; id=two'];
+    // Records that are about something else count for nothing (RFC 8461 section 3.1).
+    state.records = ['v=spf1 -all', 'v=STSv1; id=two'];
     state.fetched = { text: TEXT.replace('enforce', 'testing') };
     expect((await policies.find('a.test')).policy?.mode).toBe('testing');
     state.now += DAY_MS - 1;
