@@ -60,6 +60,15 @@ describe('a message', () => {
     expect(memory.held).toBe(0);
   });
 
+  it.each([
+    ['hi', false],
+    ['grüße', true],
+  ])('%j has octets beyond ASCII: %s', async (text, isEightBit) => {
+    const { stream, message } = read();
+    stream.end(text);
+    expect(await message).toMatchObject({ raw: Buffer.from(text), isEightBit });
+  });
+
   it('that breaks off while it waits for memory gives back what it gets', async () => {
     const { stream, memory, message } = read();
     stream.write(LARGE);

@@ -104,3 +104,18 @@ describe('OPERATOR_EMAIL', () => {
     expect(config.OPERATOR_EMAIL).toBe('ops@everpost.test');
   });
 });
+
+it('SUBMISSION_TLS_PORT needs a certificate', () => {
+  expect(() => readConfig({ ...required, SUBMISSION_TLS_PORT: '465' })).toThrow(
+    'SUBMISSION_TLS_CERT_FILE: is required together with SUBMISSION_TLS_PORT',
+  );
+});
+
+it.each([
+  [{}, 'https://mail.example.com'],
+  [{ ADMIN_HOSTS: 'admin.example.com,mail.example.com' }, 'https://mail.example.com'],
+  [{ ADMIN_HOSTS: 'admin.example.com,else.example.com' }, 'https://admin.example.com'],
+])('with %j, the API is at %s', (hosts, apiUrl) => {
+  const config = readConfig({ ...required, PUBLIC_URL: 'https://mail.example.com/', ...hosts });
+  expect(config).toMatchObject({ publicUrl: 'https://mail.example.com', apiUrl });
+});

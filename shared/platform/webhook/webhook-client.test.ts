@@ -262,6 +262,15 @@ describe('the guard', () => {
     await expect(client.check('http://10.1.2.3/', true)).resolves.toBeUndefined();
   });
 
+  it('takes events to the public internet by https only, unless the operator allows http', async () => {
+    const client = guarded();
+    for (const url of ['http://93.184.215.14/', 'http://unknown.test/']) {
+      await expect(client.check(url, true)).rejects.toThrow('it must begin with https');
+      await expect(client.check(url, false)).resolves.toBeUndefined();
+    }
+    await expect(client.check('https://93.184.215.14/', true)).resolves.toBeUndefined();
+  });
+
   it('looks a name up again after a look-up that failed', async () => {
     const session = createWebhookClient({
       allowedNetworks: ['127.0.0.1'],
