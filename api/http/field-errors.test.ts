@@ -34,6 +34,11 @@ describe('the faults of a request', () => {
     expect(faultsOf(send, { ...right, from: 'nobody' })).toEqual([['from', 'Invalid email address', 'nobody']]);
   });
 
+  it('show no long text, which may be a whole body', () => {
+    const [fault] = faultsOf(send, { ...right, from: 'x'.repeat(201) });
+    expect(fault).toEqual(['from', expect.any(String), undefined]);
+  });
+
   it('say that a template is named by its id', () => {
     expect(faultsOf(send, { ...right, template: 'welcome' })).toEqual([
       ['template', 'Must be the id of a template (a UUID)', 'welcome'],

@@ -50,11 +50,9 @@ describe('headers that give orders to relays', () => {
 
   it('can be allowed by name or as a family', () => {
     const allowed = ['x-smtpapi', 'x-mc-*'];
-    expect(['X-SmtpApi', 'X-MC-Tags', 'X-SES-Message-Tags'].map((name) => isRelayHeader(name, allowed))).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect(['X-SmtpApi', 'X-MC-Tags'].map((name) => isRelayHeader(name, allowed))).toEqual([false, false]);
+    const others = ['X-SmtpApi-More', 'X-SES-Message-Tags', 'X-SES-Configuration-Set'];
+    expect(others.map((name) => isRelayHeader(name, [...allowed, 'x-ses-c']))).toEqual([true, true, true]);
   });
 });
 
