@@ -31,6 +31,29 @@ describe('more connections than API_CONNECTIONS_MAX', () => {
   });
 });
 
+describe('an idle connection', () => {
+  it('is said to stay open for less time than it does, with a key and without', async () => {
+    const { secretKey } = app.neighbour.keys;
+    const ask = async (path: string, key: string) => {
+      const connection = await openRaw(app.url);
+      connection.socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+      await eventually(() => Promise.resolve(connection.received().includes('\r\n\r\n')));
+      return connection;
+    };
+    const saidOf = ({ received }: RawConnection) => /^keep-alive: (.*)\r$/im.exec(received())?.[1];
+    const [guest, wrong, caller] = [
+      await ask('/health', ''),
+      await ask('/contacts', 'sk_unknown'),
+      await ask('/contacts?limit=1', secretKey),
+    ];
+    const answeredAt = performance.now();
+    expect([guest, wrong, caller].map(saidOf)).toEqual(['timeout=4', 'timeout=4', 'timeout=65']);
+    await guest.ended;
+    expect(performance.now() - answeredAt).toBeGreaterThan(4_000);
+    for (const { socket } of [wrong, caller]) socket.destroy();
+  });
+});
+
 describe('connections of one address without a key', () => {
   it('are limited to a part of all connections, and connections with a key stay open', async () => {
     const authorization = `Authorization: Bearer ${app.neighbour.keys.secretKey}`;

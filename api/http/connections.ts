@@ -62,7 +62,10 @@ function change(socket: Socket, changes: (connection: Connection) => void): void
 
 /** Notes that a request with a valid key came over a connection, so it is no guest's. */
 export function proveConnection(socket: Socket): void {
-  change(socket, (connection) => (connection.isProved = true));
+  change(socket, (connection) => {
+    connection.isProved = true;
+    if (!connection.lastResponse?.headersSent) connection.lastResponse?.removeHeader('Keep-Alive');
+  });
 }
 
 /** Keeps a connection open for a request with the token of a link. */
@@ -196,6 +199,8 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     if (!connection) return;
     change(socket, () => (connection.openRequests += 1));
     connection.lastResponse = res;
+    // Node would say how long connections with a key stay open. A client that believed it would write to a closed one.
+    if (!connection.isProved) res.setHeader('Keep-Alive', `timeout=${limits.guestIdleMs / 1_000 - 1}`);
     if (connection.openRequests > PIPELINED_MAX) {
       socket.destroy();
       return;
