@@ -124,6 +124,8 @@ async function passDay(source: string, campaignId: string, held: number, isBad =
       )
       update warm_up set day = day - 1 where source = ${source}`,
   );
+  // What a worker decides on the day before holds mail only briefly.
+  await query(stack.em(), sql`update source set changed_at = now() where name = ${source}`);
 }
 
 const numbersOf = (sink: SmtpSink): number[] =>
