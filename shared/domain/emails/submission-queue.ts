@@ -204,9 +204,10 @@ function emailsOf(
 const DIGESTED_TOGETHER = 1_048_576;
 
 /**
- * The idempotency key of a message: equal for the same Message-ID, recipients and content, whatever the envelope sender,
- * which some servers change from one attempt to the next, and also when its program has composed it again. A message with other content is another one, even with the same
- * Message-ID, because programs exist that use one for all their mail.
+ * The idempotency key of a message: equal for the same Message-ID, recipients and content. The envelope sender does not
+ * count, because some servers change it from one attempt to the next; nor does what is new when a program composes the
+ * message again. A message with other content is another one, even with the same Message-ID, because programs exist that
+ * use one for all their mail.
  * @returns undefined for a message without Message-ID, because two such messages may be meant
  */
 async function idempotencyKeyOf(
