@@ -120,8 +120,9 @@ async function writeEntries(
 }
 
 /**
- * The engagements that wait, by their email, their kind, and whether a machine's. When there are as many as an email may have, a further one is
- * counted as a repeat of the latest. So an email that is opened again and again fills little of the memory.
+ * The engagements that wait, by their email, their kind, and whether a machine's. When there are as many as an email
+ * may have, a further one is counted as a repeat of the latest. So an email that is opened again and again fills little
+ * of the memory.
  */
 function createRepeats() {
   const groups = new Map<string, WaitingEngagement[]>();

@@ -13,8 +13,8 @@ function decoded(token: string): string {
 }
 
 /**
- * Creates the function that reads which email the link of a request is in, or which opt-in it confirms. It only computes, so it can be called before
- * anything is known about the client.
+ * Creates the function that reads which email the link of a request is in, or which opt-in it confirms. It only
+ * computes, so it can be called before anything is known about the client.
  * @returns undefined for any other URL, and for a token that was not made here
  */
 export function createLinkReader(links: LinkSigner): (url: string) => string | undefined {

@@ -85,8 +85,8 @@ async function authenticate(
 }
 
 /**
- * Lets a request in whose key is valid, enabled, within its rate limit, and of a role that may call the endpoint. Its answer may hold personal data, so no cache
- * stores it.
+ * Lets a request in whose key is valid, enabled, within its rate limit, and of a role that may call the endpoint. Its
+ * answer may hold personal data, so no cache stores it.
  * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED, ROLE_REFUSED
  */
 export async function admit(

@@ -100,7 +100,8 @@ function createFormReader(req: Request, { field, texts: declared }: MultipartDec
 }
 
 /**
- * Reads the file of a multipart form (RFC 7578) into memory, and the field with text that the endpoint declares; other fields are ignored.
+ * Reads the file of a multipart form (RFC 7578) into memory, and the field with text that the endpoint declares; other
+ * fields are ignored.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, BAD_REQUEST for a malformed form,
  *   VALIDATION_ERROR when there is no file
  */

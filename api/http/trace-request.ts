@@ -6,8 +6,8 @@ import { mayContinueTrace } from './guests.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * Serves a request within a span, which continues the trace of a caller with a secret key (`traceparent`) or begins one, and lasts until the
- * answer has been sent. Its attributes never contain the URL, which may hold an email address.
+ * Serves a request within a span, which continues the trace of a caller with a secret key (`traceparent`) or begins
+ * one, and lasts until the answer has been sent. Its attributes never contain the URL, which may hold an email address.
  */
 export function traceRequest(
   { method, path, operationId }: Endpoint,

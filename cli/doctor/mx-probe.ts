@@ -87,8 +87,8 @@ async function portFinding(source: MxSource, host: string, signal: AbortSignal):
 }
 
 /**
- * Checks the sources of the `mx://` entries: that no two are the same, that the machine has their addresses, that their names lead forward and back,
- * and that no blocklist has them.
+ * Checks the sources of the `mx://` entries: that no two are the same, that the machine has their addresses, that their
+ * names lead forward and back, and that no blocklist has them.
  * @param portHost the host at whose port 25 to knock; undefined knocks nowhere
  */
 export function mxProbe(

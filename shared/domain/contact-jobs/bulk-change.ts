@@ -7,8 +7,9 @@ import { tables } from '../../database/tables.ts';
 import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 
 /**
- * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. With a topic they join or leave it. Events are recorded only for contacts that
- * change. An unknown id counts as a failure; an id that occurs twice counts as unchanged the second time.
+ * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. With a topic they join or leave it. Events
+ * are recorded only for contacts that change. An unknown id counts as a failure; an id that occurs twice counts as
+ * unchanged the second time.
  */
 export async function changeContacts(
   em: Em,

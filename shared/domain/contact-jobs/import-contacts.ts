@@ -200,7 +200,8 @@ function mergedData(removed: ContactBatch['removed']): SqlFragment {
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
- * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription records its event.
+ * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription
+ * records its event.
  * @param topicIds the topics that the rows name, by their keys
  * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
  *   counts as an update

@@ -34,8 +34,8 @@ const COLUMNS: readonly ExportColumn[] = [
 ];
 
 /**
- * The columns `topic.<key>` of a project: whether the contact has the topic, by choice or by default. A topic that is deleted
- * while its column is written has no default any more, because its choices are gone, too.
+ * The columns `topic.<key>` of a project: whether the contact has the topic, by choice or by default. A topic that is
+ * deleted while its column is written has no default any more, because its choices are gone, too.
  */
 function topicColumns(topics: readonly RowOf<typeof TOPIC>[]): ExportColumn[] {
   return topics.map(({ id, key }) => ({

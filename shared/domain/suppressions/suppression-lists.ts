@@ -96,7 +96,8 @@ export interface SuppressedAddress {
 }
 
 /**
- * Suppresses addresses by hand, or as another tool has. An address that is already suppressed keeps its reason and its words.
+ * Suppresses addresses by hand, or as another tool has. An address that is already suppressed keeps its reason and its
+ * words.
  * @returns how many were added
  */
 export async function suppressAddresses(

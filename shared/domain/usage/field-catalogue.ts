@@ -88,8 +88,8 @@ function isInSample(contactCount: number): SqlFragment {
 }
 
 /**
- * All fields of a project: the standard fields, the topics, then the custom fields by name. The coverage of all fields is counted
- * in one pass over the contacts.
+ * All fields of a project: the standard fields, the topics, then the custom fields by name. The coverage of all fields
+ * is counted in one pass over the contacts.
  */
 export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
   const [counts] = await query(

@@ -5,8 +5,8 @@ import { queryPrepared, sql, type SqlFragment, type Em } from '../../database/sq
 /**
  * The statement of `addToOutbox`, for a CTE of another statement. `isBatched` is for rows that may wait up to a second:
  * all rows of that second go into one start, because a start costs Temporal as much as some hundred rows cost
- * PostgreSQL. With `isRestart`, a closed workflow is followed by another one with the same id. `delaySeconds` is for rows that
- * must not be handed over at once.
+ * PostgreSQL. With `isRestart`, a closed workflow is followed by another one with the same id. `delaySeconds` is for
+ * rows that must not be handed over at once.
  */
 export function outboxInsert(
   kind: OutboxKind,

@@ -213,8 +213,8 @@ export function withUniqueNames<Server extends Pick<SmtpServerOptions, 'label' |
  * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Without
  * one of the three TLS options a server on the public internet must offer TLS; `requireTLS=false` permits it not to.
  *
- * @throws ConfigError when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
- *   does not repeat the URL, which may contain a password.
+ * @throws ConfigError when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The
+ *   message does not repeat the URL, which may contain a password.
  */
 export function parseSmtpUrl(url: string): SmtpServerOptions {
   if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new ConfigError(URL_FORM_MESSAGE);
