@@ -4,16 +4,15 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { IsolationLevel } from '@mikro-orm/postgresql';
 import type { Command } from 'commander';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { createDkimKeyring } from '../shared/sending/compose/dkim/key-pair.ts';
+import { inSnapshot } from '../shared/database/sql.ts';
 import { deleteProject, restProject } from '../shared/domain/lifecycle/delete-project.ts';
 import { warningsOfPools } from '../shared/domain/emails/sources.ts';
 import { findProject } from '../shared/domain/projects/projects.ts';
 import { projectFile } from '../shared/domain/project-files/export-project.ts';
 import { importProject, projectOfFile } from '../shared/domain/project-files/import-project.ts';
-import { once } from '../shared/domain/project-files/once.ts';
 import { checkTemporal } from '../shared/durable/temporal/client.ts';
 import type { Em } from '../shared/database/sql.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -93,14 +92,7 @@ function addExport(project: Command, context: CliContext): void {
       const { name } = await context.withDatabase(async (em) => {
         const found = await findProject(em, parseProjectId(id));
         if (move) await rest(context, em, found.id);
-        await once(
-          em,
-          {
-            isolationLevel: IsolationLevel.REPEATABLE_READ,
-            readOnly: true,
-          },
-          (tx) => writeFile(file, projectFile(tx, found.id, withAddressKey ?? false)),
-        );
+        await inSnapshot(em, (tx) => writeFile(file, projectFile(tx, found.id, withAddressKey ?? false)));
         return found;
       });
       if (file !== STANDARD) context.answer(command, { id, name, file }, `Wrote ${name} to ${file}.`);

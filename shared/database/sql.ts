@@ -271,8 +271,10 @@ export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Pr
   return repeatOnConflict(() => em.transactional(work));
 }
 
-/** Runs statements that read, in one snapshot: what one of them sees, the others see, whatever is written meanwhile. */
+/**
+ * Runs statements that read, in one snapshot: what one of them sees, the others see, whatever is written meanwhile. Nothing
+ * that only reads meets a conflict, so it is never repeated, and may write to a stream.
+ */
 export function inSnapshot<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
-  const options = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true };
-  return repeatOnConflict(() => em.transactional(work, options));
+  return em.transactional(work, { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
 }

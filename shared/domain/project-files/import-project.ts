@@ -261,7 +261,7 @@ export async function importProject(
   let part = await parts.next();
   for (; !part.done && isEarly.get(part.value.table); part = await parts.next())
     await store(em.fork(), part.value, computed);
-  return once(em, {}, async (tx) => {
+  return once(em, async (tx) => {
     for (; !part.done; part = await parts.next()) {
       if (part.value.table === 'project') await storeProject(tx, manifest, part.value, computed);
       else await store(tx, part.value, computed);
