@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { createSecureContext, TLSSocket } from 'node:tls';
+import { createSecureContext, TLSSocket, type SecureVersion } from 'node:tls';
 import { createTestCertificate, type TestCertificate } from './certificate.ts';
 
 /** The steps at which a relay can fail: the greeting, a command, the content, its end. */
@@ -51,6 +51,8 @@ export interface FaultyRelayOptions {
   address?: { host: string; port: number };
   /** The certificate after STARTTLS; by default a new one that signs itself. */
   certificate?: TestCertificate;
+  /** The only version of TLS that it speaks; by default those of Node. */
+  tlsVersion?: SecureVersion;
   /** Called when a connection begins, offers a message (at RCPT), and is over: at QUIT, or when its client is gone. */
   watch?: (event: RelayEvent) => void;
   /** Waits for this before the answer to a content. */
@@ -258,8 +260,10 @@ class RelayConnection {
   #secure(): void {
     const raw = this.#socket;
     raw.removeAllListeners('data');
-    const { key, cert } = this.#relay.options.certificate ?? createTestCertificate('localhost');
-    this.#socket = new TLSSocket(raw, { isServer: true, secureContext: createSecureContext({ key, cert }) });
+    const { certificate = createTestCertificate('localhost'), tlsVersion: version } = this.#relay.options;
+    const only = version && { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
+    const secureContext = createSecureContext({ ...certificate, ...only });
+    this.#socket = new TLSSocket(raw, { isServer: true, secureContext });
     this.#listen();
   }
 

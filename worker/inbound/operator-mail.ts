@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { judgeRefusal } from '../../shared/sending/verdict/judge-refusal.ts';
+import { judgeOutcome } from '../../shared/sending/verdict/judge-refusal.ts';
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import { isAutomatic } from '../../shared/sending/reports/automatic-message.ts';
 import { clientOf } from '../../shared/platform/client-address.ts';
@@ -87,7 +87,7 @@ function clientText({ name, address }: InboundClient): string {
 function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
   if (outcome.kind === 'accepted') return undefined;
   if (outcome.kind !== 'rejected') return NOT_NOW;
-  return judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply }).mayPass ? NOT_NOW : NOT_TAKEN;
+  return judgeOutcome(outcome).mayPass ? NOT_NOW : NOT_TAKEN;
 }
 
 /**

@@ -14,7 +14,7 @@ function refusal(reply: string): AnswerNumber {
   const outcome = { kind, stage: 'rcpt', reply, replyCode: Number(reply.slice(0, 3)) } as SmtpOutcome;
   const verdict =
     kind === 'rejected' ? judgeRefusal({ stage: 'rcpt', code: Number(reply.slice(0, 3)), text: reply }) : undefined;
-  return refusedAs(outcome, signsOf('ann@mail.test', reply, 'rcpt', verdict).cause);
+  return refusedAs(outcome, signsOf('ann@mail.test', { reply, stage: 'rcpt' }, verdict).cause);
 }
 
 describe('a refusal', () => {

@@ -17,7 +17,7 @@ const emailTo = (recipient: string, projectId = 'p') => ({
   provider: recipientProviderOf(recipient),
 });
 const refuse = (ledger: Ledger, recipient: string, reply: string, { key = MAIL, projectId = 'p' } = {}) =>
-  ledger.refused(key, emailTo(recipient, projectId), signsOf(recipient, reply, 'rcpt'), []);
+  ledger.refused(key, emailTo(recipient, projectId), signsOf(recipient, { reply, stage: 'rcpt' }), []);
 const LISTED = '554 5.7.1 Blocklisted';
 
 /**

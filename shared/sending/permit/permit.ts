@@ -3,7 +3,7 @@ import type { AnswerNumber } from '../../pure/deliverability.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
-import { judgeRefusal, type RefusalVerdict } from '../verdict/judge-refusal.ts';
+import { judgeOutcome, type RefusalVerdict } from '../verdict/judge-refusal.ts';
 import { recipientProviderOf } from '../verdict/recipient-provider.ts';
 import { signsOf, type RefusalSigns } from '../verdict/refusal-signs.ts';
 import { answersOf, refusedAs } from './answers.ts';
@@ -358,10 +358,8 @@ export class Permit {
 
   /** Notes and judges a refusal. A hard refusal that too many addresses get does not count as hard. */
   #assess(email: DecidedEmail, keys: readonly string[], outcome: Exclude<SmtpOutcome, { kind: 'accepted' }>): Assessed {
-    const { reply, stage } = outcome;
-    const verdict =
-      outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
-    const signs = signsOf(email.recipient, reply, stage, verdict);
+    const verdict = outcome.kind === 'rejected' ? judgeOutcome(outcome) : undefined;
+    const signs = signsOf(email.recipient, outcome, verdict);
     const suspectsOf = (key: string) => this.#exchange.stateOf(key)?.suspects?.words ?? [];
     const isDoubted = keys.map((key) => this.#ledger.refused(key, email, signs, suspectsOf(key))).includes(true);
     if (signs.kind === 'about the message') {

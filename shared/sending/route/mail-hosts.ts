@@ -35,7 +35,8 @@ const ADDRESSES_MAX = 4;
 /** The outcome of a message to a domain. `status` decides between a bounce and a later try. */
 export function unroutable(status: string, replyCode: number, words: string): Unroutable {
   const kind = replyCode < 500 ? 'deferred' : 'rejected';
-  return { kind, stage: 'rcpt', replyCode, enhancedCode: status, reply: `${replyCode} ${status} ${words}` };
+  const reply = `${replyCode} ${status} ${words}`;
+  return { kind, stage: 'rcpt', replyCode, enhancedCode: status, reply, isOurs: true };
 }
 
 export const isUnroutable = (found: object): found is Unroutable => 'replyCode' in found;

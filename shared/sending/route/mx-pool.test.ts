@@ -7,6 +7,7 @@ import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { SmtpUnavailableError } from '../transport/errors.ts';
 import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { Utf8NotOfferedError } from '../transport/wire-address.ts';
+import { judgeOutcome } from '../verdict/judge-refusal.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
 
@@ -37,6 +38,17 @@ describe('the hosts of a domain', () => {
     for (const name of ['a', 'b'])
       expect(await send(pool, `${name}@${domain}`)).toMatchObject({ kind: 'accepted', server: alive });
     expect(greets.connectionCount()).toBe(1);
+  });
+
+  it('asks the next host when one says of itself, time after time, that it can take no mail', async () => {
+    const [domain, full, alive] = [fresh(), fresh(), fresh()];
+    await world().host(full, { fault: ({ step }) => (step === 'mail' ? '4xx' : undefined) });
+    await world().host(alive);
+    world().domain(domain, [10, full], [20, alive]);
+    const pool = poolOf();
+    const outcomes = [];
+    for (let times = 0; times < 4; times += 1) outcomes.push(await send(pool, `a@${domain}`));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['deferred', 'deferred', 'deferred', 'accepted']);
   });
 
   it('spreads connections over hosts of one preference', async () => {
@@ -118,6 +130,15 @@ describe('the hosts of a domain', () => {
     publish(domain);
     expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ ...outcome, relay: 'mail.everpost.test' });
   });
+
+  it.each(['spam', 'dkim', 'rate-limit-exceeded', 'virus'])(
+    'is a bounce where a domain with a name such as %s does not exist',
+    async (name) => {
+      const outcome = await send(poolOf(), `a@${name}.${fresh()}`);
+      expect(outcome).toMatchObject({ kind: 'rejected', isOurs: true });
+      if (outcome.kind === 'rejected') expect(judgeOutcome(outcome)).toMatchObject({ kind: 'hard' });
+    },
+  );
 
   it('looks for an address among twenty hosts', async () => {
     const [domain, name] = [fresh(), fresh()];

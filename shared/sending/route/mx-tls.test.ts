@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createTestAuthority, createTestCertificate } from '../../../tests/support/certificate.ts';
 import { tlsaFor } from '../../../tests/support/mail-hosts.ts';
 import { stsPolicy, useMailWorld } from '../../../tests/support/mx-pools.ts';
+import { parseSmtpUrl } from '../transport/smtp-url.ts';
+import { openByDemand } from './tls-session.ts';
 
 const { world, noted, poolOf, send, fresh } = useMailWorld();
 
@@ -35,6 +37,60 @@ describe('TLS', () => {
     const pool = poolOf();
     expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted' });
     expect(host.connectionCount()).toBe(2);
+  });
+
+  it.each([
+    ['STARTTLS', 'starttls', 1],
+    ['the EHLO after it', 'ehlo', 2],
+  ])('is left out where the connection ends at %s', async (_name, at, time) => {
+    const domain = fresh();
+    let times = 0;
+    const host = await world().host(domain, {
+      tls: true,
+      fault: ({ step }) => (step === at && (times += 1) === time ? 'close' : undefined),
+    });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect(host.connectionCount()).toBe(2);
+  });
+
+  it('does not count as broken where the host cannot be connected to without it, either', async () => {
+    const { port, address } = await world().host(fresh(), {
+      tls: true,
+      fault: ({ step, connection }) =>
+        step === 'starttls' || (step === 'greeting' && connection === 2) ? 'close' : undefined,
+    });
+    const server = { ...parseSmtpUrl(`smtp://${address}:${port}`), startTls: 'attempted' } as const;
+    const broken = new Map<string, true>();
+    const open = () =>
+      openByDemand(server, { domain: 'x.test' }, new AbortController().signal, broken, () => undefined);
+    await expect(open()).rejects.toThrow('closed the connection');
+    expect(broken.size).toBe(0);
+    const { socket } = await open();
+    socket.destroy();
+    expect(broken.size).toBe(1);
+  });
+
+  it.each(['TLSv1', 'TLSv1.1'] as const)('is used at the version %s, unless there is a policy', async (tlsVersion) => {
+    const [domain, name] = [fresh(), fresh()];
+    let isEncrypted = false;
+    await world().host(name, {
+      tls: true,
+      tlsVersion,
+      extensions: (_connection, isSecure) => {
+        isEncrypted = isSecure;
+        return isSecure ? [] : ['STARTTLS'];
+      },
+    });
+    world().domain(domain, name);
+    world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+    const testing = poolOf({ sts: { [domain]: stsPolicy('testing', name) } });
+    const enforced = poolOf({ sts: { [domain]: stsPolicy('enforce', name) } });
+    for (const pool of [poolOf(), testing]) {
+      expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+      expect(isEncrypted).toBe(true);
+    }
+    expect(await send(enforced, `a@${domain}`)).toMatchObject({ kind: 'deferred', enhancedCode: '4.7.5' });
+    expect(noted).toEqual([`${domain} success`, `${domain} validation-failure`, `${domain} validation-failure`]);
   });
 
   it('takes replies that come before Node tells that the content has left, over one connection', async () => {

@@ -1,4 +1,4 @@
-import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
+import { DEFAULT_CIPHERS, TLSSocket, type DetailedPeerCertificate } from 'node:tls';
 import { openSmtpConnection, type SmtpConnection } from '../transport/connect.ts';
 import { SmtpUnavailableError } from '../transport/errors.ts';
 import type { SmtpServerOptions } from '../transport/smtp-url.ts';
@@ -38,6 +38,9 @@ export const TLS_POLICY_CODE = 'ETLSPOLICY';
 
 const EXPIRED = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const CHAIN_MAX = 10;
+/** Old TLS, where the choice is between it and none (RFC 9325 section 5.2). */
+const ANY_TLS = { minVersion: 'TLSv1', ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=0` } as const;
+const OLD_VERSIONS: readonly (string | null)[] = ['TLSv1', 'TLSv1.1'];
 
 /** How binding the demand is: a proven certificate, TLS of any kind, or neither (RFC 7672 section 2.2, RFC 8461). */
 function levelOf({ dane, sts }: TlsDemand): 'verified' | 'encrypted' | 'opportunistic' {
@@ -77,9 +80,10 @@ function faultOf(socket: SmtpConnection['socket'], demand: TlsDemand, host: stri
     return type && { type };
   }
   if (!sts) return undefined;
-  return namesHost(sts, host)
-    ? webFaultOf(socket)
-    : { type: 'validation-failure', reason: 'the policy does not name it' };
+  if (!namesHost(sts, host)) return { type: 'validation-failure', reason: 'the policy does not name it' };
+  const version = socket.getProtocol();
+  if (OLD_VERSIONS.includes(version)) return { type: 'validation-failure', reason: `${version}` };
+  return webFaultOf(socket);
 }
 
 /** Hosts whose TLS is broken, where nothing requires it: they get mail without TLS. */
@@ -104,16 +108,19 @@ export async function openByDemand(
   const { exchange: host = server.host } = server;
   const about = { host, address: server.host };
   const level = levelOf(demand);
+  const tls = { ...server.tls, ...(level === 'opportunistic' && ANY_TLS) };
   const isPlain = level === 'opportunistic' && broken.has(host);
   let connection: SmtpConnection;
   try {
-    connection = await openSmtpConnection({ ...server, startTls: isPlain ? 'never' : 'attempted' }, signal);
+    connection = await openSmtpConnection({ ...server, tls, startTls: isPlain ? 'never' : 'attempted' }, signal);
   } catch (error) {
     if (!(error instanceof SmtpUnavailableError) || !error.hasTlsFailed || signal.aborted) throw error;
     note({ type: 'validation-failure', ...about, reason: error.code ?? 'TLS' });
     if (level !== 'opportunistic') throw new SmtpUnavailableError(error.message, { code: TLS_POLICY_CODE });
+    const plain = await openSmtpConnection({ ...server, startTls: 'never' }, signal);
+    // A host that fails without TLS, too, may have been away for a moment.
     broken.set(host, true);
-    return openSmtpConnection({ ...server, startTls: 'never' }, signal);
+    return plain;
   }
   if (isPlain) return connection;
   const { socket } = connection;

@@ -97,7 +97,7 @@ class Opening {
   readonly #signal: AbortSignal;
   readonly #replyTimeoutMs: number;
   #socket: Socket | undefined;
-  /** Whether the upgrade to TLS has begun and not ended. */
+  /** Whether the upgrade to TLS has begun, and no reply has come over it yet. TLS 1.3 fails there, too. */
   isUpgrading = false;
 
   constructor(server: SmtpServerOptions, signal: AbortSignal) {
@@ -138,6 +138,7 @@ class Opening {
         dialogue = upgraded;
         extensions = await this.#hello(dialogue);
       }
+      this.isUpgrading = false;
     }
     this.#checkTls(dialogue.socket);
     if (auth) this.#checkLogin(dialogue.socket);
@@ -200,18 +201,16 @@ class Opening {
    * @returns undefined when the server refuses and the connection may stay unencrypted
    */
   async #startTls(dialogue: Dialogue): Promise<Dialogue | undefined> {
+    this.isUpgrading = true;
     const response = await dialogue.ask('STARTTLS', this.#replyTimeoutMs);
     if (parseSmtpReply(response)?.replyCode !== 220) {
       if (this.#server.startTls === 'attempted') return undefined;
       await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
     }
     const socket = dialogue.release();
-    this.isUpgrading = true;
     // Errors of this socket now appear as errors of the TLS connection over it.
     socket.on('error', () => undefined);
-    const upgraded = await this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
-    this.isUpgrading = false;
-    return upgraded;
+    return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
   }
 
   #isInClear(socket: Socket): boolean {

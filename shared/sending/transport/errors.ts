@@ -4,7 +4,7 @@ export class SmtpUnavailableError extends Error {
   readonly code: string | undefined;
   /** The reply of the server, for the log. It stays out of `message`, which is shown in more places. */
   readonly response: string | undefined;
-  /** Whether the upgrade to TLS failed, after which a connection without it may succeed. */
+  /** Whether the upgrade to TLS failed, or the session after it, so that a connection without it may succeed. */
   readonly hasTlsFailed: boolean;
 
   constructor(

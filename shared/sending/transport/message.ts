@@ -51,7 +51,14 @@ export interface SmtpInterruption {
  */
 export type SmtpOutcome = (
   | { kind: 'accepted'; reply: string; /** The host of the server. */ server?: string }
-  | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host of the server. */ server?: string } & SmtpReply)
+  | ({
+      kind: 'rejected' | 'deferred';
+      stage: SmtpStage;
+      /** The host of the server. */
+      server?: string;
+      /** No server said so. The words are ours, and only the codes are judged. */
+      isOurs?: true;
+    } & SmtpReply)
   | SmtpInterruption
 ) & {
   /** The label of the server; missing when the message went to none. */

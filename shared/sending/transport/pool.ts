@@ -66,6 +66,7 @@ export class Pool {
       signal?.throwIfAborted();
       if (limits && this.#options.budget) this.#ruled.note(limits, this.#health.labels, avoid);
       const options = { urgency, isAlone, avoid, limits, signal };
+      if (this.#queue.size === 0) this.#health.beginSearch();
       this.#queue.add({ envelope, raw, ...options, isRetry: false, resolve, reject });
       this.pump();
     });
@@ -333,7 +334,7 @@ export class Pool {
 
   #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
     this.#sending -= 1;
-    this.#health.decided(session.server, outcome.kind);
+    this.#health.decided(session.server, outcome);
     const { host, exchange: server = host, label: relay } = session.server.options;
     message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }

@@ -1,5 +1,5 @@
 import type { SmtpUnavailableError } from './errors.ts';
-import type { SmtpOutcome } from './message.ts';
+import type { SmtpOutcome, SmtpStage } from './message.ts';
 import type { RelayState } from './relay-state.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
@@ -14,6 +14,8 @@ export interface PoolServer {
   failures: number;
   /** No connection is tried before this time, in milliseconds since 1970. */
   downUntil: number;
+  /** The search in which it failed, see `beginSearch`. */
+  failedIn: number;
   /** Messages in a row under which its connections broke. */
   interruptions: number;
   /** Connections ever opened. */
@@ -37,6 +39,11 @@ export interface Backoff {
 const BACKOFF: Backoff = { minMs: 250, maxMs: 5_000 };
 /** A server whose connections broke so often is used after the next ones. */
 const INTERRUPTIONS_MAX = 3;
+/**
+ * After this time a search asks no further host, because hosts that greet nobody would keep other work waiting for hours.
+ * Two may take as long as RFC 5321 section 4.5.3.2.1 allows.
+ */
+const SEARCH_MS = 600_000;
 
 /**
  * Tracks which servers may be connected to. Each server has its own state, so a fault of one does not stop the others.
@@ -46,6 +53,7 @@ export class ServerHealth {
   readonly labels: readonly string[];
   readonly #logger: SmtpPoolLogger;
   readonly #backoff: Backoff;
+  #search = { number: 1, sinceMs: performance.now() };
 
   constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger, backoff = BACKOFF) {
     this.servers = servers.map((options) => ({
@@ -54,6 +62,7 @@ export class ServerHealth {
       openings: 0,
       failures: 0,
       downUntil: 0,
+      failedIn: 0,
       interruptions: 0,
       uses: 0,
       isInClear: undefined,
@@ -84,8 +93,16 @@ export class ServerHealth {
     }));
   }
 
+  /**
+   * Begins the search for a host with a connection. It asks each host once, best first, however long they take to fail:
+   * otherwise the first would be asked again, their pauses over, before the last (RFC 5321 section 5.1).
+   */
+  beginSearch(): void {
+    this.#search = { number: this.#search.number + 1, sinceMs: performance.now() };
+  }
+
   isUp(server: PoolServer): boolean {
-    if (server.downUntil > Date.now()) return false;
+    if (server.downUntil > Date.now() || server.failedIn === this.#search.number) return false;
     // After a failure a single connection is tried first.
     return server.failures === 0 || server.openings === 0;
   }
@@ -118,6 +135,7 @@ export class ServerHealth {
   }
 
   opened(server: PoolServer, isInClear: boolean): void {
+    this.beginSearch();
     server.openings -= 1;
     server.failures = 0;
     server.downUntil = 0;
@@ -134,6 +152,10 @@ export class ServerHealth {
 
   openingFailed(server: PoolServer, error: SmtpUnavailableError): void {
     const now = Date.now();
+    if (isRanked(server) && this.connections === this.openings) {
+      const { number, sinceMs } = this.#search;
+      for (const each of performance.now() - sinceMs < SEARCH_MS ? [server] : this.servers) each.failedIn = number;
+    }
     // Connections that are opened together fail together. They count as one failure of the server.
     if (server.downUntil > now) return;
     server.failures += 1;
@@ -145,6 +167,7 @@ export class ServerHealth {
 
   ended(server: PoolServer): void {
     server.connections -= 1;
+    if (this.connections === this.openings) this.beginSearch();
   }
 
   /** Notes that a connection to the server broke during a message. */
@@ -154,11 +177,23 @@ export class ServerHealth {
     this.#logger.warn({ server: nameOf(server), ...fields }, 'The connection broke in the middle of a message');
   }
 
-  /** Notes that the server decided a message. */
-  decided(server: PoolServer, outcome: SmtpOutcome['kind']): void {
-    server.interruptions = 0;
-    server.outcomes[outcome] += 1;
+  /**
+   * Notes that the server decided a message. A host that is not able to take mail just now counts as one whose connection
+   * broke, for the next one may be (RFC 5321 section 5.1).
+   */
+  decided(server: PoolServer, outcome: SmtpOutcome): void {
+    if (isRanked(server) && outcome.kind === 'deferred' && isUnable(outcome)) server.interruptions += 1;
+    else server.interruptions = 0;
+    server.outcomes[outcome.kind] += 1;
   }
+}
+
+/** Whether it is one of several hosts of a domain, which are asked in an order. */
+const isRanked = ({ options: { preference } }: PoolServer): boolean => preference !== undefined;
+
+/** Whether a server says that it is itself the reason: `4.3.x` (RFC 3463 section 3.4), or any 4xx without a status at MAIL. */
+function isUnable({ enhancedCode, stage }: { enhancedCode?: string; stage: SmtpStage }): boolean {
+  return enhancedCode === undefined ? stage === 'mail' : enhancedCode.startsWith('4.3.');
 }
 
 function nameOf({ options: { exchange, host, label } }: PoolServer): string {

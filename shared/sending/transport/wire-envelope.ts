@@ -3,7 +3,8 @@ import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 
 function rejectedAddress(stage: 'mail' | 'rcpt', address: string): SmtpOutcome {
   const reply = `The address ${address.slice(0, 320)} cannot be used in an SMTP envelope`;
-  return { kind: 'rejected', stage, replyCode: 553, enhancedCode: stage === 'rcpt' ? '5.1.3' : '5.1.7', reply };
+  const enhancedCode = stage === 'rcpt' ? '5.1.3' : '5.1.7';
+  return { kind: 'rejected', stage, replyCode: 553, enhancedCode, reply, isOurs: true };
 }
 
 /**

@@ -2,7 +2,7 @@ import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../pure
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { AttemptLedger, DeliveryResult, OutcomeAssessment } from '../ports.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
-import { judgeRefusal } from './judge-refusal.ts';
+import { judgeOutcome } from './judge-refusal.ts';
 
 /** The verdicts of emails that are tried again. */
 export const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
@@ -33,8 +33,7 @@ export function resultOf(
   if (assessment.hold) return heldResult(email, assessment.hold, error);
   let refusal: DeliveryResult['refusal'];
   if (outcome.kind === 'rejected') {
-    const { kind, mayPass, rule } =
-      assessment.verdict ?? judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
+    const { kind, mayPass, rule } = assessment.verdict ?? judgeOutcome(outcome);
     refusal = { kind, rule, server: outcome.server };
     const isDoubted = kind === 'sender' && email.deferrals === 0;
     if (!mayPass && !isDoubted) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error, refusal };

@@ -1,3 +1,4 @@
+import type { SmtpOutcome } from '../transport/message.ts';
 import type { Refusal, RefusalRule, RefusalStage, RefusalVerdict } from './refusal-rule.ts';
 import { REFUSAL_RULES } from './rules.ts';
 
@@ -55,4 +56,9 @@ export function judgeRefusal(refusal: Refusal): RefusalVerdict {
     return { kind: rule.kind, mayPass: rule.kind !== 'hard' && rule.isFinal !== true, rule: rule.id };
   }
   return { kind: 'sender', mayPass: true, rule: 'no-rule' };
+}
+
+/** Judges the refusal of a message. Words of ours may name a domain such as spam.example, so they decide nothing. */
+export function judgeOutcome(outcome: Extract<SmtpOutcome, { kind: 'rejected' | 'deferred' }>): RefusalVerdict {
+  return judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.isOurs ? '' : outcome.reply });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { recipientProviderOf } from './recipient-provider.ts';
 import { signsOf } from './refusal-signs.ts';
 
-const kindOf = (reply: string) => signsOf('ann@mail.test', reply, 'rcpt').kind;
+const kindOf = (reply: string) => signsOf('ann@mail.test', { reply, stage: 'rcpt' }).kind;
 
 describe('signsOf', () => {
   it('tells a server that wants fewer emails from one that wants none', () => {
@@ -51,13 +51,26 @@ describe('signsOf', () => {
 
   it('tells what a provider has against a message from what it has against us', () => {
     for (const reply of ['552 5.3.4 Message too large', '554 5.7.1 Message rejected as spam']) {
-      expect(signsOf('ann@mail.test', reply, 'data').kind).toBe('about the message');
+      expect(signsOf('ann@mail.test', { reply, stage: 'data' }).kind).toBe('about the message');
+    }
+  });
+
+  it('finds no sign in words of ours, which name the domain', () => {
+    for (const reply of [
+      '451 4.4.3 DNS gives no answer about rate-limit-exceeded.test (SERVFAIL)',
+      '451 4.7.5 SMTP server mx.spam.test: it does not fulfil the TLS policy of spam.test (certificate-expired)',
+    ]) {
+      expect(signsOf('ann@mail.test', { reply, stage: 'rcpt', isOurs: true })).toMatchObject({
+        kind: 'nothing',
+        cause: 'other',
+      });
     }
   });
 
   it('compares words without the recipient, numbers and codes', () => {
-    const first = signsOf('ann@mail.test', '550 5.1.1 <ann@mail.test>: ann, unknown user [x81]', 'rcpt');
-    const second = signsOf('bob@mail.test', '550 5.1.1 <bob@mail.test>: bob, unknown user [k77]', 'rcpt');
+    const of = (name: string, reply: string) => signsOf(`${name}@mail.test`, { reply, stage: 'rcpt' });
+    const first = of('ann', '550 5.1.1 <ann@mail.test>: ann, unknown user [x81]');
+    const second = of('bob', '550 5.1.1 <bob@mail.test>: bob, unknown user [k77]');
     expect(first).toEqual(second);
     expect(first).toMatchObject({ kind: 'dead address', reason: expect.not.stringContaining('ann') });
   });

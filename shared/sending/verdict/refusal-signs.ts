@@ -1,3 +1,4 @@
+import type { SmtpStage } from '../transport/message.ts';
 import { judgeRefusal, refusalWords, type RefusalVerdict } from './judge-refusal.ts';
 
 /** What a refusal, permanent (5xx) or temporary (4xx), says beyond the one email. */
@@ -31,20 +32,22 @@ export function isReputation(rule: string): boolean {
   return REPUTATION.has(rule);
 }
 
+const codeOf = (reply: string): string => /^[245]\d\d/.exec(reply)?.[0] ?? '';
+
 /**
  * Judges what a refusal says about the sender's standing at a provider. Without a `verdict` the text alone decides.
- * @param reply the server's reply with its codes, such as `421 4.7.0 Too many messages`
+ * @param outcome its reply has codes, such as `421 4.7.0 Too many messages`
  */
 export function signsOf(
   recipient: string,
-  reply: string,
-  stage: 'mail' | 'rcpt' | 'data',
+  { reply, stage, isOurs }: { reply: string; stage: SmtpStage; isOurs?: true },
   verdict?: RefusalVerdict,
 ): RefusalSigns {
-  const code = /^[245]\d\d/.exec(reply)?.[0] ?? '';
-  const text = refusalWords(reply);
+  const code = codeOf(reply);
+  const all = refusalWords(reply);
+  const text = isOurs ? '' : all;
   const name = recipient.slice(0, recipient.lastIndexOf('@')).toLowerCase();
-  const words = text
+  const words = all
     .split(' ')
     .filter((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '') !== name)
     .map((word) => (/\d/.test(word) ? '#' : word))
