@@ -144,6 +144,17 @@ describe('an import', () => {
     ]);
   });
 
+  it('keeps values with line ends, quotes, separators and letters of all kinds as they are', async () => {
+    const owner = await stack.createProject();
+    const value = 'a\n"b"\r\n\tc,;\\n\u2028 {"d":\'e\'} \u{1F600} \\';
+    await importFile(owner, `email,note\na@x.test,"${value.replaceAll('"', '""')}"\nb@x.test,\nzoë@x.test,plain\n`);
+    expect(await contactsOf(owner)).toEqual([
+      { email: 'a@x.test', subscribed: true, data: { note: value } },
+      { email: 'b@x.test', subscribed: true, data: {} },
+      { email: 'zoë@x.test', subscribed: true, data: { note: 'plain' } },
+    ]);
+  });
+
   it('of a header alone completes', async () => {
     const job = await importFile(await stack.createProject(), 'email\n');
     expect(job).toMatchObject({

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findImportedTopics } from '../../shared/domain/contact-jobs/import-contacts.ts';
 import { openImport, partContent, storePart, type OpenImport } from '../../shared/domain/contact-jobs/import-parts.ts';
 import { findJob } from '../../shared/domain/jobs/jobs.ts';
-import type { ImportFile } from '../../shared/domain/contact-jobs/import-file.ts';
+import type { ImportFile } from '../../shared/domain/contact-jobs/imported-rows.ts';
 import { storableText, type Em } from '../../shared/database/sql.ts';
 import { allTopics, createTopic } from '../../shared/domain/topics/topics.ts';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';

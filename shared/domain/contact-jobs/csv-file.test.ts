@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { fileRecords } from './csv-file.ts';
-import { readImportFile } from './import-file.ts';
+import { readWhole } from '../../../tests/support/import-rows.ts';
 import { readSuppressionFile } from './suppression-file.ts';
 
 async function recordsOf(content: string): Promise<string[][]> {
@@ -25,7 +25,7 @@ it.each(['email', '"email"'])('no more cells of a line are handed over than one 
 });
 
 it('rows of JSON lines have the numbers of their lines', async () => {
-  const { rows } = await readImportFile(Buffer.from('\n{"email":"a@x.test"}\r\n{"email":"nobody"}'));
+  const { rows } = await readWhole(Buffer.from('\n{"email":"a@x.test"}\r\n{"email":"nobody"}'));
   expect(rows.map((row) => row?.row)).toEqual([2, 3]);
 });
 
@@ -39,13 +39,13 @@ it.each([
 ])('a file is read in %s, after the mark %j: %j', async (encoding, mark, text) => {
   const octets = Buffer.from(mark + text, 'utf16le');
   if (encoding === 'utf-16be') octets.swap16();
-  expect((await readImportFile(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
+  expect((await readWhole(octets)).rows).toMatchObject([{ email: 'a@x.test', data: '{"name":"Jörg"}' }]);
 });
 
 it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is %s is refused alone', async (line) => {
   const content = Buffer.from(`{"email":"a@x.test"}\n${line}\n{"email":"b@x.test"}\n`);
   const error = 'The row is not an object in JSON';
-  expect((await readImportFile(content)).rows).toMatchObject([
+  expect((await readWhole(content)).rows).toMatchObject([
     { row: 1, email: 'a@x.test' },
     { row: 2, email: null, error },
     { row: 3, email: 'b@x.test' },
@@ -57,6 +57,6 @@ it.each(['[1]', '5', '"a"', 'null', '{"email":'])('a line of JSON lines that is 
 it.each(['[{"email":"a@x.test"}]', '[\n  {\n    "email": "a@x.test"\n  }\n]'])(
   'an array in JSON is refused as JSON and not as CSV: %j',
   async (content) => {
-    await expect(readImportFile(Buffer.from(content))).rejects.toThrow('The first line is not a JSON object');
+    await expect(readWhole(Buffer.from(content))).rejects.toThrow('The first line is not a JSON object');
   },
 );

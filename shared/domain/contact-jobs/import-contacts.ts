@@ -4,7 +4,7 @@ import { respell } from '../suppressions/spellings.ts';
 import { suppressAddresses } from '../suppressions/suppression-lists.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
-import { json, query, queryCount, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import { joinSql, json, query, queryCount, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
 import { causeData, type LeftElsewhere, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
@@ -15,7 +15,7 @@ import { createdConsentsInsert, importedConsentsInsert, recordConsents } from '.
 import { setTrackingAllowed } from '../contacts/contact-choices.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Job } from '../jobs/jobs.ts';
-import type { ImportedContact } from './import-file.ts';
+import type { ImportedContact } from './imported-rows.ts';
 import { restoreChoices } from './restored-choices.ts';
 
 export interface ImportedCounts {
@@ -139,21 +139,23 @@ export interface ContactBatch {
   choices: Map<string, ImportedContact>;
   /** The keys of the data that are deleted, by address. */
   removed: Record<string, string[]>;
-  /** A JSON array with one element for each address. */
-  json: string;
+  /** A text for each of `BATCH_COLUMNS`, with one line for each address. */
+  lines: string[];
   /** The ids of the first and the last address; those of all others are between them, and no others are. */
   first: string;
   last: string;
 }
+
+const BATCH_COLUMNS = sql`(id, email, subscribed, "left", data)`;
 
 const UUID_BYTES = 16;
 /** Where the counters of ids begin, so that imports of the same moment do not use the same ones. */
 const SEQ_START_MAX = 2 ** 29;
 
 /**
- * Prepares rows for `importContacts`. It needs no transaction, so it can run while another batch is stored. One JSON
- * text takes half the time of an array for each column. One call for all random numbers takes a twentieth of the time
- * of a call for each id.
+ * Prepares rows for `importContacts`. It needs no transaction, so it can run while another batch is stored. Lines take
+ * PostgreSQL half the time of JSON; no address, and no JSON text, has a line end in it. One call for all random numbers
+ * takes a twentieth of the time of a call for each id.
  */
 export function createContactBatch(rows: ImportedContact[]): ContactBatch {
   const merged = mergeByAddress(rows);
@@ -164,10 +166,6 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
     const bytes = random.subarray(index * UUID_BYTES, (index + 1) * UUID_BYTES);
     return uuidV7({ msecs, seq: start + index, random: bytes });
   });
-  const elements = merged.map(
-    ({ email, subscribed, hasLeft = false, data }, index) =>
-      `{"id":"${ids[index]}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"left":${hasLeft},"data":${data}}`,
-  );
   const choosing = merged.filter(({ topics, trackingAllowed, left, restored }) =>
     [topics, trackingAllowed, left, restored].some((said) => said !== undefined),
   );
@@ -175,7 +173,13 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
     rows,
     choices: new Map(choosing.map((row) => [row.email, row])),
     removed: Object.fromEntries(merged.flatMap(({ email, removed }) => (removed?.length ? [[email, removed]] : []))),
-    json: `[${elements.join(',')}]`,
+    lines: [
+      ids,
+      merged.map(({ email }) => email),
+      merged.map(({ subscribed }) => subscribed),
+      merged.map(({ hasLeft }) => hasLeft),
+      merged.map(({ data }) => data),
+    ].map((values) => values.join('\n')),
     first: ids[0] ?? NIL,
     last: ids.at(-1) ?? NIL,
   };
@@ -225,7 +229,11 @@ export async function importContacts(
     em,
     sql`
       with imported as materialized (
-        select * from jsonb_to_recordset(${batch.json}::jsonb) as n (id uuid, email text, subscribed boolean, "left" boolean, data jsonb)
+        select id::uuid, email, subscribed::boolean, "left"::boolean, data::jsonb
+        from unnest(${joinSql(
+          batch.lines.map((text) => sql`string_to_array(${text}, chr(10), '')`),
+          ', ',
+        )}) as n ${BATCH_COLUMNS}
       ), upserted as (
         insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
         select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()

@@ -4,7 +4,6 @@ import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-addres
 import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { LeftElsewhere } from '../../pure/events/subscription-reasons.ts';
 import { FORBIDDEN_KEY, RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import type { TopicChoices } from '../../pure/topics.ts';
 import { COLUMNS_MAX, ImportFileError } from './csv-file.ts';
@@ -18,54 +17,16 @@ import {
   type Columns,
   type DataColumn,
 } from './import-header.ts';
+import {
+  refusedRow,
+  RowCollector,
+  RowNotes,
+  takePart,
+  type ImportedContact,
+  type ImportFile,
+  type RefusedRow,
+} from './imported-rows.ts';
 import { NO_OBJECT } from './json-lines.ts';
-import type { RestoredChoices } from './restored-choices.ts';
-
-/** A row that can be stored. */
-export interface ImportedContact {
-  /** The number of the row in a spreadsheet, where the header is row 1. */
-  row: number;
-  email: string;
-  /** Undefined keeps the subscription of an existing contact. */
-  subscribed: boolean | undefined;
-  /** Whether the row says that the person has left; then `subscribed` is false. */
-  hasLeft?: true | undefined;
-  /** Which topics the person has, by their keys. */
-  topics?: TopicChoices | undefined;
-  /** Whether the person agrees to tracking. */
-  trackingAllowed?: boolean | undefined;
-  /** Why the person has left elsewhere. What bounced, complained or is blocked is suppressed, too. */
-  left?: LeftElsewhere | undefined;
-  /** Further choices, in a file that Everpost has exported. */
-  restored?: RestoredChoices | undefined;
-  /** Keys of the custom data to delete. */
-  removed?: string[] | undefined;
-  /** The custom data of the row, as JSON. */
-  data: string;
-}
-
-/** A row that cannot be stored, with its error. */
-export interface RefusedRow {
-  row: number;
-  email: string | null;
-  error: string;
-}
-
-/** A row that cannot be stored, and is only counted. */
-const REFUSED = null;
-
-export interface ImportFile {
-  /** The keys of the topics that columns name. */
-  topicKeys: string[];
-  rows: (ImportedContact | RefusedRow | typeof REFUSED)[];
-  /** The first value of each key of custom data, from which its type is inferred. */
-  firstValues: Record<string, unknown>;
-}
-
-/** The most refused rows that are described; further ones are only counted. */
-export const DESCRIBED_ROWS_MAX = 100;
-/** The address of a refused row is cut at this length. */
-export const SHOWN_EMAIL_LENGTH_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
 
@@ -75,6 +36,8 @@ const choiceFault = (column: string): string => `has a value for "${column}" tha
 interface Subscription {
   subscribed: boolean | undefined;
   hasLeft?: true;
+  /** The column that leaves open whether the person is subscribed, which refuses the file. */
+  open?: CheckedColumn;
 }
 
 /** The longest value that an error shows. */
@@ -105,9 +68,8 @@ function readSubscribedCell(column: CheckedColumn, cell: string): Subscription |
 /**
  * Whether a row is subscribed. One column in which it says that the person has left is enough for false.
  * @returns undefined when the column `subscribed` is not understood
- * @throws ImportFileError when another column leaves open who is subscribed
  */
-function readSubscription(cells: string[], { subscribed, checked }: Columns, row: number): Subscription | undefined {
+function readSubscription(cells: string[], { subscribed, checked }: Columns): Subscription | undefined {
   const own = subscribed && readSubscribedCell(subscribed, cells[subscribed.index] ?? '');
   if (subscribed && !own) return undefined;
   const result = own ?? { subscribed: undefined };
@@ -115,7 +77,7 @@ function readSubscription(cells: string[], { subscribed, checked }: Columns, row
     const cell = cells[column.index];
     if (cell === undefined || cell === '') continue;
     const standing = readStanding(column, cell);
-    if (standing === undefined && column.isDecisive) throw openQuestion(column, cell, row);
+    if (standing === undefined && column.isDecisive) return { ...result, open: column };
     if (standing === 'left' || standing === 'never') result.subscribed = false;
     if (standing === 'left') result.hasLeft = true;
   }
@@ -152,36 +114,25 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   return undefined;
 }
 
+function isBlankCell(cell: string | undefined): boolean {
+  return cell === undefined || cell.trim() === '';
+}
+
 /**
- * Creates the reader of custom data. It writes JSON key by key, because making objects first would take twice the time.
+ * The custom data of a row as JSON; undefined when it is more than a contact may have. It is written key by key, because
+ * making an object first would take twice the time.
  */
-function createDataReader(columns: DataColumn[], firstValues: Record<string, unknown>) {
-  let unseen = columns;
-
-  function noteFirstValues(cells: string[]): void {
-    unseen = unseen.filter(({ index, key }) => {
-      const cell = cells[index] ?? '';
-      if (cell.trim() === '') return true;
-      firstValues[key] = readCell(cell);
-      return false;
-    });
+function readData(cells: string[], columns: DataColumn[]): string | undefined {
+  let text = '';
+  for (const { index, prefix } of columns) {
+    const cell = cells[index];
+    if (cell === undefined || isBlankCell(cell)) continue;
+    // A cell of this length cannot fit, so it is not written as JSON first.
+    if (cell.length > LIMITS.contactDataBytes) return undefined;
+    text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
   }
-
-  /** @returns the custom data as JSON; undefined when it is more than a contact may have */
-  return (cells: string[]): string | undefined => {
-    let text = '';
-    for (const { index, prefix } of columns) {
-      const cell = cells[index];
-      if (cell === undefined || cell.trim() === '') continue;
-      // A cell of this length cannot fit, so it is not written as JSON first.
-      if (cell.length > LIMITS.contactDataBytes) return undefined;
-      text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
-    }
-    text = text === '' ? '{}' : `${text}}`;
-    if (utf8Bytes(text) > LIMITS.contactDataBytes) return undefined;
-    if (unseen.length > 0) noteFirstValues(cells);
-    return text;
-  };
+  text = text === '' ? '{}' : `${text}}`;
+  return utf8Bytes(text) > LIMITS.contactDataBytes ? undefined : text;
 }
 
 /** The object that a cell holds as JSON; undefined for any other text. */
@@ -217,136 +168,129 @@ function readExported(exported: ReadonlyMap<string, number>, cells: string[]) {
   return { values: Object.fromEntries(kept), choices: choices as TopicChoices, ...left, ...(said && { restored }) };
 }
 
-/** A part of a large file has so many rows, or about so many characters: a second of work, and a file of a few MB. */
-const PART = { rows: 20_000, characters: 4 * 1024 * 1024 } as const;
-
-/** Collects the rows of a file, whole or part by part. */
-export class RowCollector {
-  /** The keys of the topics that rows name. */
-  readonly topicKeys = new Set<string>();
-  readonly firstValues = Object.create(null) as Record<string, unknown>;
-  #rows: ImportFile['rows'] = [];
-  /** The addresses of people who have left, by any of the rows. */
-  #leavers = new Set<string>();
-  #describedCount = 0;
-  #characters = 0;
-
-  get isFull(): boolean {
-    return this.#rows.length >= PART.rows || this.#characters >= PART.characters;
-  }
-
-  add(contact: ImportedContact): void {
-    this.#rows.push(contact);
-    this.#characters += contact.data.length + contact.email.length;
-    if (contact.hasLeft) this.#leavers.add(contact.email);
-  }
-
-  /** @param written the address as it is in the file */
-  refuse(row: number, written: string, fault: string): void {
-    this.#describedCount += 1;
-    if (this.#describedCount > DESCRIBED_ROWS_MAX) {
-      this.#rows.push(REFUSED);
-      return;
-    }
-    const shown = written.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
-    this.#rows.push({ row, email: shown === '' ? null : shown, error: `The row ${fault}` });
-  }
-
-  /** The rows since the last call. */
-  take(): ImportFile {
-    const rows = this.#rows;
-    applyToAllRows(rows, this.#leavers);
-    [this.#rows, this.#leavers, this.#characters] = [[], new Set(), 0];
-    return { topicKeys: [...this.topicKeys], firstValues: this.firstValues, rows };
-  }
-}
-
-/** Reads the rows of a file into a collector. */
+/** Reads the rows of a file with this header. */
 class RowReader {
-  readonly #collector: RowCollector;
-  #readData: ((cells: string[]) => string | undefined) | undefined;
+  readonly #columns: Columns;
+  readonly #notes: RowNotes;
+  /** The columns of which no row that can be stored has had a value yet. */
+  #unseen: DataColumn[];
 
-  constructor(collector: RowCollector) {
-    this.#collector = collector;
+  constructor(columns: Columns, notes: RowNotes) {
+    this.#columns = columns;
+    this.#notes = notes;
+    this.#unseen = columns.data;
+    for (const { key } of columns.topics) notes.topicKeys.add(key);
+  }
+
+  /**
+   * Notes what a row says that concerns all rows. Most rows say nothing of the kind, and are not read for it.
+   * @returns the row, if it was read
+   * @throws ImportFileError when the row leaves open whether the person is subscribed
+   */
+  note(cells: string[] | undefined, row: number): ImportedContact | RefusedRow | undefined {
+    if (!cells || !this.#concernsAll(cells)) return undefined;
+    const read = this.read(cells, row);
+    if ('error' in read) return read;
+    this.#notes.add(read);
+    this.#unseen = this.#unseen.filter(({ key }) => !(key in this.#notes.firstValues));
+    return read;
+  }
+
+  #concernsAll(cells: string[]): boolean {
+    if (this.#columns.exported || this.#unseen.some(({ index }) => !isBlankCell(cells[index]))) return true;
+    const said = readSubscription(cells, this.#columns);
+    return said?.hasLeft !== undefined || said?.open !== undefined;
   }
 
   /** @throws ImportFileError when the row leaves open whether the person is subscribed */
-  read(cells: string[], columns: Columns, row: number): void {
-    this.#readData ??= createDataReader(columns.data, this.#collector.firstValues);
+  read(cells: string[] | undefined, row: number): ImportedContact | RefusedRow {
+    if (!cells) return refusedRow(row, '', NO_OBJECT);
+    const columns = this.#columns;
     const written = cells[columns.email] ?? '';
     const email = normalizeAddress(columns.exported ? withoutApostrophe(written) : written);
-    const refuse = (fault: string): void => this.#collector.refuse(row, cells[columns.email] ?? '', fault);
+    const refused = (fault: string): RefusedRow => refusedRow(row, written, fault);
     const fault = faultOf(cells, columns, email);
-    if (fault !== undefined) return refuse(fault);
-    const subscription = readSubscription(cells, columns, row);
-    if (!subscription) return refuse(choiceFault('subscribed'));
+    if (fault !== undefined) return refused(fault);
+    const said = readSubscription(cells, columns);
+    if (!said) return refused(choiceFault('subscribed'));
+    if (said.open) throw openQuestion(said.open, cells[said.open.index] ?? '', row);
     const topics = readTopics(cells, columns);
-    if (typeof topics === 'string') return refuse(choiceFault(`topic.${topics}`));
+    if (typeof topics === 'string') return refused(choiceFault(`topic.${topics}`));
     const trackingAllowed = readTracking(cells, columns);
-    if (trackingAllowed === null) return refuse(choiceFault('trackingAllowed'));
-    if (cells.some((cell) => cell.includes('\0'))) return refuse('contains the NUL character');
-    const contact = { row, email, ...subscription, topics, trackingAllowed };
-    if (columns.exported) {
-      const exported = readExported(columns.exported, cells);
-      if (typeof exported === 'string') return refuse(`has a value for "${exported}" that is not understood`);
-      return this.#addExported(contact, exported, refuse);
+    if (trackingAllowed === null) return refused(choiceFault('trackingAllowed'));
+    if (cells.some((cell) => cell.includes('\0'))) return refused('contains the NUL character');
+    const contact = { row, email, ...said, topics, trackingAllowed };
+    if (!columns.exported) {
+      const data = readData(cells, columns.data);
+      return data === undefined ? refused(DATA_FAULT) : { ...contact, data };
     }
-    const data = this.#readData(cells);
-    if (data === undefined) return refuse(DATA_FAULT);
-    this.#collector.add({ ...contact, data });
-  }
-
-  #addExported(
-    contact: Omit<ImportedContact, 'data'>,
-    { values, choices, ...said }: Exclude<ReturnType<typeof readExported>, string>,
-    refuse: (fault: string) => void,
-  ): void {
+    const exported = readExported(columns.exported, cells);
+    if (typeof exported === 'string') return refused(`has a value for "${exported}" that is not understood`);
+    const { values, choices, ...more } = exported;
     const data = JSON.stringify(values);
-    if (utf8Bytes(data) > LIMITS.contactDataBytes) return refuse(DATA_FAULT);
-    for (const [key, value] of Object.entries(values)) this.#collector.firstValues[key] ??= value;
-    for (const key of Object.keys(choices)) this.#collector.topicKeys.add(key);
-    this.#collector.add({ ...contact, ...said, topics: { ...choices, ...contact.topics }, data });
+    if (utf8Bytes(data) > LIMITS.contactDataBytes) return refused(DATA_FAULT);
+    return { ...contact, ...more, topics: { ...choices, ...topics }, data };
   }
 }
 
-/** Somebody who has left by one row of a file has left by all, in whatever order the rows are. */
-function applyToAllRows(rows: ImportFile['rows'], leavers: ReadonlySet<string>): void {
-  if (leavers.size === 0) return;
-  for (const row of rows) {
-    if (row !== null && 'data' in row && leavers.has(row.email))
-      Object.assign(row, { subscribed: false, hasLeft: true });
-  }
+/** A file that is valid to its end. */
+export interface CheckedFile extends Omit<ImportFile, 'rows'> {
+  total: number;
+  /** Its rows from a position on, so many at a time. */
+  rowsFrom: (position: number, count: number) => AsyncGenerator<ImportFile['rows']>;
 }
 
 /**
- * Reads a whole file of contacts before any contact is stored, so a file that is not valid to its end changes nothing.
+ * Reads a file of contacts to its end before any contact is stored, so a file that is not valid changes nothing. What one
+ * row says of all is noted; the rows themselves are read again when they are asked for, while others are stored.
  * @param mappings what the caller says of columns
  * @throws ImportFileError saying why the file cannot be imported
  */
-export async function readImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<ImportFile> {
-  const first = await readImportParts(content, mappings, true).next();
-  return first.value as ImportFile;
+export async function checkImportFile(content: Buffer, mappings: readonly ColumnMapping[] = []): Promise<CheckedFile> {
+  const notes = new RowNotes();
+  const table = () => readTable(content, (cells) => new RowReader(readHeader(cells, mappings), notes));
+  let total = 0;
+  for await (const { columns: reader, rows } of table()) {
+    for (const [cells, row] of rows) reader.note(cells, row);
+    total += rows.length;
+  }
+  return {
+    topicKeys: [...notes.topicKeys],
+    firstValues: notes.firstValues,
+    total,
+    async *rowsFrom(position, count) {
+      const collector = new RowCollector(count);
+      let at = 0;
+      for await (const { columns: reader, rows } of table()) {
+        for (const [cells, row] of rows) {
+          at += 1;
+          if (at > position) collector.add(reader.read(cells, row));
+          if (collector.isFull) yield collector.take(notes.leavers);
+        }
+      }
+      const last = collector.take(notes.leavers);
+      if (last.length > 0) yield last;
+    },
+  };
 }
 
 /**
- * As `readImportFile`, for a file of any size: part after part.
- * @param source the file, or its records
- * @param isWhole whether all rows are one part
+ * Reads a file of any size, part after part.
+ * @throws ImportFileError saying why the file cannot be imported
  */
 export async function* readImportParts(
-  source: Buffer | AsyncIterable<string[][]>,
+  source: AsyncIterable<string[][]>,
   mappings: readonly ColumnMapping[],
-  isWhole = false,
 ): AsyncGenerator<ImportFile> {
-  const collector = new RowCollector();
-  const reader = new RowReader(collector);
-  for await (const { columns, rows } of readTable(source, (cells) => readHeader(cells, mappings))) {
-    for (const { key } of columns.topics) collector.topicKeys.add(key);
+  const [collector, notes] = [new RowCollector(), new RowNotes()];
+  for await (const { columns: reader, rows } of readTable(
+    source,
+    (cells) => new RowReader(readHeader(cells, mappings), notes),
+  )) {
     for (const [cells, row] of rows) {
-      if (cells) reader.read(cells, columns, row);
-      else collector.refuse(row, '', NO_OBJECT);
-      if (collector.isFull && !isWhole) yield collector.take();
+      collector.add(reader.note(cells, row) ?? reader.read(cells, row));
+      if (collector.isFull) yield takePart(collector, notes);
     }
   }
-  yield collector.take();
+  yield takePart(collector, notes);
 }

@@ -4,7 +4,8 @@ import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { jobKind } from '../../database/constants.ts';
 import { createJob, type Job } from '../jobs/jobs.ts';
-import type { ImportFile } from './import-file.ts';
+import type { CheckedFile } from './import-file.ts';
+import type { ImportFile } from './imported-rows.ts';
 
 /**
  * A large import is a chain of jobs, one for each part of its rows. A part that is stored is imported whatever becomes
@@ -30,9 +31,17 @@ export function partContent(part: ImportFile): Buffer {
   return Buffer.from(JSON.stringify(part));
 }
 
-/** The rows of a job, if it is a part of a large import. */
-export function readPart(job: Pick<Job, 'input'>, content: Buffer): ImportFile | undefined {
-  return job.input['part'] === undefined ? undefined : (JSON.parse(content.toString()) as ImportFile);
+/** The file of a job, if it is a part of a large import. */
+export function readPart(job: Pick<Job, 'input'>, content: Buffer): CheckedFile | undefined {
+  if (job.input['part'] === undefined) return undefined;
+  const { rows, ...part } = JSON.parse(content.toString()) as ImportFile;
+  return {
+    ...part,
+    total: rows.length,
+    async *rowsFrom(position, count) {
+      for (let at = position; at < rows.length; at += count) yield rows.slice(at, at + count);
+    },
+  };
 }
 
 /** An import that a command goes on with. */

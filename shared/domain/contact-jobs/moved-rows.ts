@@ -7,7 +7,15 @@ import type { MovedContact } from '../../pure/moving/moved.ts';
 import { CHECKS } from '../../pure/schema-messages.ts';
 import { topicChoicesSchema } from '../../pure/topics.ts';
 import { isRecipientAddress } from '../../sending/transport/wire-address.ts';
-import { RowCollector, type ImportFile } from './import-file.ts';
+import {
+  refusedRow,
+  RowCollector,
+  RowNotes,
+  takePart,
+  type ImportedContact,
+  type ImportFile,
+  type RefusedRow,
+} from './imported-rows.ts';
 import { importedRow } from './write-contacts.ts';
 
 const rowSchema = z.object({
@@ -20,20 +28,20 @@ const rowSchema = z.object({
 /** What a source has: a contact, or why one of its rows cannot be read. */
 export type MovedRow = { row: number } & ({ contact: MovedContact } | { email: string; fault: string });
 
-function collect(collector: RowCollector, moved: MovedRow): void {
+function readMoved(moved: MovedRow): ImportedContact | RefusedRow {
   const { row } = moved;
-  if ('fault' in moved) return collector.refuse(row, moved.email, moved.fault);
+  if ('fault' in moved) return refusedRow(row, moved.email, moved.fault);
   const { email: written, left, ...fields } = moved.contact;
   const text = typeof written === 'string' ? written : '';
   const email = normalizeAddress(text);
-  if (email === '') return collector.refuse(row, text, 'has no email address');
+  if (email === '') return refusedRow(row, text, 'has no email address');
   if (!isEmailAddress(email) || !isRecipientAddress(email)) {
-    return collector.refuse(row, text, 'has no address that an email can be sent to');
+    return refusedRow(row, text, 'has no address that an email can be sent to');
   }
   const read = rowSchema.safeParse(fields, CHECKS);
   if (!read.success) {
     const [issue] = read.error.issues;
-    return collector.refuse(row, text, `has a fault in "${issue?.path.join('.')}": ${issue?.message}`);
+    return refusedRow(row, text, `has a fault in "${issue?.path.join('.')}": ${issue?.message}`);
   }
   const { subscribed, topics, trackingAllowed, data } = read.data;
   const contact = {
@@ -44,20 +52,19 @@ function collect(collector: RowCollector, moved: MovedRow): void {
     ...(left && { hasLeft: true as const, left }),
   };
   if (utf8Bytes(contact.data) > LIMITS.contactDataBytes) {
-    return collector.refuse(row, text, `has more than ${LIMITS.contactDataBytes} bytes of custom data`);
+    return refusedRow(row, text, `has more than ${LIMITS.contactDataBytes} bytes of custom data`);
   }
-  const values = JSON.parse(contact.data) as object;
-  for (const [key, value] of Object.entries(values)) collector.firstValues[key] ??= value;
-  for (const key of Object.keys(topics ?? {})) collector.topicKeys.add(key);
-  collector.add(contact);
+  return contact;
 }
 
 /** The parts of a source of contacts of any size. */
 export async function* movedParts(rows: AsyncIterable<MovedRow>): AsyncGenerator<ImportFile> {
-  const collector = new RowCollector();
-  for await (const row of rows) {
-    collect(collector, row);
-    if (collector.isFull) yield collector.take();
+  const [collector, notes] = [new RowCollector(), new RowNotes()];
+  for await (const moved of rows) {
+    const read = readMoved(moved);
+    collector.add(read);
+    if (!('error' in read)) notes.add(read);
+    if (collector.isFull) yield takePart(collector, notes);
   }
-  yield collector.take();
+  yield takePart(collector, notes);
 }

@@ -14,7 +14,8 @@ import {
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
 import { readPart } from './import-parts.ts';
-import { readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
+import { checkImportFile } from './import-file.ts';
+import type { ImportFile, ImportedContact } from './imported-rows.ts';
 import { yieldNow } from '../../platform/yielding.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
 import { findTopic } from '../topics/topics.ts';
@@ -81,17 +82,20 @@ function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
   }
 }
 
+/** Does a chunk in the caller's transaction; undefined when there is none left. */
+type ChunkWork = ((tx: Em) => Promise<ChunkOutcome>) | undefined;
+
 /** Runs chunk after chunk until `next` returns undefined, and ends the job. Calls `afterChunk` after each commit. */
 async function runChunks(
   job: Job,
   run: JobRun,
-  next: (job: Job) => ((tx: Em) => Promise<ChunkOutcome>) | undefined,
+  next: (job: Job) => ChunkWork | Promise<ChunkWork>,
   afterChunk: (done: Job) => Promise<void> = async () => undefined,
 ): Promise<void> {
   let current = job;
   for (;;) {
     run.signal.throwIfAborted();
-    const work = next(current);
+    const work = await next(current);
     if (!work) break;
     const after = await runJobChunk(run.em(), current, work);
     if (!after) return;
@@ -111,27 +115,29 @@ function throwAsFileFault(error: unknown): never {
 async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
   if (!content) throw new ImportFileError('The file no longer exists');
-  const file = readPart(job, content) ?? (await readImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]));
+  const file = readPart(job, content) ?? (await checkImportFile(content, (job.input['map'] ?? []) as ColumnMapping[]));
   const topicIds = await findImportedTopics(run.em(), job.projectId, file.topicKeys);
   if (job.total === null) {
     // A transaction of its own, before the contacts, so that two imports with new fields cannot deadlock.
     await noteFieldTypes(run.em(), job.projectId, file.firstValues).catch(throwAsFileFault);
-    await setJobTotal(run.em(), job.id, file.rows.length);
+    await setJobTotal(run.em(), job.id, file.total);
   }
-  const chunkAt = (position: number) => createImportChunk(file.rows.slice(position, position + IMPORT_CHUNK));
-  let ahead: { position: number; chunk: ImportChunk } | undefined;
-  await runChunks(job, run, ({ position }) => {
-    const chunk = ahead?.position === position ? ahead.chunk : chunkAt(position);
-    if (chunk.size === 0) return undefined;
+  const rows = file.rowsFrom(job.position, IMPORT_CHUNK);
+  const prepareNext = async (): Promise<ImportChunk | undefined> => {
+    // The statement that stores the chunk before goes first.
+    await yieldNow();
+    const next = await rows.next();
+    return next.done ? undefined : createImportChunk(next.value);
+  };
+  let ahead: ReturnType<typeof prepareNext> | undefined;
+  await runChunks(job, run, async () => {
+    const chunk = await (ahead ?? prepareNext());
+    ahead = undefined;
+    if (!chunk) return undefined;
     return async (tx) => {
-      // Preparing a chunk takes about a third of the time, so the next one is prepared while PostgreSQL stores this
-      // one.
-      const prepareNext = async (): Promise<void> => {
-        await yieldNow();
-        const next = position + chunk.size;
-        ahead = { position: next, chunk: chunkAt(next) };
-      };
-      const [outcome] = await Promise.all([storeImportChunk(tx, job, chunk, topicIds), prepareNext()]);
+      // The next chunk is read and prepared while PostgreSQL stores this one. A transaction may be repeated.
+      ahead ??= prepareNext();
+      const [outcome] = await Promise.all([storeImportChunk(tx, job, chunk, topicIds), ahead]);
       return outcome;
     };
   });

@@ -1,6 +1,6 @@
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { SuppressedAddress } from '../suppressions/suppression-lists.ts';
-import { DESCRIBED_ROWS_MAX, SHOWN_EMAIL_LENGTH_MAX, type RefusedRow } from './import-file.ts';
+import { DESCRIBED_ROWS_MAX, SHOWN_EMAIL_LENGTH_MAX, type RefusedRow } from './imported-rows.ts';
 import { NO_OBJECT } from './json-lines.ts';
 import { readAddressHeader, readTable, type ColumnMapping } from './import-header.ts';
 

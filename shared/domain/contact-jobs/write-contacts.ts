@@ -10,7 +10,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { unknownTopic } from '../topics/topic-choices.ts';
 import { allTopics } from '../topics/topics.ts';
 import { createContactBatch, importContacts } from './import-contacts.ts';
-import type { ImportedContact } from './import-file.ts';
+import type { ImportedContact } from './imported-rows.ts';
 
 /** A contact as `POST /contacts` takes it. */
 export interface WrittenContact {
