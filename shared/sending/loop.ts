@@ -10,6 +10,7 @@ import type { RawMessage } from './transport/data-content.ts';
 import {
   MESSAGE_MS_MAX,
   NoOtherServerError,
+  NoWayError,
   SmtpUnavailableError,
   type SmtpOutcome,
   type SmtpPool,
@@ -61,6 +62,9 @@ interface KeptBack {
   email: PreparedEmail;
   hold: Postponement['hold'];
 }
+
+/** Why some relays cannot carry an email. */
+type Unfit = Utf8NotOfferedError | NoWayError;
 
 /** The most emails of a batch that wait in memory for a traffic rule. */
 const KEPT_BACK_MAX = 100;
@@ -246,8 +250,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
   const take = patientTakerOf(options, emails, postponed, isStopped);
 
-  /** @returns why the permitted relays lack what the email needs, if they do */
-  async function send(email: PreparedEmail, grant: Grant): Promise<Utf8NotOfferedError | undefined> {
+  /** @returns why the permitted relays cannot carry the email, if they cannot */
+  async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
@@ -264,7 +268,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       settle(email, { ...resultOf(email, outcome, retrySeconds, assessment), ...assessment.kept });
     } catch (error) {
       if (error instanceof NoOtherServerError) settle(email, heldResult(email, permit.unreachable(grant)));
-      else if (error instanceof Utf8NotOfferedError) return error;
+      else if (error instanceof Utf8NotOfferedError || error instanceof NoWayError) return error;
       else if (error instanceof UnsendableEmailError) settle(email, unsendable(email, error));
       else throw error;
     } finally {
@@ -273,12 +277,14 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     return undefined;
   }
 
-  /** Sends an email if it may go now. @param missing set when relays lack what it needs, so that it goes to another one */
-  async function offer(email: PreparedEmail, missing?: Utf8NotOfferedError): Promise<void> {
-    const missed = missing?.relays ?? [];
+  /** Sends an email if it may go now. @param unfit relays that cannot carry it, so that it goes to another one */
+  async function offer(email: PreparedEmail, unfit: readonly Unfit[] = []): Promise<void> {
+    const missed = unfit.flatMap(({ relays }) => relays);
     const answer = await permit.ask(questionOf(email, options), missed);
     if (!answer) {
-      if (missing) settle(email, unsendable(email, missing));
+      const last = unfit.at(-1);
+      if (last instanceof NoWayError) settle(email, resultOf(email, last.outcome, retrySeconds));
+      else if (last) settle(email, unsendable(email, last));
     } else if ('hold' in answer || 'until' in answer) putOff(email, answer, settle, postponed);
     else {
       if (options.pace) await options.pace();
@@ -287,7 +293,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         return;
       }
       const lacking = await send(email, answer);
-      if (lacking) await offer(email, new Utf8NotOfferedError([...missed, ...lacking.relays], lacking.server));
+      if (lacking) await offer(email, [...unfit, lacking]);
     }
   }
 

@@ -4,12 +4,13 @@ import { MemoryBusyError } from './large-messages.ts';
 import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, EmailToSend, Speed } from './ports.ts';
 import type { KeptResults } from './results/result-spool.ts';
 import { createSender, type Recorded, type SenderOptions } from './sender.ts';
-import { SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
+import { NoWayError, SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
 import { UnsendableAddressError, Utf8NotOfferedError } from './transport/wire-address.ts';
 
 const { pass } = useFakeClock();
 
 const ACCEPTED: SmtpOutcome = { kind: 'accepted', reply: '250 2.0.0 Queued' };
+const LATER: SmtpOutcome = { kind: 'deferred', stage: 'rcpt', replyCode: 451, reply: '451 4.4.4 No way' };
 const away = (): Error => Object.assign(new Error('the connection is lost'), { code: '57P01' });
 
 /** An outcome that comes when the test says so. */
@@ -341,18 +342,21 @@ describe('a message that cannot be composed', () => {
   });
 });
 
-it('an email that a relay lacks SMTPUTF8 for is offered to the others, and fails alone when none is left', async () => {
+it.each([
+  ['lacks SMTPUTF8 for', 'failed', (relay: string) => new Utf8NotOfferedError([relay], relay)],
+  ['does not reach the hosts of', 'deferred', (relay: string) => new NoWayError([relay], LATER)],
+] as const)('an email that a relay %s is offered to the others, then %s', async (_why, end, why) => {
   const asked: string[][] = [];
   const relays = ['a:25', 'b:25'];
   const ask = async (about: { projectId: string; recipient: string }, missed: readonly string[] = []) => {
     asked.push([...missed]);
     return relays.every((each) => missed.includes(each)) ? (undefined as never) : { ...about, provider: 'mail.test' };
   };
-  const answers = relays.map((relay) => new Utf8NotOfferedError([relay], relay));
+  const answers = relays.map((relay): Error => why(relay));
   const answer = (to: string) => (to.startsWith('j') && answers.shift()) || ACCEPTED;
   const test = createTest({ emails: ['j', 'k'].map((id) => mailTo(id)), capacity: 1, permit: { ask }, answer });
   expect((await ended(test)).again).toBeUndefined();
-  expect([asked, test.verdicts()]).toEqual([[[], ['a:25'], relays, []], { j: 'failed', k: 'sent' }]);
+  expect([asked, test.verdicts()]).toEqual([[[], ['a:25'], relays, []], { j: end, k: 'sent' }]);
   expect(test.log.filter((line) => line.startsWith('abandoned'))).toHaveLength(2);
 });
 

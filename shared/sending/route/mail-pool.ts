@@ -5,6 +5,7 @@ import {
   createSmtpPool,
   MESSAGES_PER_CONNECTION_AT_ONCE,
   NoOtherServerError,
+  NoWayError,
   SmtpUnavailableError,
   type SmtpPool,
   type SmtpPoolOptions,
@@ -56,7 +57,9 @@ export function createMailPool(options: SmtpPoolOptions, ports: () => MxPorts): 
       try {
         return await first.send(envelope, raw, sendOptions);
       } catch (error) {
-        const isElsewhere = error instanceof NoOtherServerError || error instanceof SmtpUnavailableError;
+        const isElsewhere = [NoOtherServerError, NoWayError, SmtpUnavailableError].some(
+          (each) => error instanceof each,
+        );
         if (!second || !isElsewhere || sendOptions.signal?.aborted) throw error;
         return second.send(envelope, raw, sendOptions);
       }

@@ -4,7 +4,7 @@ import { createFaultyRelay, type RelayEvent } from '../../../tests/support/fault
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
-import { SmtpUnavailableError } from '../transport/errors.ts';
+import { NoWayError, SmtpUnavailableError } from '../transport/errors.ts';
 import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 import { judgeOutcome } from '../verdict/judge-refusal.ts';
@@ -40,16 +40,19 @@ describe('the hosts of a domain', () => {
     expect(greets.connectionCount()).toBe(1);
   });
 
-  it('asks the next host when one says of itself, time after time, that it can take no mail', async () => {
-    const [domain, full, alive] = [fresh(), fresh(), fresh()];
-    await world().host(full, { fault: ({ step }) => (step === 'mail' ? '4xx' : undefined) });
-    await world().host(alive);
-    world().domain(domain, [10, full], [20, alive]);
-    const pool = poolOf();
-    const outcomes = [];
-    for (let times = 0; times < 4; times += 1) outcomes.push(await send(pool, `a@${domain}`));
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['deferred', 'deferred', 'deferred', 'accepted']);
-  });
+  it.each(['mail', 'rcpt'])(
+    'asks the next host when one says of itself thrice, at %s, that it is unable',
+    async (at) => {
+      const [domain, full, alive] = [fresh(), fresh(), fresh()];
+      await world().host(full, { fault: ({ step }) => (step === at ? '4xx' : undefined) });
+      await world().host(alive);
+      world().domain(domain, [10, full], [20, alive]);
+      const pool = poolOf();
+      const outcomes = [];
+      for (let times = 0; times < 4; times += 1) outcomes.push(await send(pool, `a@${domain}`));
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['deferred', 'deferred', 'deferred', 'accepted']);
+    },
+  );
 
   it('spreads connections over hosts of one preference', async () => {
     const [domain, left, right] = [fresh(), fresh(), fresh()];
@@ -227,6 +230,22 @@ describe('sources', () => {
       kind: 'deferred',
       enhancedCode: '4.4.4',
     });
+  });
+
+  it('says which sources do not reach the hosts, so that the message may go by another', async () => {
+    const [domain, six] = [fresh(), fresh()];
+    await world().host(domain);
+    world().dns.set(six, { AAAA: ['::1'] });
+    const pool = poolOf({ urls: [`${urlWith('127.0.0.1')}&source=::1&allow=::1/128`] });
+    for (const [to, left, unfit] of [
+      [domain, '127.0.0.1', '::1'],
+      [six, '::1', '127.0.0.1'],
+    ] as const) {
+      const avoiding = pool.send({ from: '', to: `a@${to}` }, 'x', { avoid: new Set([left]) });
+      await expect(avoiding).rejects.toThrow(NoWayError);
+      await expect(avoiding).rejects.toMatchObject({ relays: [unfit], outcome: { enhancedCode: '4.4.4' } });
+    }
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'accepted', relay: '127.0.0.1' });
   });
 
   it('refuses entries that are wrong, naming what', () => {

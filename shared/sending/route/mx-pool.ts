@@ -5,7 +5,7 @@ import { createAddressRule } from '../../platform/webhook/allowed-networks.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import type { RawMessage } from '../transport/data-content.ts';
-import { NoOtherServerError, SmtpUnavailableError } from '../transport/errors.ts';
+import { NoOtherServerError, NoWayError, SmtpUnavailableError } from '../transport/errors.ts';
 import type { SmtpEnvelope, SmtpOutcome } from '../transport/message.ts';
 import type { MxSource } from '../transport/mx-url.ts';
 import { Pool } from '../transport/pool.ts';
@@ -180,6 +180,12 @@ export class MxPool {
     return (this.#unusable.get(name) ?? 0) > Date.now();
   }
 
+  /** The sources that reach an address of a mail host, and the others. */
+  #byReach({ hosts }: MailRoute): [reaching: MxSource[], others: MxSource[]] {
+    const reaching = this.#options.sources.filter((source) => hosts.some((host) => reaches(host)(source)));
+    return [reaching, this.#options.sources.filter((source) => !reaching.includes(source))];
+  }
+
   async #sendTo(
     route: MailRoute,
     usable: readonly MxSource[],
@@ -187,21 +193,23 @@ export class MxPool {
     raw: RawMessage,
     options: SendOptions,
   ): Promise<SmtpOutcome> {
-    const isReached = (sources: readonly MxSource[]) => route.hosts.some((host) => sources.some(reaches(host)));
-    if (!isReached(usable)) {
-      if (isReached(this.#options.sources)) throw new NoOtherServerError();
-      return unroutable(
-        '4.4.4',
-        451,
-        `No source of SMTP_URL reaches the addresses of the mail hosts of ${route.domain}`,
+    const [reaching, others] = this.#byReach(route);
+    if (!usable.some((source) => reaching.includes(source))) {
+      if (reaching.length > 0 && reaching.every(({ name }) => this.#isUnusable(name))) throw new NoOtherServerError();
+      const words = `No source of SMTP_URL reaches the addresses of the mail hosts of ${route.domain}`;
+      const outcome = unroutable('4.4.4', 451, words);
+      if (reaching.length === 0) return outcome;
+      throw new NoWayError(
+        others.map(({ name }) => name),
+        outcome,
       );
     }
     const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
     try {
-      const others = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
+      const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
       return await destination.pool.send(envelope, raw, {
         ...options,
-        ...(others.length > 0 && { avoid: new Set(others) }),
+        ...(avoided.length > 0 && { avoid: new Set(avoided) }),
       });
     } catch (error) {
       if (error instanceof Utf8NotOfferedError) {

@@ -1,3 +1,5 @@
+import type { SmtpOutcome } from './message.ts';
+
 /** No server can be connected to. The error says nothing about any message. */
 export class SmtpUnavailableError extends Error {
   /** A code of the system or of ours where there is one, such as ECONNREFUSED, ETIMEDOUT, EAUTH. */
@@ -27,6 +29,21 @@ export class NoOtherServerError extends Error {
   constructor() {
     super('No server that may take the message can be connected to');
     this.name = 'NoOtherServerError';
+  }
+}
+
+/** The sources that may carry a message reach no address of its mail hosts, while others of the pool do. */
+export class NoWayError extends Error {
+  /** The labels of the sources that reach none. */
+  readonly relays: readonly string[];
+  /** The outcome of the message when it may use no others. */
+  readonly outcome: SmtpOutcome;
+
+  constructor(relays: readonly string[], outcome: SmtpOutcome) {
+    super('No source that may take the message reaches its mail hosts');
+    this.name = 'NoWayError';
+    this.relays = relays;
+    this.outcome = outcome;
   }
 }
 

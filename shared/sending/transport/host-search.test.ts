@@ -1,19 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { SmtpUnavailableError } from './errors.ts';
 import { Pool } from './pool.ts';
+import { ServerHealth } from './server-health.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
-const clock = useFakeClock();
 const MINUTE = 60_000;
+const logger = { warn: () => undefined };
+
+const serversOf = (names: readonly string[]) =>
+  names.map((host, preference) => ({ host, label: 'source', preference }) as SmtpServerOptions);
 
 /** A pool of hosts in order, each of which takes its time before the connection fails. */
 function createDeadPool(names: readonly string[], failsAfterMs: number) {
   const asked: string[] = [];
   const pool = new Pool({
-    servers: names.map((host, preference) => ({ host, label: 'source', preference }) as SmtpServerOptions),
+    servers: serversOf(names),
     maxConnections: 2,
-    logger: { warn: () => undefined },
+    logger,
     backoff: { minMs: 0, maxMs: 0 },
     open: ({ host }) => {
       asked.push(host);
@@ -26,6 +31,8 @@ function createDeadPool(names: readonly string[], failsAfterMs: number) {
 }
 
 describe('the search for a host of a domain', () => {
+  const clock = useFakeClock();
+
   it('asks each host once and in order, also when the pause of the first is over before the last was asked', async () => {
     const { asked, send } = createDeadPool(['a', 'b', 'c', 'd'], MINUTE / 2);
     for (const times of [1, 2]) {
@@ -44,4 +51,17 @@ describe('the search for a host of a domain', () => {
     expect(asked).toEqual(['a', 'b']);
     expect(await failed).toBeInstanceOf(SmtpUnavailableError);
   });
+});
+
+it('a host whose connections break comes after the next one for a while, then it is asked first again', async () => {
+  const health = new ServerHealth(serversOf(['a', 'b']), logger, { minMs: 0, maxMs: 200 });
+  const [first] = health.servers;
+  if (!first) throw new Error('no host');
+  for (let times = 0; times < 3; times += 1) {
+    expect([health.pick()?.options.host, health.isPassedOver(first)]).toEqual(['a', false]);
+    health.interrupted(first, {});
+  }
+  expect([health.pick()?.options.host, health.isPassedOver(first)]).toEqual(['b', true]);
+  await eventually(() => Promise.resolve(health.pick() === first));
+  expect(health.isPassedOver(first)).toBe(false);
 });

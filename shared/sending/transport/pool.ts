@@ -65,9 +65,8 @@ export class Pool {
       if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
       signal?.throwIfAborted();
       if (limits && this.#options.budget) this.#ruled.note(limits, this.#health.labels, avoid);
-      const options = { urgency, isAlone, avoid, limits, signal };
       if (this.#queue.size === 0) this.#health.beginSearch();
-      this.#queue.add({ envelope, raw, ...options, isRetry: false, resolve, reject });
+      this.#queue.add({ envelope, raw, urgency, isAlone, avoid, limits, signal, isRetry: false, resolve, reject });
       this.pump();
     });
   }
@@ -223,6 +222,7 @@ export class Pool {
     const count = session.conversation.messageCount;
     if (this.#closing !== undefined || session.carried.isFull || count >= messagesMax) return true;
     if (count >= MESSAGES_PER_TURN && this.#isWanted(session)) return true;
+    if (count > 0 && this.#health.isPassedOver(session.server)) return true;
     return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
   }
 

@@ -16,8 +16,9 @@ export interface PoolServer {
   downUntil: number;
   /** The search in which it failed, see `beginSearch`. */
   failedIn: number;
-  /** Messages in a row under which its connections broke. */
+  /** Messages in a row under which its connections broke, and when the last one did. */
   interruptions: number;
+  interruptedAt: number;
   /** Connections ever opened. */
   uses: number;
   /** Whether its latest connection is unencrypted and leaves this machine; undefined before the first. */
@@ -37,7 +38,7 @@ export interface Backoff {
 }
 
 const BACKOFF: Backoff = { minMs: 250, maxMs: 5_000 };
-/** A server whose connections broke so often is used after the next ones. */
+/** A server whose connections broke so often is used after the next ones, for as long as the longest pause. */
 const INTERRUPTIONS_MAX = 3;
 /**
  * After this time a search asks no further host, because hosts that greet nobody would keep other work waiting for hours.
@@ -64,6 +65,7 @@ export class ServerHealth {
       downUntil: 0,
       failedIn: 0,
       interruptions: 0,
+      interruptedAt: 0,
       uses: 0,
       isInClear: undefined,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
@@ -116,9 +118,26 @@ export class ServerHealth {
     let picked: PoolServer | undefined;
     for (const server of this.servers) {
       if (!this.isUp(server) || !isUseful(server)) continue;
-      if (!picked || rank(server) < rank(picked)) picked = server;
+      if (!picked || this.#rank(server) < this.#rank(picked)) picked = server;
     }
     return picked;
+  }
+
+  /** Whether messages go to another host of the domain for a while, because this one broke too often. */
+  isPassedOver(server: PoolServer): boolean {
+    return this.#isBroken(server) && this.servers.some((other) => !this.#isBroken(other) && this.isUp(other));
+  }
+
+  #isBroken({ options: { preference }, interruptions, interruptedAt }: PoolServer): boolean {
+    if (preference === undefined || interruptions < INTERRUPTIONS_MAX) return false;
+    return Date.now() - interruptedAt < this.#backoff.maxMs;
+  }
+
+  #rank(server: PoolServer): number {
+    const { options, interruptions, connections, uses } = server;
+    if (options.preference === undefined) return interruptions * 1_000 + connections;
+    const preference = options.preference + (this.#isBroken(server) ? 65_536 : 0);
+    return preference * 1_000_000 + Math.min(interruptions, INTERRUPTIONS_MAX) * 1_000 + connections + uses / 10_000;
   }
 
   /** The labels of the servers that have a connection, or may get one. */
@@ -172,9 +191,14 @@ export class ServerHealth {
 
   /** Notes that a connection to the server broke during a message. */
   interrupted(server: PoolServer, fields: object): void {
-    server.interruptions += 1;
+    this.#noteBroken(server);
     server.outcomes.interrupted += 1;
     this.#logger.warn({ server: nameOf(server), ...fields }, 'The connection broke in the middle of a message');
+  }
+
+  #noteBroken(server: PoolServer): void {
+    server.interruptions += 1;
+    server.interruptedAt = Date.now();
   }
 
   /**
@@ -182,7 +206,7 @@ export class ServerHealth {
    * broke, for the next one may be (RFC 5321 section 5.1).
    */
   decided(server: PoolServer, outcome: SmtpOutcome): void {
-    if (isRanked(server) && outcome.kind === 'deferred' && isUnable(outcome)) server.interruptions += 1;
+    if (isRanked(server) && outcome.kind === 'deferred' && isUnable(outcome)) this.#noteBroken(server);
     else server.interruptions = 0;
     server.outcomes[outcome.kind] += 1;
   }
@@ -198,11 +222,4 @@ function isUnable({ enhancedCode, stage }: { enhancedCode?: string; stage: SmtpS
 
 function nameOf({ options: { exchange, host, label } }: PoolServer): string {
   return exchange === undefined ? label : `${exchange} [${host}]`;
-}
-
-function rank({ options: { preference }, interruptions, connections, uses }: PoolServer): number {
-  const busy = interruptions * 1_000 + connections;
-  if (preference === undefined) return busy;
-  const isBroken = interruptions >= INTERRUPTIONS_MAX;
-  return (preference + (isBroken ? 65_536 : 0)) * 1_000_000 + busy + uses / 10_000;
 }

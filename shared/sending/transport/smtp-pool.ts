@@ -6,7 +6,7 @@ import type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 
-export { NoOtherServerError, SmtpUnavailableError } from './errors.ts';
+export { NoOtherServerError, NoWayError, SmtpUnavailableError } from './errors.ts';
 export type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
 export type { RelayState } from './relay-state.ts';
 export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
@@ -27,6 +27,7 @@ export interface SmtpPool {
    *
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
    * @throws NoOtherServerError (as a rejection) when only servers that the message avoids can be connected to
+   * @throws NoWayError (as a rejection) when only sources that the message avoids reach the addresses of its mail hosts
    * @throws Utf8NotOfferedError (as a rejection) when the message needs SMTPUTF8 and the chosen server does not offer it
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
