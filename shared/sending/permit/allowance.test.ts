@@ -167,6 +167,40 @@ describe('a traffic rule that workers share', () => {
     );
   });
 
+  it('is not exceeded when a worker that wants nothing more has an email on its way', () => {
+    const { workers, sentMs, pass } = createWorkers(2, { perSecond: 1 });
+    const [idle, busy] = workers;
+    idle?.expect(1);
+    idle?.exchange();
+    expect(idle?.send(0, DELAY_MS)).toBe(true);
+    for (let at = 0; at < 6_000; at += 50) {
+      if (at > 0 && at % 1_000 === 0) idle?.exchange();
+      if (at >= 1_000) busy?.send(0);
+      pass(50);
+    }
+    expect(mostWithin(sentMs, RATE_MS.perSecond)).toBe(1);
+    expect(sentMs.length).toBeGreaterThan(3);
+  });
+
+  it('is not exceeded when a worker loses its share as its lease ends and has an email on its way', () => {
+    const { workers, sentMs, pass } = createWorkers(2, { perSecond: 1 });
+    const [first, second] = workers;
+    first?.expect(3);
+    first?.exchange();
+    pass(2_900);
+    second?.expect(1);
+    second?.exchange();
+    expect(first?.send(0, DELAY_MS)).toBe(true);
+    first?.exchange();
+    for (let at = 2_900; at < 9_000; at += 50) {
+      second?.send(0);
+      pass(50);
+    }
+    expect(mostWithin(sentMs, RATE_MS.perSecond)).toBe(1);
+    // The first worker asks no more: what it wanted keeps nothing from the second one for long.
+    expect(sentMs.length).toBeGreaterThan(3);
+  });
+
   it.each([
     [{ perSecond: 10 }, 8.3],
     [{ perSecond: 50 }, 42],

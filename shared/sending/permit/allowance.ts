@@ -163,7 +163,9 @@ function littleOf(
     const limit = limits[part];
     if (limit === undefined) return own;
     const all = others.reduce((sum, [, each]) => sum + each[part], own + (part === 'perSecond' ? past : 0));
-    return own <= limit * share && all <= limit * LITTLE.ofAll ? Math.max(own, Math.floor(limit * share)) : undefined;
+    const most = Math.floor(limit * share);
+    // Who has nothing for long would keep its part from others, though it may be gone.
+    return most > 0 && own <= most && all <= limit * LITTLE.ofAll ? most : undefined;
   };
   const rate = partOfLimit('perSecond', perSecond, LITTLE.ofRate);
   const some = partOfLimit('connections', connections, LITTLE.ofConnections);
@@ -208,8 +210,8 @@ export function lend(
   const { perSecond, connections, units } = little ?? part;
   const ms = little ? LONG_LEASE_MS : LEASE_MS;
   if (old && old.perSecond > perSecond) {
-    // A worker without mail has given up its share before it asked.
-    const usedUntilMs = wantsPerSecond === 0 ? nowMs : old.untilMs;
+    // A worker without mail has given up its share before it asked. Another may have taken an email just before it did.
+    const usedUntilMs = wantsPerSecond === 0 ? nowMs : Math.max(old.untilMs, nowMs + ON_ITS_WAY_MS);
     state.past = [...state.past, [old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond]];
   }
   state.shares[id] = {

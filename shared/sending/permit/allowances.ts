@@ -321,8 +321,8 @@ export class Allowances {
     const { lent, asked } = entry;
     const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
-    const isUsed = asked + expected > 0;
-    // The store lends others what is given up, so it is not used while the request is under way.
+    // The store lends others what is given up: no email is on its way, and none goes while the request is under way.
+    const isUsed = asked + expected + this.#unsentOf(entry, nowMs) > 0;
     if (!isUsed) entry.perSecond = 0;
     return {
       wants: Math.max(0, expected + spare - left),
