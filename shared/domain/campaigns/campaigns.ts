@@ -20,6 +20,7 @@ import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
+import { readClock } from './check-audience.ts';
 import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
 
 type Audience = Pick<Campaign, 'audienceType' | 'audienceCondition' | 'segmentId'>;
@@ -209,7 +210,7 @@ export async function sendCampaign(
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
     await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
-    if (!isLater && !(await findFirstRecipient(tx, campaign, new Date()))) {
+    if (!isLater && !(await findFirstRecipient(tx, campaign, await readClock(tx)))) {
       throw badRequest('Campaign has no recipients');
     }
     const changed = await queryOne(
