@@ -70,6 +70,25 @@ describe.each([
     expect([await there(before), await there(after)]).toEqual([1, 0]);
   }, 120_000);
 
+  it('leaves no contact of this moment out of a segment, its file and a campaign', async () => {
+    const api = await callsToApi(aheadMs);
+    const email = `${randomUUID()}@mail.test`;
+    await api('POST', '/contacts', { body: { email, data: { case: email } } });
+    const own = { field: 'data.case', operator: 'equals', value: email };
+    const recent = { field: 'createdAt', operator: 'within', value: 5, unit: 'minutes' };
+    const condition = { logic: 'AND', groups: [{ filters: [own, recent] }] };
+    const segment = { name: email, type: 'DYNAMIC', condition, trackMembership: true };
+    const { id } = (await api('POST', '/segments', { body: segment })).body;
+    expect((await api('POST', `/segments/${id}/compute`)).body).toMatchObject({ total: 1 });
+    expect((await api('GET', `/segments/${id}/contacts`)).body).toMatchObject({ total: 1 });
+    const file = await api('GET', `/contacts/export?segmentId=${id}&format=csv`);
+    expect(file.body).toContain(email);
+    const draft = { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com' };
+    const audience = { audienceType: 'FILTERED', audienceCondition: condition };
+    const campaign = (await api('POST', '/campaigns', { body: { ...draft, ...audience } })).body.data;
+    expect((await api('POST', `/campaigns/${campaign.id}/send`, { body: {} })).status).toBe(200);
+  }, 120_000);
+
   it('changes neither why a campaign waits, nor until when', async () => {
     start('worker', aheadMs);
     const [domain, project] = [`${randomUUID()}.test`, await stack.createProject()];

@@ -9,6 +9,7 @@ import { copyName } from '../../pure/copy-name.ts';
 import { searchedSpellings } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
+import { readClock } from '../../database/clock.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import { likePattern, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -20,7 +21,6 @@ import { assertEmailTopic } from '../topics/email-topics.ts';
 import { assertAudience, findFirstRecipient } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
-import { readClock } from './check-audience.ts';
 import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
 
 type Audience = Pick<Campaign, 'audienceType' | 'audienceCondition' | 'segmentId'>;
