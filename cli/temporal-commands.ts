@@ -20,6 +20,8 @@ import { addCommand, type CliContext } from './context.ts';
 
 /** Processes notice another namespace within 10 seconds, and finish what they send within 15. */
 const PROCESSES_END_MS = 40_000;
+/** The clocks of this machine and of Temporal differ by less. */
+const CLOCKS_MS = 60_000;
 
 /** Lets `setup` change only the namespace that works on the database, if there is a database that knows one. */
 function knownOnly(context: CliContext): NamespaceCheck {
@@ -95,7 +97,8 @@ function addReconcile(program: Command, context: CliContext): void {
           const id = await findNamespaceId(temporal);
           await assertKnownNamespace(em, { id, name: options.namespace, address: addressOf(options) });
           const logger = createLogger({ level: 'silent', name: 'cli' });
-          return reconcileWithTemporal({ em: () => em, temporal, logger }, now ? REACHES.all : REACHES.late);
+          const asOf = new Date(Date.now() - CLOCKS_MS);
+          return reconcileWithTemporal({ em: () => em, temporal, asOf, logger }, now ? REACHES.all : REACHES.late);
         }),
       );
       const text = `${report.checked} workflows checked, ${report.restartedCount} started again.`;

@@ -88,7 +88,12 @@ describe('a subscription through a form', () => {
     const handle = stack.temporal.client.workflow.getHandle(optInWorkflowId(id));
     await handle.terminate();
     const { restarted } = await reconcileWithTemporal(
-      { em: stack.em, temporal: stack.temporal.client, logger: createLogger({ level: 'silent', name: 'test' }) },
+      {
+        em: stack.em,
+        temporal: stack.temporal.client,
+        asOf: new Date(),
+        logger: createLogger({ level: 'silent', name: 'test' }),
+      },
       REACHES.all,
     );
     expect(restarted).toContain(optInWorkflowId(id));

@@ -68,7 +68,8 @@ async function begin(client: Client): Promise<void> {
 
 async function guess(client: Client, times: number): Promise<number[]> {
   const codes: number[] = [];
-  for (let i = 0; i < times && !client.isOver(); i++) {
+  // A reply of 421 ends the connection, and the end may come a moment later.
+  while (codes.length < times && !client.isOver() && codes.at(-1) !== 421) {
     codes.push(await client.ask(`RCPT TO:<guess-${randomUUID()}@${INBOUND_DOMAIN}>`));
   }
   return codes;

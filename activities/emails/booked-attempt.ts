@@ -7,7 +7,7 @@ import type { BookingRequest, Stream } from '../../shared/sending/ports.ts';
 
 /** The sending speed of a project, for one attempt. */
 export interface Throttle extends Omit<BookingRequest, 'count'> {
-  permit: Pick<Permit, 'book' | 'note'>;
+  permit: Pick<Permit, 'book' | 'note' | 'nowMs'>;
   stream: Stream;
   signal: AbortSignal;
 }
@@ -24,8 +24,13 @@ const PAGE_WAIT_MS = 30_000;
 const keptBooking = keptValue<Booking>('booking');
 
 /** The number of emails that the attempt sends. */
-export function attemptSize({ ratePerSecond }: Throttle): number {
-  return sliceSize(ratePerSecond, keptBooking.get());
+export function attemptSize(throttle: Throttle): number {
+  return sliceSize(throttle.ratePerSecond, usableBooking(throttle));
+}
+
+/** What an earlier attempt booked, if it can still be used. */
+function usableBooking({ permit, ratePerSecond }: Throttle): Booking | undefined {
+  return usable(keptBooking.get(), ratePerSecond, permit.nowMs());
 }
 
 /**
@@ -34,11 +39,11 @@ export function attemptSize({ ratePerSecond }: Throttle): number {
  *   booking
  */
 export async function takeTurns(throttle: Throttle, count: number): Promise<Turn> {
-  const kept = usable(keptBooking.get(), throttle.ratePerSecond);
+  const kept = usableBooking(throttle);
   const booking = kept && kept.count >= count ? kept : await book(throttle, count);
-  if (booking.startsAtMs - Date.now() > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
+  if (booking.startsAtMs - throttle.permit.nowMs() > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
   if (keptBooking.get()) keptBooking.set(undefined);
-  return turnsOf(booking, throttle.signal);
+  return turnsOf(booking, throttle.permit.nowMs(), throttle.signal);
 }
 
 /**
@@ -58,9 +63,9 @@ async function throttledFailure(
   booking: Booking,
 ): Promise<ApplicationFailure> {
   keptBooking.set(booking);
-  const until = new Date(booking.startsAtMs).toISOString();
+  const waitMs = Math.max(1, booking.startsAtMs - permit.nowMs());
+  const until = new Date(Date.now() + waitMs).toISOString();
   await permit.note(projectId, stream, { level: 'project', reason: 'throttled', words: null, until });
   const message = `The project sends at a limited speed. The next ${booking.count} of its emails wait for their turn.`;
-  const waitMs = Math.max(1, booking.startsAtMs - Date.now());
   return waitFailure('Throttled', message, stream === 'campaign' ? Math.min(waitMs, PAGE_WAIT_MS) : waitMs);
 }

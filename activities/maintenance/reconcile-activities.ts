@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import {
   reconcileWithTemporal,
   type ReconcileProgress,
@@ -26,6 +27,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
             em,
             signal,
             temporal: deps.temporal,
+            asOf: new Date(Context.current().info.currentAttemptScheduledTimestampMs),
             logger: deps.logger,
             progress: keptProgress.get(),
             onProgress(progress) {

@@ -24,7 +24,6 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
 
   async function compute(segmentId: string, signal: AbortSignal, advance: () => void): Promise<void> {
     await computeMembership(em(), segmentId, {
-      asOf: new Date(),
       statementMs,
       async onChunk() {
         advance();

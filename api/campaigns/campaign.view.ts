@@ -4,7 +4,6 @@ import { filterConditionSchema } from '../../shared/pure/filters/filter-conditio
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
 import { ALL } from '../../shared/sending/permit/keys.ts';
-import { isHoldCurrent } from '../../shared/pure/emails/hold.ts';
 import { contentSchema } from '../templates/content.view.ts';
 import { model } from '../../shared/pure/model.ts';
 import { viewOf } from '../http/view.ts';
@@ -54,7 +53,7 @@ export const campaignSchema = model('Campaign', 'One email to many contacts', {
 
 /** What the campaign waits for now. */
 function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof campaignSchema>['waiting'] {
-  if (status !== 'SENDING' || pausedAt || !waiting || !isHoldCurrent(waiting, Date.now())) return null;
+  if (status !== 'SENDING' || pausedAt || !waiting) return null;
   const { reason, words, provider = ALL, relay = null, until } = waiting;
   return { reason: words ?? reason, provider, relay, until };
 }

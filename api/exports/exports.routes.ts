@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readClock } from '../../shared/database/clock.ts';
 import {
   EXPORT_MEMORY_BYTES,
   exportPieces,
@@ -58,7 +59,7 @@ async function predicateOf(
   projectId: string,
   { segmentId, condition }: ContactFilters,
 ): Promise<SqlFragment | undefined> {
-  const asOf = new Date();
+  const asOf = await readClock(em);
   const predicates: SqlFragment[] = [];
   if (segmentId !== undefined) {
     predicates.push(await segmentPredicate(em, await findSegment(em, projectId, segmentId), asOf));

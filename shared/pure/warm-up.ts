@@ -53,7 +53,7 @@ export type WarmUpOutcome = 'same' | 'next' | 'warm' | WarmUpSetback;
 /** Fewer emails of a day say nothing, unless they are half of what was allowed. */
 const RESULTS_MIN = 20;
 /** A day with less mail than this part of its allowance does not show that the provider takes more. */
-const USED_SHARE = 0.5;
+export const USED_SHARE = 0.5;
 /** One email alone is no sign, however few there were. */
 const SIGNS_MIN = 2;
 /**

@@ -131,6 +131,8 @@ export type Stream = 'transactional' | 'campaign';
 export interface ProjectPolicy {
   /** Emails a second; 0 is unlimited. */
   ratePerSecond: number;
+  /** All changes of the project before this time are known, in milliseconds since 1970 by the clock of the database. */
+  knownMs: number;
   /** Why all its emails wait, if they do. */
   hold?: Hold;
   /** The pools of its streams, and its own traffic rules; missing when it has none. */

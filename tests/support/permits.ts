@@ -18,7 +18,7 @@ export function createStore() {
     loans: 0,
     rows: 0,
     drained: new Set(),
-    policyOf: async () => ({ ratePerSecond: 0 }),
+    policyOf: async () => ({ ratePerSecond: 0, knownMs: Date.now() }),
     reserve: async () => 0,
     note: async () => undefined,
     async exchange() {

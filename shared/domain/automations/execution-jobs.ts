@@ -1,6 +1,7 @@
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
-import { literalList, query, queryCount, queryOne, sql, type Em } from '../../database/sql.ts';
-import { date, tables } from '../../database/tables.ts';
+import { readClock } from '../../database/clock.ts';
+import { literalList, query, queryCount, sql, type Em } from '../../database/sql.ts';
+import { tables } from '../../database/tables.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
@@ -49,9 +50,8 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
  * @returns how many are cancelled now or will be by the job
  */
 export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
-  const clock = await queryOne(tx, sql`select clock_timestamp()::timestamptz(3) as now`, { now: date });
   // The time is rounded to milliseconds, so an execution that has just started could have a later one.
-  const startedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
+  const startedBefore = new Date((await readClock(tx)).getTime() + 1);
   const cancellation = { ...scope, startedBefore };
   const cancelled = await cancelExecutionChunk(tx, cancellation);
   if (cancelled < EXECUTION_CHUNK) return cancelled;

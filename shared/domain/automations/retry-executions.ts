@@ -1,6 +1,7 @@
 import { AppError } from '../../pure/app-error.ts';
 import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
+import { readClock } from '../../database/clock.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import { executionStatus } from '../../database/constants.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type SqlFragment,
   type Em,
 } from '../../database/sql.ts';
-import { date, pick, tables, text } from '../../database/tables.ts';
+import { pick, tables, text } from '../../database/tables.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { findExecution, type Execution } from './executions.ts';
 import { findAutomation } from './automation-graphs.ts';
@@ -277,9 +278,8 @@ export async function retryFailedExecutions(
 ): Promise<number> {
   return inTransaction(em, async (tx) => {
     await findAutomation(tx, projectId, automationId);
-    const clock = await queryOne(tx, sql`select clock_timestamp()::timestamptz(3) as now`, { now: date });
     // The time is rounded to milliseconds, so an execution that has just failed could have a later one.
-    const failedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
+    const failedBefore = new Date((await readClock(tx)).getTime() + 1);
     const total = await queryCount(
       tx,
       sql`select count(*) ${failedIn({ projectId, automationId, stepId, failedBefore })}`,

@@ -2,6 +2,7 @@ import type { Hold } from '../../pure/emails/hold.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { applyHardBounces } from '../emails/hard-bounces.ts';
+import { storedHold } from '../emails/held-mail.ts';
 import {
   bouncedAmong,
   lockBounced,
@@ -21,7 +22,6 @@ import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { campaignStatus, emailStatus } from '../../database/constants.ts';
 import {
   columnsOf,
-  json,
   literalList,
   query,
   queryOne,
@@ -171,7 +171,7 @@ export async function countPendingRecipients(em: Em, page: CampaignPage, firstSe
 export async function noteHold(em: Em, campaignId: string, hold: Hold): Promise<void> {
   await query(
     em,
-    sql`update campaign set waiting = ${json(hold)}::jsonb where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
+    sql`update campaign set waiting = ${storedHold(hold)} where id = ${campaignId} and status = ${campaignStatus.SENDING}`,
   );
 }
 
@@ -223,7 +223,6 @@ async function recordOnPage(
   { where, areFailed }: Changeable,
 ): Promise<RecordedPage> {
   const hold = results.findLast((result) => result.held)?.held;
-  const waiting = hold ? json(hold) : null;
   const [row] = await queryPrepared(
     tx,
     sql`
@@ -255,7 +254,7 @@ async function recordOnPage(
       counted as (
         update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
           bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
-          suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
+          suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${storedHold(hold)}, c.waiting)
         from counts n where c.id = ${page.campaignId} returning ${MAY_SEND} as may_send
       )
       select (select may_send from counted) as "maySend", exists (select from claimed) as "isClaimed",

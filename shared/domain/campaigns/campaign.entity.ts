@@ -2,7 +2,9 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
+import { SqlFragment } from '../../database/sql.ts';
 import { baseProperties } from '../../database/base-properties.ts';
+import { currentHold } from '../emails/held-mail.ts';
 import { contentProperties } from '../templates/template.entity.ts';
 
 export const CampaignEntity = defineEntity({
@@ -38,8 +40,11 @@ export const CampaignEntity = defineEntity({
     sentAt: p.datetime(3).nullable(),
     /** Why it could not go on, and what to do. */
     error: p.text().nullable(),
-    /** What it waits for: the provider that its latest held email was for, or fewer complaints. */
-    waiting: p.json<Hold>().nullable(),
+    /** What it waits for now: the provider that its latest held email was for, or fewer complaints. */
+    waiting: p
+      .json<Hold>()
+      .nullable()
+      .formula((campaign) => currentHold(new SqlFragment(`${campaign.toString()}.waiting`)).sql),
     /** Set while it is paused, which only a campaign that is being sent can be. */
     pausedAt: p.datetime(3).nullable(),
     /** Whether it is sent whatever the rate of complaints is. */

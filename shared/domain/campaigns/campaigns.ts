@@ -9,6 +9,7 @@ import { copyName } from '../../pure/copy-name.ts';
 import { searchedSpellings } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
+import { readClock } from '../../database/clock.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import { likePattern, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
@@ -209,7 +210,7 @@ export async function sendCampaign(
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
     await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
-    if (!isLater && !(await findFirstRecipient(tx, campaign, new Date()))) {
+    if (!isLater && !(await findFirstRecipient(tx, campaign, await readClock(tx)))) {
       throw badRequest('Campaign has no recipients');
     }
     const changed = await queryOne(

@@ -1,16 +1,10 @@
 import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { consentRefusal, purposeOf, REFUSALS, type Refusal } from '../consent/consent.ts';
-import { date, nullable, number, numbers, oneOf } from '../../database/tables.ts';
+import { nullable, number, numbers, oneOf } from '../../database/tables.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { audiencePredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
-
-/** The time of the database, for conditions on time. */
-export async function readClock(em: Em): Promise<Date> {
-  const row = await queryOne(em, sql`select now() as now`, { now: date });
-  return row?.now ?? new Date();
-}
 
 /**
  * Counts the contacts that a campaign would reach, or not reach, if it were sent now. The freeze has the same

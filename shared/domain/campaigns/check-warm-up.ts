@@ -43,8 +43,7 @@ export async function forecastWarmUp(
   const sources = await query(
     em,
     sql`
-      select name, warm_up as "warmUp"
-      ${marketingSourcesOf(sql`${campaign.projectId}`)} and seen_at > now() - interval '1 hour'`,
+      select name, warm_up as "warmUp" ${marketingSourcesOf(sql`${campaign.projectId}`)}`,
     pick(tables.source, 'name', 'warmUp'),
   );
   if (sources.length === 0 || sources.some(({ warmUp }) => warmUp === null)) return undefined;

@@ -1,3 +1,4 @@
+import { readClock } from '../../database/clock.ts';
 import { NIL } from 'uuid';
 import { badRequest } from '../../pure/app-error.ts';
 import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
@@ -9,7 +10,7 @@ import { inSnapshot, type Em } from '../../database/sql.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
 import { findCampaign } from './campaigns.ts';
-import { countAudience, countEmptyPlaceholders, readClock } from './check-audience.ts';
+import { countAudience, countEmptyPlaceholders } from './check-audience.ts';
 import { checkContent } from './check-content.ts';
 import { forecastWarmUp } from './check-warm-up.ts';
 import { checkSender, readSendingSpeed } from './check-sender.ts';

@@ -2,8 +2,9 @@ import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import { json, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
+import { queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, tables } from '../../database/tables.ts';
+import { storedHold } from '../emails/held-mail.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -36,7 +37,7 @@ export async function holdCampaign(
     const row = await queryOne(
       tx,
       sql`
-        update campaign c set waiting = ${json(hold)}::jsonb
+        update campaign c set waiting = ${storedHold(hold)}
         from (select id, waiting from campaign where id = ${id} for no key update) old
         where c.id = old.id and c.status = ${campaignStatus.SENDING}
         returning coalesce(old.waiting ->> 'provider' <> ${hold.provider} or old.waiting ->> 'level' <> ${hold.level}

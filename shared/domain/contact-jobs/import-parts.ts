@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { uuidV7 } from '../../platform/uuid.ts';
+import { readClock } from '../../database/clock.ts';
 import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
 import { jobKind } from '../../database/constants.ts';
@@ -64,8 +65,7 @@ export async function openImport(em: Em, projectId: string, key: string): Promis
   const inputs = jobs.map((job) => ({ ...job, input: job.input as unknown as PartInput }));
   const last = inputs.at(-1);
   if (!last || last.input.isLast) {
-    const [clock] = await query(em, sql`select now() as now`, { now: tables.job.createdAt });
-    return { importId: uuidV7(), startedAt: (clock?.now ?? new Date()).toISOString(), stored: new Map() };
+    return { importId: uuidV7(), startedAt: (await readClock(em)).toISOString(), stored: new Map() };
   }
   const { importId, startedAt } = last.input;
   const kept = inputs.filter(({ input, state }) => input.importId === importId && state !== 'failed');

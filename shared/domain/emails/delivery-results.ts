@@ -58,7 +58,7 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
     ) as r (email_id, verdict, subject, error, refusal, server, held_ms, held_for, carrier, answered, known_ms)`;
 }
 
-/** A transaction takes less time, and the clocks of hosts differ less. */
+/** A transaction takes less time. */
 const SPREAD_SECONDS = 10;
 const CHANGED_SINCE = sql`> to_timestamp(r.known_ms / 1000) - ${SPREAD_SECONDS}::int * interval '1 second'`;
 /**

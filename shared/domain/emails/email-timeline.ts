@@ -1,9 +1,10 @@
 import { AppError } from '../../pure/app-error.ts';
 import { MACHINE_REASONS, type MachineReason } from '../../pure/engagement/machine-judge.ts';
-import { isHoldCurrent, type Hold, type WaitingReason } from '../../pure/emails/hold.ts';
+import type { Hold, WaitingReason } from '../../pure/emails/hold.ts';
 import type { RecordedAttempt } from '../../database/column-types.ts';
 import { query, queryOne, sql, type Em } from '../../database/sql.ts';
 import { boolean, date, jsonAs, nullable, pick, tables, type RowOf } from '../../database/tables.ts';
+import { currentHold } from './held-mail.ts';
 import { EMAIL_COLUMNS, emailTables, LISTED_EMAIL, type ListedEmail } from './email-lists.ts';
 
 export const TIMELINE_TYPES = [
@@ -203,9 +204,7 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
   const { retryAt, error, waitReason } = row;
   if (row.isDisabled) return { reason: 'project disabled', until: null, words: null };
   if (row.isPaused) return { reason: 'campaign paused', until: null, words: null };
-  const [ofCampaign, ofStream] = [row.campaignHold, row.streamHold].map((hold) =>
-    hold && isHoldCurrent(hold, now.getTime()) ? hold : undefined,
-  );
+  const { campaignHold: ofCampaign, streamHold: ofStream } = row;
   const waitFor = ({ reason, until, words }: Hold): Waiting => ({ reason, until: new Date(until), words });
   if (ofCampaign?.reason === 'complaints') return waitFor(ofCampaign);
   const isScheduled = row.scheduledAt !== null && row.scheduledAt > now;
@@ -225,8 +224,8 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string,
     em,
     sql`
       select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused",
-        now() as now, e.wait_reason as "waitReason", c.waiting as "campaignHold",
-        h.holds -> case when e.campaign_id is null then 'transactional' else 'campaign' end as "streamHold"
+        now() as now, e.wait_reason as "waitReason", ${currentHold(sql`c.waiting`)} as "campaignHold",
+        ${currentHold(sql`(h.holds -> case when e.campaign_id is null then 'transactional' else 'campaign' end)`)} as "streamHold"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
         left join project_permit h on h.project_id = e.project_id
       where e.id = ${emailId} and e.project_id = ${projectId} ${ofKey}`,

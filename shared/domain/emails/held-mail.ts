@@ -1,5 +1,5 @@
-import { sql, query, type Em, type SqlFragment } from '../../database/sql.ts';
-import type { WaitingReason } from '../../pure/emails/hold.ts';
+import { isoText, json, sql, query, type Em, type SqlFragment } from '../../database/sql.ts';
+import type { Hold, WaitingReason } from '../../pure/emails/hold.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import type { SourceUse } from '../../sending/ports.ts';
 
@@ -21,6 +21,21 @@ const wakeInsert = (projectId = ALL_PROJECTS): SqlFragment =>
  */
 export async function wakeHeldMail(tx: Em, projectId?: string): Promise<void> {
   await query(tx, wakeInsert(projectId));
+}
+
+/** A hold as it is stored, null for none: it ends by the clock of the database, not by that of the worker. */
+export function storedHold(hold: Hold | undefined): SqlFragment {
+  const ms = hold ? Math.max(0, Date.parse(hold.until) - Date.now()) : 0;
+  const until = isoText(sql`now() + ${ms}::float8 * interval '1 millisecond'`);
+  return sql`(${hold ? json(hold) : null}::jsonb || jsonb_build_object('until', ${until}))`;
+}
+
+/**
+ * A stored hold, null once it has ended: while workers hold emails, they write it again at most about five seconds after
+ * its end.
+ */
+export function currentHold(hold: SqlFragment): SqlFragment {
+  return sql`case when (${hold} ->> 'until')::timestamptz > now() - interval '5 seconds' then ${hold} end`;
 }
 
 /** The rules of a worker, with the speed of projects that have none of their own. */

@@ -8,8 +8,9 @@ import {
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { BookingRequest, PermitStore, ProjectPolicy, ProviderStates, Stream } from '../../sending/ports.ts';
 import { healthKey, partsOfKey } from '../../sending/permit/keys.ts';
-import { json, query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
+import { query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { date, nullable, number, tables } from '../../database/tables.ts';
+import { storedHold } from './held-mail.ts';
 import {
   isUnused,
   lend,
@@ -108,12 +109,13 @@ async function lendAll(em: Em, requests: ReadonlyMap<string, AllowanceRequest>):
  * @param ratePerSecond the rate of projects that have none of their own; 0 is unlimited
  */
 export async function readPolicy(em: Em, projectId: string, ratePerSecond: number): Promise<ProjectPolicy | undefined> {
-  const found = sql`select disabled, emails_per_second, pools, traffic_rules from project where id = ${projectId}`;
+  const found = sql`select disabled, emails_per_second, pools, traffic_rules, now() as now from project where id = ${projectId}`;
   const [row] = await queryPrepared(em, found, {
     disabled: tables.project.disabled,
     emails_per_second: tables.project.emailsPerSecond,
     pools: tables.project.pools,
     traffic_rules: tables.project.trafficRules,
+    now: date,
   });
   if (!row) return undefined;
   const words = `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`;
@@ -121,7 +123,7 @@ export async function readPolicy(em: Em, projectId: string, ratePerSecond: numbe
   const shaping = { pools: row.pools, rules: row.traffic_rules };
   const hasShaping = shaping.pools !== null || shaping.rules !== null;
   const own = { ...(row.disabled && { hold }), ...(hasShaping && { shaping }) };
-  return { ratePerSecond: row.emails_per_second ?? ratePerSecond, ...own };
+  return { ratePerSecond: row.emails_per_second ?? ratePerSecond, knownMs: row.now.getTime(), ...own };
 }
 
 /**
@@ -150,7 +152,7 @@ async function note(em: Em, projectId: string, stream: Stream, hold: Hold): Prom
   await query(
     em,
     sql`
-      insert into project_permit as p (project_id, holds) values (${projectId}, ${json({ [stream]: hold })}::jsonb)
+      insert into project_permit as p (project_id, holds) values (${projectId}, jsonb_build_object(${stream}::text, ${storedHold(hold)}))
       on conflict (project_id) do update set holds = p.holds || excluded.holds`,
   );
 }

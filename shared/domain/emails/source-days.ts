@@ -32,6 +32,10 @@ export interface SourceDayFilter {
 
 const COLUMNS = ANSWER_NUMBERS.map((name) => new SqlFragment(inSql(name)));
 const each = (form: (column: SqlFragment) => SqlFragment): SqlFragment => joinSql(COLUMNS.map(form), ', ');
+const SUMS = joinSql(
+  ANSWER_NUMBERS.map((name) => new SqlFragment(`sum(d.${inSql(name)})::bigint as "${name}"`)),
+  ', ',
+);
 const NO_RESULTS = Object.fromEntries(ANSWER_NUMBERS.map((name) => [name, 0])) as Record<keyof SourceResults, number>;
 
 /** Numbers of a project and a provider. */
@@ -140,21 +144,24 @@ export async function listSourceDays(em: Em, { from, to, source, provider }: Sou
 }
 
 /**
- * What providers made of the emails of sources on days in UTC, such as `2026-11-30`: in the order of the places, and with
- * 0 in all numbers where there were none.
+ * What providers made of the emails of sources since days in UTC, such as `2026-11-30`: in the order of the places, and
+ * with 0 in all numbers where there were none.
+ * @param to the last day; without it, each day is meant alone
  */
 export async function resultsOf(
   em: Em,
   places: readonly Pick<SourceDay, 'source' | 'provider' | 'day'>[],
+  to?: string,
 ): Promise<SourceResults[]> {
   if (places.length === 0) return [];
   const found = await query(
     em,
     sql`
-      select n::int, ${columnsOf(NUMBERS)} from unnest(
+      select n::int, ${SUMS} from unnest(
         ${places.map(({ source }) => source)}::text[], ${places.map(({ provider }) => provider)}::text[],
         ${places.map(({ day }) => day)}::date[]
-      ) with ordinality as k (source, provider, day, n) join source_day using (source, provider, day)`,
+      ) with ordinality as k (source, provider, since, n) join source_day d using (source, provider)
+      where d.day between k.since and coalesce(${to ?? null}::date, k.since) group by n`,
     { n: number, ...NUMBERS },
   );
   const results = new Map(found.map(({ n, ...numbers }) => [n, numbers]));

@@ -20,6 +20,10 @@ const SOURCES_MAX = 1_000;
 /** A worker says this often that it has a source. One that no worker has said for twice as long may be removed. */
 const SEEN_SECONDS = 30;
 
+/** The sources that workers have. None is forgotten only because no worker runs for a while. */
+const IN_USE = sql`
+  select * from source where seen_at > (select max(seen_at) from source) - 2 * ${SEEN_SECONDS}::int * interval '1 second'`;
+
 /**
  * Notes the sources of a worker.
  * @param rules those that it has
@@ -69,9 +73,9 @@ export function warmsUp(projectId: SqlFragment): SqlFragment {
 /** The sources `s` in use of the pool of the marketing mail of a project, as the rest of a select. */
 export function marketingSourcesOf(projectId: SqlFragment): SqlFragment {
   return sql`
-    from source s
+    from (${IN_USE}) s
     where s.drained_at is null and s.pool = coalesce((select p.pools ->> 'marketing' from project p where p.id = ${projectId}),
-      case when exists (select from source m where m.pool = 'marketing') then 'marketing' else ${DEFAULT_POOL} end)`;
+      case when exists (select from (${IN_USE}) m where m.pool = 'marketing') then 'marketing' else ${DEFAULT_POOL} end)`;
 }
 
 /** The sources that workers have, or had. */
@@ -81,7 +85,9 @@ export async function listSources(em: Em): Promise<KnownSource[]> {
 
 /** What follows from the pools that a project names and no source belongs to, in sentences. */
 export async function warningsOfPools(em: Em, { id, pools }: Pick<Project, 'id' | 'pools'>): Promise<string[]> {
-  const known = new Set((await listSources(em)).map(({ pool }) => pool));
+  const known = new Set(
+    (await query(em, sql`select pool from (${IN_USE}) s`, pick(tables.source, 'pool'))).map(({ pool }) => pool),
+  );
   return Object.entries(pools ?? {}).flatMap(([stream, pool]) => {
     if (known.has(pool)) return [];
     const usual = known.has(stream) ? stream : DEFAULT_POOL;

@@ -1,9 +1,10 @@
-import { dayOf } from '../../pure/days.ts';
+import { DAY_MS, dayOf } from '../../pure/days.ts';
 import { badRequest } from '../../pure/app-error.ts';
 import {
   allowedAt,
   positionOn,
   stepsOf,
+  USED_SHARE,
   type DayResults,
   type SourceWarmUp,
   type WarmUpOutcome,
@@ -57,10 +58,20 @@ export interface WarmUpToday extends WarmingSource {
   outcome: WarmUpOutcome;
 }
 
+/** The amounts of the days of the plan of a source `s` at a provider. */
+function planIn(provider: SqlFragment): SqlFragment {
+  return sql`coalesce(s.warm_up -> 'perDay' -> ${provider}, s.warm_up -> 'perDay' -> '*')`;
+}
+
 /** How many days the plan of a source `s` has at a provider. */
 function stepsIn(provider: SqlFragment): SqlFragment {
-  return sql`jsonb_array_length(coalesce(s.warm_up -> 'perDay' -> ${provider}, s.warm_up -> 'perDay' -> '*'))`;
+  return sql`jsonb_array_length(${planIn(provider)})`;
 }
+
+/** Whether what went on the day of `warm_up w` lets the plan of the source `s` go on, unless the day was bad. */
+const IS_MOVING = sql`
+  (select sum(used::int) from jsonb_each_text(w.use -> 'used') as u (project_id, used)) >=
+    ${USED_SHARE}::float8 * (${planIn(sql`w.provider`)} -> w.step)::int`;
 
 /** A table `k` of sources and providers. */
 function pairTable(pairs: readonly { source: string; provider: string }[]): SqlFragment {
@@ -79,13 +90,15 @@ function signsOf({ offered, accepted, complaints, refusedMailbox, ...numbers }: 
 async function asOfToday(em: Em, rows: readonly Row[], nowMs: number): Promise<WarmUpToday[]> {
   const today = dayOf(nowMs);
   const over = rows.filter(({ day }) => day < today);
-  const results = new Map((await resultsOf(em, over)).map((numbers, index) => [over[index], signsOf(numbers)]));
+  // Reports may come on days without mail. They belong to the latest one with it.
+  const results = await resultsOf(em, over, dayOf(nowMs - DAY_MS));
+  const known = new Map(results.map((numbers, index) => [over[index], signsOf(numbers)]));
   return rows.flatMap((row) => {
     const { source, provider, day, step, reason, setback, movedOn, warmUp, use } = row;
     if (!warmUp) return [];
     const steps = stepsOf(warmUp, provider);
     const before = { day, step, reason, setback, movedOn };
-    const signs = results.get(row);
+    const signs = known.get(row);
     const { outcome, ...position } = signs
       ? positionOn(today, before, steps, signs)
       : { ...before, outcome: 'same' as const };
@@ -104,8 +117,10 @@ async function finish(em: Em, changed: readonly WarmUpToday[]): Promise<WarmUpDe
       update source s set warm_up = null, changed_at = now()
       where s.name = any(${warm.map(({ source }) => source)}::text[]) and s.warm_up is not null and not exists (
         select from warm_up w
-        where w.source = s.name and (w.reason is not null or w.moved_on >= ${TODAY} - ${IDLE_DAYS}::int)
-          and w.step < ${stepsIn(sql`w.provider`)}
+        where w.source = s.name and (
+          w.reason is not null or w.moved_on >= ${TODAY} - ${IDLE_DAYS}::int
+          or w.day >= ${TODAY} - ${IDLE_DAYS}::int and ${IS_MOVING}
+        ) and w.step < ${stepsIn(sql`w.provider`)}
       )
       returning s.name`,
     { name: tables.source.name },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectSubject } from '../../sending/permit/shaping.ts';
-import { query, queryCount, queryOne, sql, SqlFragment, inTransaction, type Em } from '../../database/sql.ts';
-import { date } from '../../database/tables.ts';
+import { readClock } from '../../database/clock.ts';
+import { query, queryCount, sql, SqlFragment, inTransaction, type Em } from '../../database/sql.ts';
 import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
@@ -137,7 +137,7 @@ async function deleteRows(em: Em, projectId: string): Promise<number> {
 
 /** Waits until every transaction that is open now has ended, but not longer than `SETTLE_MS_MAX`. */
 async function untilSettled(em: Em): Promise<void> {
-  const clock = await queryOne(em, sql`select clock_timestamp() as now`, { now: date });
+  const openedBefore = await readClock(em);
   const deadline = performance.now() + SETTLE_MS_MAX;
   for (;;) {
     const open = await queryCount(
@@ -145,7 +145,7 @@ async function untilSettled(em: Em): Promise<void> {
       sql`
         select count(*)::int as count from pg_stat_activity
         where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
-          and xact_start <= ${clock?.now ?? new Date()}`,
+          and xact_start <= ${openedBefore}`,
     );
     if (open === 0 || performance.now() > deadline) return;
     await delay(SETTLE_POLL_MS);

@@ -19,6 +19,8 @@ export interface ReconcileProgress extends ReconcileReport {
 export interface ReconcileDeps {
   em: () => Em;
   temporal: Client;
+  /** A moment that has passed by the clock of Temporal, whatever that of this process says. */
+  asOf: Date;
   logger: Logger;
   /** Where an earlier attempt stopped. */
   progress?: ReconcileProgress | undefined;
@@ -37,7 +39,7 @@ const LISTED_MAX = 100;
  * or failed, Temporal was set up again, or one of the two was restored from a backup.
  */
 export async function reconcileWithTemporal(
-  { em, temporal, logger, progress, onProgress, signal }: ReconcileDeps,
+  { em, temporal, asOf, logger, progress, onProgress, signal }: ReconcileDeps,
   reach: Reach,
 ): Promise<ReconcileReport> {
   const begun: ReconcileProgress = progress ?? { checked: 0, restartedCount: 0, restarted: [] };
@@ -47,7 +49,7 @@ export async function reconcileWithTemporal(
     signal?.throwIfAborted();
     const claims = await findActiveClaims(em(), reach, afterId, PAGE_SIZE);
     const orphans = await findEnded(temporal, claims);
-    if (orphans.length > 0) await restartOrphans(em(), orphans);
+    if (orphans.length > 0) await restartOrphans(em(), orphans, asOf);
     const ids = orphans.map(({ workflowId }) => workflowId);
     for (const workflowId of ids) {
       logger.warn({ workflowId }, 'a workflow that should be running is not in Temporal and is restarted');

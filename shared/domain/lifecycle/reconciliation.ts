@@ -158,8 +158,9 @@ async function restartRows(em: Em, kind: RowKind, which: SqlFragment): Promise<n
 /**
  * Has the workflows of claims that have not ended started again. They continue from the state in the rows. Starting one
  * twice is harmless: the second start finds the first workflow running, or the work done.
+ * @param asOf a moment that has passed by the clock of Temporal
  */
-export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<void> {
+export async function restartOrphans(em: Em, claims: OrphanedClaim[], asOf: Date): Promise<void> {
   for (const kind of ROW_KINDS) {
     const ids = claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
     if (ids.length > 0) await restartRows(em, kind, sql`id = any(${ids}::uuid[])`);
@@ -168,7 +169,7 @@ export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<v
     .filter((claim) => claim.kind === 'email')
     .map(({ id, endedAt }) => ({
       id,
-      isSettled: endedAt === undefined || endedAt.getTime() < Date.now() - ATTEMPT_ENDS_MS,
+      isSettled: endedAt === undefined || endedAt.getTime() < asOf.getTime() - ATTEMPT_ENDS_MS,
     }));
   if (deliveries.length > 0) await redeliver(em, deliveries);
 }

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
+import { readClock } from '../../database/clock.ts';
 import { isStatementTimeout } from '../../database/database-errors.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import { segmentType } from '../../database/constants.ts';
@@ -25,8 +26,6 @@ export interface ComputedMembership extends MembershipChange {
 }
 
 export interface ComputeOptions {
-  /** The present for every time window of the condition. */
-  asOf: Date;
   /** The limit of each statement; by default the limit of the session. */
   statementMs?: number;
   /** Called inside the transaction of each chunk. */
@@ -47,7 +46,7 @@ export async function computeMembershipNow(em: Em, projectId: string, segmentId:
       suggestion: 'Set trackMembership to true first, or use refresh to count',
     });
   }
-  const computed = await computeMembership(em, segmentId, { asOf: new Date() }).catch((error: unknown) => {
+  const computed = await computeMembership(em, segmentId).catch((error: unknown) => {
     if (!isStatementTimeout(error)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {
       message: 'The segment takes too long to compute within the request, so it is computed in the background',
@@ -82,8 +81,9 @@ async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefin
 export async function computeMembership(
   em: Em,
   segmentId: string,
-  options: ComputeOptions,
+  given: ComputeOptions = {},
 ): Promise<ComputedMembership | undefined> {
+  const options = { ...given, asOf: await readClock(em) };
   const added = await moveAll(em, segmentId, 'entry', options);
   if (added === undefined) return undefined;
   const removed = await moveAll(em, segmentId, 'exit', options);
@@ -93,12 +93,17 @@ export async function computeMembership(
 
 type Direction = 'entry' | 'exit';
 
+interface MoveOptions extends ComputeOptions {
+  /** The present for every time window of the condition. */
+  asOf: Date;
+}
+
 /** Moves contacts in one direction, chunk by chunk. @returns how many; undefined when the segment is not tracked */
 async function moveAll(
   em: Em,
   segmentId: string,
   direction: Direction,
-  options: ComputeOptions,
+  options: MoveOptions,
 ): Promise<number | undefined> {
   let count = 0;
   let after: string | undefined = FIRST_ID;
@@ -115,7 +120,7 @@ async function moveChunk(
   em: Em,
   segmentId: string,
   { direction, after }: { direction: Direction; after: string },
-  { asOf, statementMs, onChunk }: ComputeOptions,
+  { asOf, statementMs, onChunk }: MoveOptions,
 ): Promise<Chunk | undefined> {
   return inTransaction(em.fork(), async (tx) => {
     if (statementMs !== undefined) await limitStatements(tx, statementMs);

@@ -1,3 +1,4 @@
+import { readClock } from '../../database/clock.ts';
 import { segmentType } from '../../database/constants.ts';
 import { limitStatements, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, tables, type RowOf } from '../../database/tables.ts';
@@ -15,7 +16,7 @@ export async function refreshMemberCount(em: Em, projectId: string, segmentId: s
 }
 
 async function refresh(em: Em, segment: Segment): Promise<number> {
-  const count = await countSegmentContacts(em, segment, new Date());
+  const count = await countSegmentContacts(em, segment, await readClock(em));
   // `updatedAt` is the time of a change to the segment itself, so the count does not set it.
   await query(
     em,

@@ -1,4 +1,5 @@
 import type { Contact } from '../contacts/contact.entity.ts';
+import { readClock } from '../../database/clock.ts';
 import { columnsOf, query, queryCount, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables } from '../../database/tables.ts';
 import { segmentPredicate } from './segment-predicate.ts';
@@ -60,7 +61,7 @@ export async function listSegmentContacts(
   segment: Segment,
   { page, pageSize }: { page: number; pageSize: number },
 ): Promise<{ contacts: Contact[]; total: number }> {
-  const asOf = new Date();
+  const asOf = await readClock(em);
   const { projectId } = segment;
   const offset = (page - 1) * pageSize;
   const rows = sql`limit ${pageSize} offset ${offset}`;

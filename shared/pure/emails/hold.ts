@@ -34,11 +34,3 @@ export interface Hold {
    */
   knownMs?: number;
 }
-
-/** A hold is decided again at most about this long after its end. */
-const RENEWED_MS = 5_000;
-
-/** Whether emails still wait. Workers write a hold while they hold emails; it has ended when no worker renews it. */
-export function isHoldCurrent({ until }: Hold, nowMs: number): boolean {
-  return Date.parse(until) + RENEWED_MS > nowMs;
-}

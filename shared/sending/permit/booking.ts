@@ -4,7 +4,7 @@ import { pause } from '../../platform/wait.ts';
 export interface Booking {
   ratePerSecond: number;
   count: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the database: another worker may use it. */
   startsAtMs: number;
 }
 
@@ -17,14 +17,14 @@ const SLICE_SECONDS = 4;
 const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;
 
 /** A booking of an earlier attempt, unless it is too late for it, or the project has another rate by now. */
-export function usable(booking: Booking | undefined, ratePerSecond: number): Booking | undefined {
-  const isCurrent = booking?.ratePerSecond === ratePerSecond && Date.now() - booking.startsAtMs < LATE_MS_MAX;
+export function usable(booking: Booking | undefined, ratePerSecond: number, nowMs: number): Booking | undefined {
+  const isCurrent = booking?.ratePerSecond === ratePerSecond && nowMs - booking.startsAtMs < LATE_MS_MAX;
   return isCurrent ? booking : undefined;
 }
 
 /** The number of emails that an attempt sends before it frees its slot; fewer if an earlier attempt booked fewer. */
 export function sliceSize(ratePerSecond: number, kept?: Booking): number {
-  return usable(kept, ratePerSecond)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
+  return kept?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
 }
 
 /** How many emails are sent at once: those of half a second, at least 1 and at most 50. */
@@ -33,12 +33,18 @@ export function burstSize(ratePerSecond: number): number {
 }
 
 /** Creates the function that resolves when the next email of a booking may be sent. */
-export function turnsOf({ ratePerSecond, startsAtMs }: Booking, signal: AbortSignal): () => Promise<void> {
+export function turnsOf(
+  { ratePerSecond, startsAtMs }: Booking,
+  nowMs: number,
+  signal: AbortSignal,
+): () => Promise<void> {
   const burst = burstSize(ratePerSecond);
+  // The clocks may be set meanwhile.
+  const startsAt = performance.now() + startsAtMs - nowMs;
   let count = 0;
   return async () => {
     const index = count++;
-    const waitMs = startsAtMs + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond - Date.now();
+    const waitMs = startsAt + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond - performance.now();
     if (waitMs > 0) await pause(waitMs, signal);
   };
 }

@@ -81,7 +81,12 @@ export class Exchange {
     return this.#states.size === 0;
   }
 
-  /** The time of the database, in milliseconds since 1970. */
+  /** Learns a time of the database. */
+  sees(databaseMs: number): void {
+    this.#known = { databaseMs, atMs: performance.now() };
+  }
+
+  /** The time of the database, in milliseconds since 1970; that of this machine before one was seen. */
   nowMs(): number {
     return this.#known.databaseMs + performance.now() - this.#known.atMs;
   }
@@ -161,7 +166,7 @@ export class Exchange {
       const answer = await this.#options.store.exchange([...this.relays, ALL], taken.reports, counts, use);
       this.#shaping.note(answer, answer.nowMs - (performance.now() - askedMs));
       this.#exchangedAt = performance.now();
-      this.#known = { databaseMs: answer.nowMs, atMs: this.#exchangedAt };
+      this.sees(answer.nowMs);
       this.#states = answer.states;
       for (const change of answer.changes) {
         this.#report(change, answer.nowMs);

@@ -35,7 +35,7 @@ function createStore() {
     isAway: false,
     exchanges: 0,
     sent,
-    policyOf: async () => ({ ratePerSecond: 0 }),
+    policyOf: async () => ({ ratePerSecond: 0, knownMs: Date.now() }),
     reserve: async () => 1_500,
     note: async () => undefined,
     async exchange(_relays, reports, counts) {

@@ -96,9 +96,9 @@ export class Permit {
 
   /** The rate of a project, or why all its emails wait; undefined when the project is gone. */
   async policyOf(projectId: string): Promise<ProjectPolicy | undefined> {
-    const knownMs = this.#exchange.nowMs();
     const policy = await this.#store.policyOf(projectId);
-    this.#shaping.learn(projectId, policy?.shaping, knownMs);
+    if (policy) this.#exchange.sees(policy.knownMs);
+    this.#shaping.learn(projectId, policy?.shaping, policy?.knownMs ?? 0);
     return policy;
   }
 
@@ -106,7 +106,7 @@ export class Permit {
   async book(request: Parameters<PermitStore['reserve']>[0]): Promise<Booking> {
     const { count, ratePerSecond } = request;
     const waitMs = await this.#store.reserve(request);
-    return { ratePerSecond, count, startsAtMs: Date.now() + Math.max(0, Math.ceil(waitMs)) };
+    return { ratePerSecond, count, startsAtMs: this.nowMs() + Math.max(0, Math.ceil(waitMs)) };
   }
 
   /** Stores why the emails of a stream wait. */
@@ -119,6 +119,11 @@ export class Permit {
     const about = { provider: ALL, relay: this.#relays.join(', ') };
     const until = new Date(Date.now() + ms).toISOString();
     return { level: 'installation', reason: 'no relay', words: 'No mail server answers', ...about, until };
+  }
+
+  /** The time by the clock of the database, which all workers share, in milliseconds since 1970. */
+  nowMs(): number {
+    return this.#exchange.nowMs();
   }
 
   /** Whether an email of the project to the address would be held now, as far as is known. */
@@ -231,7 +236,7 @@ export class Permit {
     const source = this.#shaping.sourceOf(relay);
     const known = rules?.limits.provider ?? provider;
     const { dueMs, answered: before } = email;
-    const { answers, counted } = answersOf(as, source, { dueMs, before, nowMs: Date.now() });
+    const { answers, counted } = answersOf(as, source, { dueMs, before, nowMs: this.nowMs() });
     this.#ledger.answered(source, known, answers);
     return { kept: as === 'accepted' ? { carrier: allowanceKey(source, known) } : { answered: counted } };
   }
