@@ -45,6 +45,7 @@ export function turnsOf(
   return async () => {
     const index = count++;
     const waitMs = startsAt + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond - performance.now();
-    if (waitMs > 0) await pause(waitMs, signal);
+    // A timer knows whole milliseconds only.
+    if (waitMs >= 1) await pause(waitMs, signal);
   };
 }
