@@ -19,6 +19,7 @@ import { recordedEmailEvents, type EmailHeading } from '../events/email-events.t
 import type { DeliveryResult } from '../../sending/ports.ts';
 import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import { applyHardBounces, type BouncedEmail } from './hard-bounces.ts';
+import { remainingMs } from './held-mail.ts';
 
 const RECORDED_RESULT = {
   email_id: tables.email.id,
@@ -36,8 +37,8 @@ function storableOrNull(text: string | null | undefined): string | null {
 /** The spread of the ends of holds, so that held emails do not all return at once. */
 const HELD_SPREAD_MS = 1_000;
 
-function heldMs({ until }: Hold): number {
-  return Math.max(0, Date.parse(until) - Date.now()) + Math.random() * HELD_SPREAD_MS;
+function heldMs(hold: Hold): number {
+  return remainingMs(hold) + Math.random() * HELD_SPREAD_MS;
 }
 
 /** Results as a table `r` of a statement. */
