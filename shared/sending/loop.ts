@@ -68,6 +68,11 @@ type Unfit = Utf8NotOfferedError | NoWayError;
 
 /** The most emails of a batch that wait in memory for a traffic rule. */
 const KEPT_BACK_MAX = 100;
+/**
+ * How long emails wait in memory, in milliseconds, while others of the batch are on their way: the batch cannot end
+ * before these, and a host may be silent for minutes. Rules of a second and a minute leave room within it.
+ */
+const BESIDE_OTHERS_MS = 60_000;
 
 /**
  * How long sending may take without a result, in milliseconds: for a server that is slow at every command, and for
@@ -187,12 +192,14 @@ function takerOf(emails: Emails): () => Promise<EmailToSend | undefined> {
 /**
  * Creates the function that takes the next email: one that was kept back and may go now, or else a new one. At the end it
  * waits for those that were kept back, then holds the others.
+ * @param isSending whether an email of the batch is on its way
  */
 function patientTakerOf(
   options: LoopOptions,
   emails: Emails,
   postponed: Postponed<KeptBack>,
   isStopped: () => boolean,
+  isSending: () => boolean,
 ) {
   const { lingerMs } = options;
   const settle = settlerOf(options);
@@ -209,11 +216,15 @@ function patientTakerOf(
         continue;
       }
       // A lane that is busy takes back what it could not send.
-      if (isStopped() || postponed.size <= postponed.waiting) return undefined;
-      if (performance.now() + postponed.waitMs >= endsMs) {
-        for (let left = postponed.take(); left; left = postponed.take()) {
-          settle(left.email, heldResult(left.email, left.hold()));
-        }
+      if (isStopped()) return undefined;
+      if (postponed.size <= postponed.waiting) {
+        // Those that wait have less patience once nothing is on its way.
+        if (!isSending()) postponed.wake();
+        return undefined;
+      }
+      const patienceMs = isSending() ? BESIDE_OTHERS_MS : endsMs - performance.now();
+      if (postponed.waitMs >= patienceMs) {
+        for (const { email, hold } of postponed.takeAll()) settle(email, heldResult(email, hold()));
         return undefined;
       }
       await postponed.wait();
@@ -248,7 +259,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
-  const take = patientTakerOf(options, emails, postponed, isStopped);
+  let atWork = 0;
+  const take = patientTakerOf(options, emails, postponed, isStopped, () => atWork > 0);
 
   /** @returns why the permitted relays cannot carry the email, if they cannot */
   async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {
@@ -315,10 +327,13 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
           noteUnmade(options, email, email.cause);
           continue;
         }
-        await offer(email);
+        atWork += 1;
+        await offer(email).finally(() => (atWork -= 1));
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);
+    } finally {
+      if (isStopped()) postponed.wake();
     }
   }
 

@@ -19,9 +19,7 @@ export class Postponed<Item> {
 
   /** @param signal ends all waits when it is aborted */
   constructor(signal: AbortSignal) {
-    signal.addEventListener('abort', () => {
-      for (const wake of this.#waiting) wake();
-    });
+    signal.addEventListener('abort', () => this.wake());
   }
 
   get size(): number {
@@ -83,10 +81,18 @@ export class Postponed<Item> {
     first?.();
   }
 
-  /** Takes any item. */
-  take(): Item | undefined {
-    const [first] = this.#lines;
-    return first && this.#takeFrom(...first);
+  /** Takes all items, and ends all waits. */
+  takeAll(): Item[] {
+    const items = [...this.#lines.values()].flatMap((line) => line.items);
+    this.#lines.clear();
+    this.#size = 0;
+    this.wake();
+    return items;
+  }
+
+  /** Ends all waits. */
+  wake(): void {
+    for (const wake of this.#waiting) wake();
   }
 
   #takeFrom(key: string, line: Line<Item>): Item | undefined {
