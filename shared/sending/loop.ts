@@ -232,6 +232,15 @@ function patientTakerOf(
   };
 }
 
+/** Notes what is known of an email already. @returns the email, if a server must take it */
+function forServer(options: LoopOptions, taken: EmailToSend): PreparedEmail | undefined {
+  const email = ('envelope' in taken && options.sandbox.answer(taken, taken.envelope.to)) || taken;
+  if ('verdict' in email) options.buffer.add(email);
+  else if ('cause' in email) noteUnmade(options, email, email.cause);
+  else return email;
+  return undefined;
+}
+
 /** Lets an email wait that may not go now. */
 function putOff(
   email: PreparedEmail,
@@ -251,7 +260,7 @@ function putOff(
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, sandbox, signal, retrySeconds, urgency, traceOf } = options;
+  const { buffer, pool, permit, signal, retrySeconds, urgency, traceOf } = options;
   const settle = settlerOf(options);
   await permit.ready();
   const postponed = new Postponed<KeptBack>(signal);
@@ -318,15 +327,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         const taken = await take();
         // The next email may have been loaded meanwhile.
         if (isStopped() || !taken) return;
-        const email = ('envelope' in taken && sandbox.answer(taken, taken.envelope.to)) || taken;
-        if ('verdict' in email) {
-          buffer.add(email);
-          continue;
-        }
-        if ('cause' in email) {
-          noteUnmade(options, email, email.cause);
-          continue;
-        }
+        const email = forServer(options, taken);
+        if (!email) continue;
         atWork += 1;
         await offer(email).finally(() => (atWork -= 1));
       }

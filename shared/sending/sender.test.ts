@@ -1,147 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { useFakeClock } from '../../tests/support/fake-clock.ts';
+import { ACCEPTED, mailTo, NOT_TRIED, useFakeAttempts } from '../../tests/support/fake-attempts.ts';
 import { MemoryBusyError } from './large-messages.ts';
-import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, EmailToSend, Speed } from './ports.ts';
-import type { KeptResults } from './results/result-spool.ts';
-import { createSender, type Recorded, type SenderOptions } from './sender.ts';
-import { NoWayError, SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './transport/smtp-pool.ts';
+import type { EmailToSend, Speed } from './ports.ts';
+import { NoWayError, SmtpUnavailableError, type SmtpOutcome } from './transport/smtp-pool.ts';
 import { UnsendableAddressError, Utf8NotOfferedError } from './transport/wire-address.ts';
 
-const { pass } = useFakeClock();
+const { createTest, ended, pass } = useFakeAttempts();
 
-const ACCEPTED: SmtpOutcome = { kind: 'accepted', reply: '250 2.0.0 Queued' };
 const LATER: SmtpOutcome = { kind: 'deferred', stage: 'rcpt', replyCode: 451, reply: '451 4.4.4 No way' };
 const away = (): Error => Object.assign(new Error('the connection is lost'), { code: '57P01' });
-
-/** An outcome that comes when the test says so. */
-interface Sending {
-  to: string;
-  end: (outcome: SmtpOutcome | Error) => Promise<void>;
-}
-
-const NOT_TRIED = { subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null, answered: null };
-
-function mailTo(emailId: string, more: Partial<EmailToSend> = {}): EmailToSend {
-  return {
-    emailId,
-    ...NOT_TRIED,
-    envelope: { from: 'hello@example.com', to: `${emailId}@mail.test` },
-    compose: () => ({}) as never,
-    ...more,
-  };
-}
-
-interface Options {
-  emails?: EmailToSend[];
-  batches?: EmailBatch[];
-  capacity?: number;
-  /** What the sink does with a recording; by default, it takes it. */
-  record?: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
-  permit?: Partial<SenderOptions<Claim>['permit']>;
-  /** What the pool answers; by default, the test decides for each email. */
-  answer?: (to: string) => SmtpOutcome | Error;
-  isLastAttempt?: boolean;
-  carried?: CarriedEmails[];
-  speed?: Speed;
-  urgency?: EmailSource<Claim>['urgency'];
-}
-
-/** An attempt at some emails, of which everything around the sender is a fake. */
-function createTest({ emails = [], capacity = 10, urgency = 'transactional', ...options }: Options) {
-  const log: string[] = [];
-  const recorded: DeliveryResult[] = [];
-  const kept: KeptResults<Claim>[] = [];
-  const wire: Sending[] = [];
-  const stopping = new AbortController();
-  let { carried } = options;
-  const pool = {
-    capacity,
-    send: ({ to }) =>
-      new Promise((resolve, reject) => {
-        const settle = (outcome: SmtpOutcome | Error): void =>
-          outcome instanceof Error ? reject(outcome) : resolve(outcome);
-        if (options.answer) settle(options.answer(to));
-        else wire.push({ to, end: (outcome) => (settle(outcome), pass()) });
-      }),
-  } as Partial<SmtpPool> as SmtpPool;
-  const permit: SenderOptions<Claim>['permit'] = {
-    ready: async () => undefined,
-    ask: async ({ projectId, recipient }) => ({ projectId, recipient, provider: recipient.split('@')[1] ?? '' }),
-    settle: () => ({}),
-    abandon: ({ provider }) => void log.push(`abandoned ${provider}`),
-    watch: () => () => undefined,
-    unreachable: () => {
-      throw new Error('not expected');
-    },
-    ...options.permit,
-  };
-  const send = createSender<Claim>({
-    pool,
-    permit,
-    retrySeconds: [10],
-    metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
-    sandbox: {
-      answer: ({ emailId, subject }, to) =>
-        to.startsWith('sandbox') ? { emailId, subject, verdict: 'sent', error: null } : undefined,
-      noteRecorded: () => undefined,
-      followUp: async () => void log.push('followed up'),
-    },
-    sink: {
-      async record(claim, results) {
-        log.push(`recorded ${results.map(({ emailId }) => emailId).join(' ')}`);
-        const outcome = await (options.record?.(results) ?? { mayContinue: true });
-        recorded.push(...results);
-        return outcome;
-      },
-    },
-    spool: {
-      keep: async (results) => void kept.push(results),
-      hold: (scope) => void log.push(`held ${scope}`),
-      settle: async (scope) => void log.push(`settled ${scope}`),
-      recordAll: () => undefined,
-    },
-  });
-  const source: EmailSource<Claim> = {
-    urgency,
-    claimWith: (claimToken) => ({ scope: 'scope', claimToken, projectId: 'p' }),
-    claim: async () => void log.push('claimed'),
-    async *parts(limit = Infinity) {
-      const part = emails.slice(0, limit);
-      const batches = options.batches ?? [{ size: part.length, load: () => part }];
-      yield { paced: part.length, left: emails.length - part.length, batches };
-    },
-    traceOf: () => undefined,
-    release: async (decided) => void log.push(`released after ${decided}`),
-  };
-  function attempt(): Promise<Recorded> {
-    const sent = send(source, {
-      signal: stopping.signal,
-      advance: () => undefined,
-      wait: () => void log.push('waits for PostgreSQL'),
-      isLastAttempt: () => options.isLastAttempt ?? false,
-      carried: { get: () => carried, set: (value) => (carried = value) },
-      speed: options.speed,
-    });
-    sent.catch(() => undefined);
-    return sent;
-  }
-  return {
-    log,
-    kept,
-    wire,
-    attempt,
-    sent: attempt(),
-    verdicts: () => Object.fromEntries(recorded.map(({ emailId, verdict }) => [emailId, verdict])),
-    carried: () => carried?.flatMap(({ emailIds }) => emailIds),
-    stop: () => (stopping.abort(), pass()),
-  };
-}
-
-/** Lets time pass until the attempt ends. */
-async function ended(test: { sent: Promise<Recorded> }, ms = 1_000): Promise<Recorded> {
-  await pass(ms);
-  return test.sent;
-}
 
 describe('an attempt', () => {
   it('records what was kept and carried before it claims, and releases what it did not decide', async () => {
@@ -371,64 +238,6 @@ describe('an attempt that must end', () => {
     expect(test.wire).toHaveLength(2);
     expect(test.verdicts()).toEqual({ a: 'sent', b: 'sent' });
     expect(test.log).toContain('released after 2');
-  });
-});
-
-describe('a traffic rule', () => {
-  const SILENT = 'silent@slow.test';
-  /** Lets an email to `mail.test` go every `everyMs`. */
-  function rule(everyMs: number): Options['permit'] {
-    let freeMs = 0;
-    return {
-      ask: async ({ projectId, recipient }) => {
-        const provider = recipient.split('@')[1] ?? '';
-        const waitMs = freeMs - performance.now();
-        if (provider !== 'mail.test') return { projectId, recipient, provider };
-        const hold = () => ({ level: 'provider', reason: 'traffic rule', words: null, until: '2026-01-01T00:00:00.000Z' }) as const;
-        if (waitMs > 0) return { key: provider, waitMs, hold };
-        freeMs = performance.now() + everyMs;
-        return { projectId, recipient, provider };
-      },
-    } as Options['permit'];
-  }
-  /** One email to a silent host, then others. */
-  const emails = (others: number) => [
-    mailTo('silent', { envelope: { from: 'a@a.test', to: SILENT } }),
-    ...Array.from({ length: others }, (_, n) => mailTo(`e${n}`)),
-  ];
-  const hosts = (test: ReturnType<typeof createTest>) => test.wire.map(({ to }) => to);
-
-  it('goes on with what it keeps back while another email waits for a silent host', async () => {
-    const test = createTest({ emails: emails(30), permit: rule(1_000) });
-    const answerAll = async () => {
-      for (const { to, end } of test.wire) if (to !== SILENT) await end(ACCEPTED);
-    };
-    for (let second = 0; second < 40; second += 1) {
-      await answerAll();
-      await pass(1_000);
-    }
-    expect(hosts(test)).toHaveLength(31);
-    await test.wire[0]?.end(ACCEPTED);
-    expect(await ended(test)).toMatchObject({ sent: 31, putOff: 0 });
-  });
-
-  it('keeps nothing in memory for longer than a minute', async () => {
-    const test = createTest({ emails: emails(3), permit: rule(3_600_000) });
-    await pass();
-    await test.wire[1]?.end(ACCEPTED);
-    await pass(1_000);
-    expect(test.verdicts()).toMatchObject({ e1: 'held', e2: 'held' });
-    await test.wire[0]?.end(ACCEPTED);
-    expect(await ended(test)).toMatchObject({ sent: 2, putOff: 2 });
-  });
-
-  it('keeps back no longer than for a moment once no email is on its way', async () => {
-    const test = createTest({ emails: emails(9), permit: rule(30_000) });
-    await pass(10_000);
-    await test.wire[1]?.end(ACCEPTED);
-    expect(test.verdicts()).not.toHaveProperty('e2');
-    await test.wire[0]?.end(ACCEPTED);
-    expect(await ended(test)).toMatchObject({ sent: 2, putOff: 8 });
   });
 });
 

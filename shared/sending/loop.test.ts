@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { ACCEPTED, mailTo, useFakeAttempts, type AttemptOptions } from '../../tests/support/fake-attempts.ts';
+
+const { createTest, ended, pass } = useFakeAttempts();
+
+describe('a traffic rule', () => {
+  const SILENT = 'silent@slow.test';
+  /** Lets an email to `mail.test` go every `everyMs`. */
+  function rule(everyMs: number): AttemptOptions['permit'] {
+    let freeMs = 0;
+    return {
+      ask: async ({ projectId, recipient }) => {
+        const provider = recipient.split('@')[1] ?? '';
+        const waitMs = freeMs - performance.now();
+        if (provider !== 'mail.test') return { projectId, recipient, provider };
+        const hold = () =>
+          ({ level: 'provider', reason: 'traffic rule', words: null, until: '2026-01-01T00:00:00.000Z' }) as const;
+        if (waitMs > 0) return { key: provider, waitMs, hold };
+        freeMs = performance.now() + everyMs;
+        return { projectId, recipient, provider };
+      },
+    };
+  }
+  /** One email to a silent host, then others. */
+  const emails = (others: number) => [
+    mailTo('silent', { envelope: { from: 'a@a.test', to: SILENT } }),
+    ...Array.from({ length: others }, (_, n) => mailTo(`e${n}`)),
+  ];
+  const hosts = (test: ReturnType<typeof createTest>) => test.wire.map(({ to }) => to);
+
+  it('goes on with what it keeps back while another email waits for a silent host', async () => {
+    const test = createTest({ emails: emails(30), permit: rule(1_000) });
+    const answerAll = async () => {
+      for (const { to, end } of test.wire) if (to !== SILENT) await end(ACCEPTED);
+    };
+    for (let second = 0; second < 40; second += 1) {
+      await answerAll();
+      await pass(1_000);
+    }
+    expect(hosts(test)).toHaveLength(31);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 31, putOff: 0 });
+  });
+
+  it('keeps nothing in memory for longer than a minute', async () => {
+    const test = createTest({ emails: emails(3), permit: rule(3_600_000) });
+    await pass();
+    await test.wire[1]?.end(ACCEPTED);
+    await pass(1_000);
+    expect(test.verdicts()).toMatchObject({ e1: 'held', e2: 'held' });
+    await test.wire[0]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 2, putOff: 2 });
+  });
+
+  it('keeps back no longer than for a moment once no email is on its way', async () => {
+    const test = createTest({ emails: emails(9), permit: rule(30_000) });
+    await pass(10_000);
+    await test.wire[1]?.end(ACCEPTED);
+    expect(test.verdicts()).not.toHaveProperty('e2');
+    await test.wire[0]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 2, putOff: 8 });
+  });
+});
