@@ -19,7 +19,7 @@ import { toWireEnvelope } from '../transport/wire-envelope.ts';
 import { isUnroutable, unroutable, type MailHost, type Unroutable } from './mail-hosts.ts';
 import type { StsFinding } from './mta-sts.ts';
 import { createRoutes, type MailRoute, type RoutesOptions } from './routes.ts';
-import { openByDemand, TLS_POLICY_CODE, type TlsDemand } from './tls-session.ts';
+import { openByDemand, TLS_POLICY_CODE, type TlsDemand, type TlsSessionResult } from './tls-session.ts';
 
 /** What delivery to mail hosts needs beside the sources. */
 export interface MxPorts {
@@ -111,7 +111,7 @@ export class MxPool {
   /** A route is made every 30 seconds, and used for many messages. */
   readonly #byRoute = new WeakMap<MailRoute, Destination>();
   readonly #budget: ConnectionBudget;
-  readonly #broken = new LRUCache<string, true>({ max: DESTINATIONS_MAX, ttl: BROKEN_TLS_MS });
+  readonly #broken = new LRUCache<string, TlsSessionResult>({ max: DESTINATIONS_MAX, ttl: BROKEN_TLS_MS });
   readonly #states: readonly RelayState[];
   /** Sources whose address this machine does not have just now, with the end of their pause. */
   readonly #unusable = new Map<string, number>();
