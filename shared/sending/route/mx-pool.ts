@@ -205,12 +205,11 @@ export class MxPool {
       );
     }
     const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
+    const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
+    const avoid = avoided.length > 0 ? new Set(avoided) : undefined;
+    const unaskedUntilMs = destination.pool.restsUntilMs(avoid);
     try {
-      const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
-      return await destination.pool.send(envelope, raw, {
-        ...options,
-        ...(avoided.length > 0 && { avoid: new Set(avoided) }),
-      });
+      return await destination.pool.send(envelope, raw, { ...options, avoid });
     } catch (error) {
       if (error instanceof Utf8NotOfferedError) {
         const hosts = route.hosts.filter(
@@ -223,7 +222,7 @@ export class MxPool {
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
-      return outcomeOf(failure);
+      return { ...outcomeOf(failure), ...(unaskedUntilMs !== undefined && { unaskedUntilMs }) };
     }
   }
 

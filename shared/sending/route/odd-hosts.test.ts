@@ -54,3 +54,16 @@ it('a host that does not ask for the content gets none, because its replies may 
   expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'interrupted', mayHaveBeenAccepted: false });
   expect(host.deliveries().size).toBe(0);
 });
+
+it('an outcome says that no host was asked, because all failed lately, and until when', async () => {
+  const domain = fresh();
+  const host = await world().host(domain, { fault: ({ step }) => (step === 'greeting' ? '421' : undefined) });
+  const pool = poolOf();
+  expect(await send(pool, `a@${domain}`)).not.toHaveProperty('unaskedUntilMs');
+  const outcome = await send(pool, `b@${domain}`);
+  expect(outcome).toMatchObject({ kind: 'deferred', reply: '421 4.3.2 Shutting down' });
+  const untilMs = ('unaskedUntilMs' in outcome && outcome.unaskedUntilMs) || 0;
+  expect(untilMs - Date.now()).toBeGreaterThan(10_000);
+  expect(untilMs - Date.now()).toBeLessThanOrEqual(15_000);
+  expect(host.connectionCount()).toBe(1);
+});
