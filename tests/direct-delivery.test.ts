@@ -21,7 +21,7 @@ function startWorker(): void {
   worker = startEverpostProcess('worker', stack.config, stack.temporal, {
     WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
     DNSSEC_SERVERS: mail.dns.address,
-    DELIVERY_RETRY_SECONDS: '1,1,1',
+    DELIVERY_RETRY_SECONDS: '1',
     TLS_REPORT_FROM: 'tls@example.com',
   });
 }

@@ -115,7 +115,8 @@ function bufferFor<C extends Claim>(
       recorded.count += results.length;
       recorded.sent += results.filter(({ verdict }) => verdict === 'sent').length;
       recorded.putOff += results.filter(isPutOff).length;
-      const held = results.findLast((result) => result.held)?.held;
+      // A deferral concerns its email alone.
+      const held = results.findLast((result) => result.held && result.held.reason !== 'deferred')?.held;
       if (held) recorded.hold = held;
       sandbox.noteRecorded(results);
       attempt.advance(recorded);

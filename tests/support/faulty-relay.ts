@@ -5,7 +5,7 @@ import { createTestCertificate, type TestCertificate } from './certificate.ts';
 
 /** The steps at which a relay can fail: the greeting, a command, the content, its end. */
 export type RelayStep =
-  'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'content' | 'end' | 'rset' | 'quit';
+  'greeting' | 'ehlo' | 'helo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'content' | 'end' | 'rset' | 'quit';
 
 /** What it can do instead of answering. */
 export type RelayFault =
@@ -41,6 +41,8 @@ export interface RelayMoment {
 export interface FaultyRelayOptions {
   /** Called at each step; undefined means no fault. */
   fault?: (moment: RelayMoment) => RelayFault | undefined;
+  /** The text of an answer in place of its own, which may end the connection; undefined for its own. */
+  says?: (moment: RelayMoment) => { text: string; isLast?: boolean } | undefined;
   /** What EHLO answers, by connection. Default PIPELINING. */
   extensions?: (connection: number, isSecure: boolean) => string[];
   /** Waits before the answer to a content, for all connections one after another: so many milliseconds a message. */
@@ -82,6 +84,7 @@ export interface FaultyRelay {
 const REPLIES: Record<RelayStep, string> = {
   greeting: '220 relay ESMTP',
   ehlo: '250 relay',
+  helo: '250 relay',
   starttls: '220 2.0.0 Go ahead',
   auth: '235 2.7.0 Welcome',
   mail: '250 2.1.0 Ok',
@@ -94,6 +97,7 @@ const REPLIES: Record<RelayStep, string> = {
 };
 const STEPS: Record<string, RelayStep> = {
   EHLO: 'ehlo',
+  HELO: 'helo',
   STARTTLS: 'starttls',
   AUTH: 'auth',
   MAIL: 'mail',
@@ -267,8 +271,12 @@ class RelayConnection {
     this.#listen();
   }
 
+  #momentOf(step: RelayStep): RelayMoment {
+    return { step, connection: this.#number, from: this.#from, to: this.#to };
+  }
+
   #faultAt(step: RelayStep): RelayFault | undefined {
-    return this.#relay.options.fault?.({ step, connection: this.#number, from: this.#from, to: this.#to });
+    return this.#relay.options.fault?.(this.#momentOf(step));
   }
 
   /** Answers a step, with its fault if there is one. @returns whether the step was done */
@@ -279,6 +287,12 @@ class RelayConnection {
       text = [...(names ?? ['PIPELINING']).map((name) => `250-${name}\r\n`), text].join('');
     }
     if (fault !== undefined) return this.#misbehave(fault, text);
+    const said = this.#relay.options.says?.(this.#momentOf(step));
+    if (said) {
+      this.#socket.write(said.text);
+      if (said.isLast) this.#socket.end();
+      return step === 'data' && said.text.startsWith('354');
+    }
     if (text !== '') this.#socket.write(text);
     return true;
   }

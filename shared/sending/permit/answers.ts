@@ -13,6 +13,8 @@ export interface CountedAnswers {
   bySource: Record<string, { day: string; as: AnswerNumber[] }>;
   /** Whether a report of its failure was counted. */
   isReported?: true;
+  /** Whether its latest try was spared, because no server was asked. */
+  isSpared?: true;
 }
 
 /** What to count of a refusal. The reply code says whether it is one for now or for good, whatever we make of it. */

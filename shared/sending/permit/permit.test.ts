@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
-import type { PermitStore, SentCount } from '../ports.ts';
+import type { AnswerCount, PermitStore, SentCount } from '../ports.ts';
 import type { SmtpOutcome } from '../transport/smtp-pool.ts';
 import type { Source } from '../transport/smtp-url.ts';
+import type { CountedAnswers } from './answers.ts';
 import { afterReport, isUntroubled, UNTROUBLED, type ProviderHealth } from './health.ts';
 import { Permit } from './permit.ts';
 
@@ -31,10 +32,12 @@ const via = (relay: string, outcome: SmtpOutcome): SmtpOutcome => ({ ...outcome,
 function createStore() {
   const states = new Map<string, ProviderHealth>();
   const sent: SentCount[] = [];
-  const store: PermitStore & { isAway: boolean; exchanges: number; sent: SentCount[] } = {
+  const answers: AnswerCount[] = [];
+  const store: PermitStore & { isAway: boolean; exchanges: number; sent: SentCount[]; answers: AnswerCount[] } = {
     isAway: false,
     exchanges: 0,
     sent,
+    answers,
     policyOf: async () => ({ ratePerSecond: 0, knownMs: Date.now() }),
     reserve: async () => 1_500,
     note: async () => undefined,
@@ -51,6 +54,7 @@ function createStore() {
         else states.set(key, after);
       }
       sent.push(...counts.sent);
+      answers.push(...counts.answers);
       return { nowMs, states: new Map(states), changes, drained: new Set(), warming: new Set() };
     },
     lend: async () => ({ leases: new Map(), decided: [] }),
@@ -148,6 +152,47 @@ describe('an address whose server always says that emails come too fast', () => 
     }
     expect(await send('reader@home.test', ACCEPTED)).toMatchObject({ relay: A });
   });
+});
+
+it('an email whose servers are left alone waits for them without a try, but not twice in a row', async () => {
+  const { permit, store } = createPermit();
+  const asked: SmtpOutcome = {
+    kind: 'deferred',
+    stage: 'rcpt',
+    replyCode: 451,
+    enhancedCode: '4.4.1',
+    reply: '451 4.4.1 Away',
+  };
+  const unaskedUntilMs = Date.now() + 15_000;
+  const unasked: SmtpOutcome = { ...asked, unaskedUntilMs };
+  const spared = { firstMs: 1, bySource: {}, isSpared: true as const };
+  async function tryIt(answered: CountedAnswers | null, outcome: SmtpOutcome) {
+    const email = { dueMs: 1, answered };
+    const grant = await permit.ask({ projectId: 'p', recipient: 'a@b.test', stream: 'transactional', signal, email });
+    if (!('recipient' in grant)) throw new Error('not granted');
+    return permit.settle(grant, via(A, outcome));
+  }
+  await permit.ready();
+  expect(await tryIt(null, unasked)).toEqual({
+    hold: {
+      level: 'provider',
+      reason: 'deferred',
+      words: '451 4.4.1 Away',
+      provider: 'b.test',
+      until: new Date(unaskedUntilMs).toISOString(),
+    },
+    kept: { answered: spared },
+  });
+  await clock.pass(1_000);
+  expect(store.answers).toEqual([]);
+  for (const [before, outcome] of [[spared, unasked] as const, [null, asked] as const]) {
+    const { hold, kept } = await tryIt(before, outcome);
+    expect(hold).toBeUndefined();
+    expect(kept?.answered).not.toHaveProperty('isSpared');
+    expect(kept?.answered?.bySource[A]?.as).toEqual(['deferredOther']);
+  }
+  await clock.pass(1_000);
+  expect(store.answers).toMatchObject([{ answers: { offered: 2, deferredOther: 2 } }]);
 });
 
 describe('a provider that takes fewer emails', () => {

@@ -55,6 +55,19 @@ interface Route {
 type Found = ReturnType<Shaping['candidates']>;
 
 /**
+ * Servers that failed lately are left alone, and an email that meets them then has not been tried: it waits until they are
+ * asked again. Once more in a row it counts as tried, because others had them asked meanwhile.
+ */
+function sparedOf({ provider, email }: Grant, outcome: SmtpOutcome): OutcomeAssessment | undefined {
+  if (outcome.kind !== 'deferred' || outcome.unaskedUntilMs === undefined || !email) return undefined;
+  const { firstMs = email.dueMs, bySource = {}, isSpared } = email.answered ?? {};
+  if (isSpared) return undefined;
+  const until = new Date(outcome.unaskedUntilMs).toISOString();
+  const hold: Hold = { level: 'provider', reason: 'deferred', words: outcome.reply, provider, until };
+  return { hold, kept: { answered: { firstMs, bySource, isSpared: true } } };
+}
+
+/**
  * Decides whether emails may go now. A project has a rate, or none. An email goes to the relays that accept email for
  * its provider: a relay that refuses is avoided while others accept, and after its pause it gets a single email as a
  * probe; only when all relays refuse does the email wait. The permit takes no connection of its own, and at most one
@@ -215,6 +228,11 @@ export class Permit {
 
   /** Notes the outcome of an email, and judges it. */
   settle(grant: Grant, outcome: SmtpOutcome): OutcomeAssessment {
+    const spared = sparedOf(grant, outcome);
+    if (spared) {
+      this.abandon(grant);
+      return spared;
+    }
     this.#leave(grant);
     const { projectId, recipient, provider } = grant;
     const email: DecidedEmail = { recipient, projectId, provider, relay: outcome.relay ?? this.#relays[0] ?? ALL };

@@ -19,7 +19,7 @@ import { toWireEnvelope } from '../transport/wire-envelope.ts';
 import { isUnroutable, unroutable, type MailHost, type Unroutable } from './mail-hosts.ts';
 import type { StsFinding } from './mta-sts.ts';
 import { createRoutes, type MailRoute, type RoutesOptions } from './routes.ts';
-import { openByDemand, TLS_POLICY_CODE, type TlsDemand } from './tls-session.ts';
+import { openByDemand, TLS_POLICY_CODE, type TlsDemand, type TlsSessionResult } from './tls-session.ts';
 
 /** What delivery to mail hosts needs beside the sources. */
 export interface MxPorts {
@@ -111,7 +111,7 @@ export class MxPool {
   /** A route is made every 30 seconds, and used for many messages. */
   readonly #byRoute = new WeakMap<MailRoute, Destination>();
   readonly #budget: ConnectionBudget;
-  readonly #broken = new LRUCache<string, true>({ max: DESTINATIONS_MAX, ttl: BROKEN_TLS_MS });
+  readonly #broken = new LRUCache<string, TlsSessionResult>({ max: DESTINATIONS_MAX, ttl: BROKEN_TLS_MS });
   readonly #states: readonly RelayState[];
   /** Sources whose address this machine does not have just now, with the end of their pause. */
   readonly #unusable = new Map<string, number>();
@@ -205,12 +205,11 @@ export class MxPool {
       );
     }
     const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
+    const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
+    const avoid = avoided.length > 0 ? new Set(avoided) : undefined;
+    const unaskedUntilMs = destination.pool.restsUntilMs(avoid);
     try {
-      const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
-      return await destination.pool.send(envelope, raw, {
-        ...options,
-        ...(avoided.length > 0 && { avoid: new Set(avoided) }),
-      });
+      return await destination.pool.send(envelope, raw, { ...options, avoid });
     } catch (error) {
       if (error instanceof Utf8NotOfferedError) {
         const hosts = route.hosts.filter(
@@ -223,7 +222,7 @@ export class MxPool {
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
-      return outcomeOf(failure);
+      return { ...outcomeOf(failure), ...(unaskedUntilMs !== undefined && { unaskedUntilMs }) };
     }
   }
 

@@ -3,7 +3,7 @@ import { createTestAuthority, createTestCertificate } from '../../../tests/suppo
 import { tlsaFor } from '../../../tests/support/mail-hosts.ts';
 import { stsPolicy, useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { parseSmtpUrl } from '../transport/smtp-url.ts';
-import { openByDemand } from './tls-session.ts';
+import { openByDemand, type TlsSessionResult } from './tls-session.ts';
 
 const { world, noted, poolOf, send, fresh } = useMailWorld();
 
@@ -39,6 +39,17 @@ describe('TLS', () => {
     expect(host.connectionCount()).toBe(2);
   });
 
+  it('is reported as failed for each session in clear after its handshake failed', async () => {
+    const domain = fresh();
+    const closes = ({ step }: { step: string }) => (step === 'end' ? 'close' : undefined);
+    const host = await world().host(domain, { tls: true, certificate: { key: '', cert: '' }, fault: closes });
+    world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+    const pool = poolOf();
+    for (const name of ['a', 'b']) await send(pool, `${name}@${domain}`);
+    expect(host.connectionCount()).toBe(3);
+    expect(noted).toEqual([`${domain} validation-failure`, `${domain} validation-failure`]);
+  });
+
   it.each([
     ['STARTTLS', 'starttls', 1],
     ['the EHLO after it', 'ehlo', 2],
@@ -60,7 +71,7 @@ describe('TLS', () => {
         step === 'starttls' || (step === 'greeting' && connection === 2) ? 'close' : undefined,
     });
     const server = { ...parseSmtpUrl(`smtp://${address}:${port}`), startTls: 'attempted' } as const;
-    const broken = new Map<string, true>();
+    const broken = new Map<string, TlsSessionResult>();
     const open = () =>
       openByDemand(server, { domain: 'x.test' }, new AbortController().signal, broken, () => undefined);
     await expect(open()).rejects.toThrow('closed the connection');

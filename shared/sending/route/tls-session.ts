@@ -86,10 +86,10 @@ function faultOf(socket: SmtpConnection['socket'], demand: TlsDemand, host: stri
   return webFaultOf(socket);
 }
 
-/** Hosts whose TLS is broken, where nothing requires it: they get mail without TLS. */
+/** How the TLS of hosts failed where nothing requires it: they get mail without TLS. */
 export interface BrokenTls {
-  has: (host: string) => boolean;
-  set: (host: string, isBroken: true) => unknown;
+  get: (host: string) => TlsSessionResult | undefined;
+  set: (host: string, failure: TlsSessionResult) => unknown;
 }
 
 /**
@@ -109,20 +109,25 @@ export async function openByDemand(
   const about = { host, address: server.host };
   const level = levelOf(demand);
   const tls = { ...server.tls, ...(level === 'opportunistic' && ANY_TLS) };
-  const isPlain = level === 'opportunistic' && broken.has(host);
+  const known = level === 'opportunistic' ? broken.get(host) : undefined;
   let connection: SmtpConnection;
   try {
-    connection = await openSmtpConnection({ ...server, tls, startTls: isPlain ? 'never' : 'attempted' }, signal);
+    connection = await openSmtpConnection({ ...server, tls, startTls: known ? 'never' : 'attempted' }, signal);
   } catch (error) {
     if (!(error instanceof SmtpUnavailableError) || !error.hasTlsFailed || signal.aborted) throw error;
-    note({ type: 'validation-failure', ...about, reason: error.code ?? 'TLS' });
+    const failure: TlsSessionResult = { type: 'validation-failure', ...about, reason: error.code ?? 'TLS' };
+    note(failure);
     if (level !== 'opportunistic') throw new SmtpUnavailableError(error.message, { code: TLS_POLICY_CODE });
     const plain = await openSmtpConnection({ ...server, startTls: 'never' }, signal);
     // A host that fails without TLS, too, may have been away for a moment.
-    broken.set(host, true);
+    broken.set(host, failure);
     return plain;
   }
-  if (isPlain) return connection;
+  if (known) {
+    // Each session in clear counts for the report of the domain (RFC 8460 section 4.1).
+    note({ ...known, ...about });
+    return connection;
+  }
   const { socket } = connection;
   const fault = faultOf(socket, demand, host);
   note({ ...about, ...(fault ?? { type: 'success' }) });

@@ -5,7 +5,7 @@ import { connect as connectTls, TLSSocket } from 'node:tls';
 import { Dialogue } from './dialogue.ts';
 import { ConnectionFault, SmtpUnavailableError, toFault } from './errors.ts';
 import { logIn } from './login.ts';
-import { parseSmtpReply, printableReply } from './smtp-reply.ts';
+import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
 import { isLoopback, mayGoInClear, type SmtpServerOptions } from './smtp-url.ts';
 
 /** The extensions that a server lists in its reply to EHLO. */
@@ -97,7 +97,7 @@ class Opening {
   readonly #signal: AbortSignal;
   readonly #replyTimeoutMs: number;
   #socket: Socket | undefined;
-  /** Whether the upgrade to TLS has begun, and no reply has come over it yet. TLS 1.3 fails there, too. */
+  /** Whether the upgrade to TLS has begun, and no EHLO was answered since then. TLS 1.3 fails there, too. */
   isUpgrading = false;
 
   constructor(server: SmtpServerOptions, signal: AbortSignal) {
@@ -130,14 +130,11 @@ class Opening {
       ? this.#begin(() => connectTls({ ...address, ...this.#tlsOptions() }), 'secureConnect')
       : this.#begin(() => connectTcp(address), 'connect'));
     const greeting = dialogue.read(this.#server.greetingTimeoutMs ?? this.#replyTimeoutMs);
-    await expectReply(greeting, (code) => code === 220, 'the connection');
+    await expectReply(greeting, isPositive, 'the connection');
     let extensions = await this.#hello(dialogue);
     if (this.#wantsTls(extensions)) {
-      const upgraded = await this.#startTls(dialogue);
-      if (upgraded) {
-        dialogue = upgraded;
-        extensions = await this.#hello(dialogue);
-      }
+      dialogue = await this.#startTls(dialogue);
+      extensions = await this.#hello(dialogue);
       this.isUpgrading = false;
     }
     this.#checkTls(dialogue.socket);
@@ -179,14 +176,16 @@ class Opening {
 
   async #hello(dialogue: Dialogue): Promise<Extensions> {
     const name = this.#server.name ?? ownName();
-    const response = await dialogue.ask(`EHLO ${name}`, this.#replyTimeoutMs);
-    const reply = parseSmtpReply(response);
-    if (reply && isPositive(reply.replyCode)) return readExtensions(response);
-    // RFC 5321 section 3.2: HELO only for a server that does not know EHLO.
-    if (reply?.replyCode !== 500 && reply?.replyCode !== 502) {
-      await expectReply(Promise.resolve(response), isPositive, 'EHLO');
-    }
-    await expectReply(dialogue.ask(`HELO ${name}`, this.#replyTimeoutMs), isPositive, 'HELO');
+    const answered = dialogue.ask(`EHLO ${name}`, this.#replyTimeoutMs);
+    const response = await answered;
+    const code = replyCodeOf(response);
+    if (code !== undefined && isPositive(code)) return readExtensions(response);
+    // RFC 5321 section 3.2. After any refusal but 421 the server is as before (section 4.1.4), but HELO offers no login.
+    const isUnknown = code === 500 || code === 502;
+    const mayHelo = isUnknown || (code !== undefined && code !== 421 && !this.#server.auth);
+    const helo = mayHelo ? await dialogue.ask(`HELO ${name}`, this.#replyTimeoutMs).catch(() => '') : '';
+    // Where HELO does not help, the words to EHLO say why.
+    if (!isPositive(replyCodeOf(helo) ?? 0)) await expectReply(answered, isPositive, 'EHLO');
     return new Map();
   }
 
@@ -197,14 +196,14 @@ class Opening {
   }
 
   /**
-   * Upgrades to TLS (RFC 3207).
-   * @returns undefined when the server refuses and the connection may stay unencrypted
+   * Upgrades to TLS (RFC 3207). Where the server refuses and the connection may stay unencrypted, it stays as it is; the
+   * next EHLO tells whether the server goes on.
    */
-  async #startTls(dialogue: Dialogue): Promise<Dialogue | undefined> {
+  async #startTls(dialogue: Dialogue): Promise<Dialogue> {
     this.isUpgrading = true;
     const response = await dialogue.ask('STARTTLS', this.#replyTimeoutMs);
     if (parseSmtpReply(response)?.replyCode !== 220) {
-      if (this.#server.startTls === 'attempted') return undefined;
+      if (this.#server.startTls === 'attempted') return dialogue;
       await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
     }
     const socket = dialogue.release();

@@ -315,8 +315,8 @@ export class Conversation<Message extends SmtpMessage> {
     const { refusal } = transaction;
     const isAsked = replyCodeOf(text) === 354;
     if (!refusal) {
-      // Some servers reply 250. With PIPELINING a 250 here means that replies and commands are out of step.
-      if (isAsked || (!transaction.isPipelined && isPositive(text))) this.#sendContent(transaction);
+      // A 250 here means that replies and commands are out of step.
+      if (isAsked) this.#sendContent(transaction);
       else if (this.#refuse(transaction, text, 'data')) this.#settleRefused(transaction);
     } else if (!isAsked) {
       this.#settleRefused(transaction);

@@ -2,8 +2,13 @@ import type { Socket } from 'node:net';
 import { Deadline } from './deadline.ts';
 import { ConnectionFault, toFault } from './errors.ts';
 import { ReplyReader } from './reply-reader.ts';
+import { replyCodeOf } from './smtp-reply.ts';
+
+const GREETING = 'the greeting';
 
 interface Waiting {
+  /** What the reply answers. */
+  command: string;
   resolve: (reply: string) => void;
   reject: (fault: ConnectionFault) => void;
 }
@@ -14,6 +19,8 @@ export class Dialogue {
   readonly #reader = new ReplyReader();
   readonly #deadline = new Deadline(() => this.#fail(new ConnectionFault('ETIMEDOUT', 'the server is silent')));
   #waiting: Waiting | undefined;
+  /** What the latest reply answered. */
+  #answered = GREETING;
   #fault: ConnectionFault | undefined;
 
   constructor(socket: Socket) {
@@ -24,17 +31,17 @@ export class Dialogue {
   }
 
   /**
-   * Waits for a reply to the last command, or for the greeting.
+   * Waits for the greeting, or for the reply to a command.
    * @returns its text, lines joined by `\n`
    * @throws ConnectionFault when none comes in time
    */
-  read(timeoutMs: number): Promise<string> {
+  read(timeoutMs: number, command = GREETING): Promise<string> {
     return new Promise((resolve, reject) => {
       if (this.#fault) {
         reject(this.#fault);
         return;
       }
-      this.#waiting = { resolve, reject };
+      this.#waiting = { command, resolve, reject };
       this.#deadline.set(timeoutMs);
     });
   }
@@ -45,7 +52,7 @@ export class Dialogue {
    */
   ask(command: string, timeoutMs: number): Promise<string> {
     this.#expectNothing();
-    const reply = this.read(timeoutMs);
+    const reply = this.read(timeoutMs, command);
     if (!this.#fault) this.socket.write(`${command}\r\n`);
     return reply;
   }
@@ -77,6 +84,13 @@ export class Dialogue {
     if (this.#reader.hasRest) this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
   }
 
+  /** Whether a reply is more of the one before: some servers greet twice, or answer EHLO in several replies. */
+  #isMore(reply: string, waiting: Waiting | undefined): boolean {
+    const code = replyCodeOf(reply);
+    if (this.#answered === GREETING) return code === 220 && waiting?.command !== GREETING;
+    return code === 250 && !waiting && this.#answered.startsWith('EHLO');
+  }
+
   #fail(fault: ConnectionFault): void {
     this.#fault ??= fault;
     this.#deadline.clear();
@@ -88,6 +102,8 @@ export class Dialogue {
   readonly #onData = (chunk: Buffer): void => {
     const isValid = this.#reader.push(chunk, (reply) => {
       const waiting = this.#waiting;
+      if (this.#isMore(reply, waiting)) return true;
+      this.#answered = waiting?.command ?? '';
       this.#waiting = undefined;
       this.#deadline.clear();
       if (waiting) waiting.resolve(reply);

@@ -58,6 +58,8 @@ export type SmtpOutcome = (
       server?: string;
       /** No server said so. The words are ours, and only the codes are judged. */
       isOurs?: true;
+      /** No server was asked, because all of them failed lately and are left alone until then, in milliseconds since 1970. */
+      unaskedUntilMs?: number;
     } & SmtpReply)
   | SmtpInterruption
 ) & {

@@ -50,13 +50,12 @@ export class Pool {
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
   }
 
-  usage() {
-    return { connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size };
-  }
+  usage = () => ({ connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size });
 
-  relays(): RelayState[] {
-    return this.#health.states();
-  }
+  relays = (): RelayState[] => this.#health.states();
+
+  /** See {@link ServerHealth.restsUntilMs}. */
+  restsUntilMs = (avoid?: ReadonlySet<string>): number | undefined => this.#health.restsUntilMs(avoid);
 
   /** @param envelope as `toWireEnvelope` returns it */
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {

@@ -120,7 +120,11 @@ describe('a relay that goes wrong before the first message', () => {
   /** A relay that answers gets the time that many handshakes at once take. */
   const patient = (relay: FaultyRelay) => `${url(relay)}&socketTimeout=60000`;
 
-  it.concurrent.each(across(['greeting', 'ehlo', 'starttls', 'auth']))(
+  /** A greeting and an answer to EHLO that come twice count once. */
+  const harmless = ([step, fault]: [string, string]) => fault === 'extra' && (step === 'greeting' || step === 'ehlo');
+  const faults = across(['greeting', 'ehlo', 'starttls', 'auth']).filter((each) => !harmless(each));
+
+  it.concurrent.each(faults)(
     'at %s with %s stops no other relay, and alone fails all messages in time',
     async (step, fault) => {
       const bad = await startRelay({ extensions, fault: (moment) => (moment.step === step ? fault : undefined) });

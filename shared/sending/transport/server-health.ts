@@ -140,6 +140,17 @@ export class ServerHealth {
     return preference * 1_000_000 + Math.min(interruptions, INTERRUPTIONS_MAX) * 1_000 + connections + uses / 10_000;
   }
 
+  /**
+   * Until when no connection is tried to any of the servers, in milliseconds since 1970; undefined when one has a
+   * connection, or may get one.
+   * @param avoid labels of servers that do not count
+   */
+  restsUntilMs(avoid?: ReadonlySet<string>): number | undefined {
+    const servers = this.servers.filter(({ options: { label } }) => avoid?.has(label) !== true);
+    const firstMs = Math.min(...servers.map(({ connections, downUntil }) => (connections > 0 ? 0 : downUntil)));
+    return firstMs > Date.now() ? firstMs : undefined;
+  }
+
   /** The labels of the servers that have a connection, or may get one. */
   reachable(): string[] {
     return this.servers

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FaultyRelayOptions, RelayStep } from '../../../tests/support/faulty-relay.ts';
+import { useMailWorld } from '../../../tests/support/mx-pools.ts';
+
+const { world, poolOf, send, fresh } = useMailWorld();
+
+const WITH_TLS = { extensions: () => ['STARTTLS'] };
+/** A host with its own words at one step. */
+const saying = (at: RelayStep, text: string, isLast = false): FaultyRelayOptions => ({
+  says: ({ step }) => (step === at ? { text, isLast } : undefined),
+});
+
+describe('mail goes, where nothing requires TLS, to a host that', () => {
+  it.each<[string, FaultyRelayOptions]>([
+    ['refuses EHLO with 550', saying('ehlo', '550 5.7.1 No\r\n')],
+    ['refuses EHLO with 504', saying('ehlo', '504 Unknown\r\n')],
+    ['refuses EHLO for now', saying('ehlo', '451 Later\r\n')],
+    ['greets with another positive code', saying('greeting', '250 host\r\n')],
+    ['greets twice', saying('greeting', '220 proxy\r\n220 host\r\n')],
+    ['greets again before it answers EHLO', saying('ehlo', '220 host\r\n250 host\r\n')],
+    ['greets in lines without a code', saying('greeting', '220-host\r\nNo spam!\r\n220 host\r\n')],
+    ['answers EHLO in several replies', saying('ehlo', '250 host\r\n250 8BITMIME\r\n250 SIZE 1000\r\n')],
+    ['refuses STARTTLS', { ...WITH_TLS, ...saying('starttls', '454 4.7.0 Not now\r\n') }],
+    ['refuses STARTTLS and closes', { ...WITH_TLS, ...saying('starttls', '454 4.7.0 Not now\r\n', true) }],
+    ['closes instead of STARTTLS', { ...WITH_TLS, ...saying('starttls', '421 4.3.2 Bye\r\n', true) }],
+  ])('%s', async (_name, options) => {
+    const domain = fresh();
+    const host = await world().host(domain, options);
+    const pool = poolOf();
+    for (const name of ['a', 'b']) expect(await send(pool, `${name}@${domain}`)).toMatchObject({ kind: 'accepted' });
+    expect([...host.deliveries().values()]).toEqual([1, 1]);
+  });
+});
+
+describe('mail goes to the next host, for the reason that the first one gives, when that one', () => {
+  it.each<[string, FaultyRelayOptions, string]>([
+    ['refuses EHLO and HELO', { fault: ({ step }) => (/^[eh]+lo$/.test(step) ? '5xx' : undefined) }, '554 5.7.1 No'],
+    ['refuses EHLO and closes', saying('ehlo', '550 5.7.1 Listed\r\n', true), '550 5.7.1 Listed'],
+    ['closes at EHLO', saying('ehlo', '421 4.3.2 Bye\r\n', true), '421 4.3.2 Bye'],
+    ['refuses at the greeting', saying('greeting', '454 4.3.2 Later\r\n', true), '454 4.3.2 Later'],
+  ])('%s', async (_name, options, reply) => {
+    const [alone, domain, next] = [fresh(), fresh(), fresh()];
+    await world().host(alone, options);
+    await world().host(next);
+    world().domain(domain, [10, alone], [20, next]);
+    expect(await send(poolOf(), `a@${alone}`)).toMatchObject({ kind: 'deferred', reply });
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: next });
+  });
+});
+
+it('a host that does not ask for the content gets none, because its replies may be those to other commands', async () => {
+  const domain = fresh();
+  const host = await world().host(domain, { ...saying('data', '250 Ok\r\n'), extensions: () => [] });
+  expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'interrupted', mayHaveBeenAccepted: false });
+  expect(host.deliveries().size).toBe(0);
+});
+
+it('an outcome says that no host was asked, because all failed lately, and until when', async () => {
+  const domain = fresh();
+  const host = await world().host(domain, { fault: ({ step }) => (step === 'greeting' ? '421' : undefined) });
+  const pool = poolOf();
+  expect(await send(pool, `a@${domain}`)).not.toHaveProperty('unaskedUntilMs');
+  const outcome = await send(pool, `b@${domain}`);
+  expect(outcome).toMatchObject({ kind: 'deferred', reply: '421 4.3.2 Shutting down' });
+  const untilMs = ('unaskedUntilMs' in outcome && outcome.unaskedUntilMs) || 0;
+  expect(untilMs - Date.now()).toBeGreaterThan(10_000);
+  expect(untilMs - Date.now()).toBeLessThanOrEqual(15_000);
+  expect(host.connectionCount()).toBe(1);
+});
