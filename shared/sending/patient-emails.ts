@@ -165,7 +165,7 @@ export class PatientEmails {
     else if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom)
       this.#postponed.add(answer, { email, hold: answer.hold });
     else {
-      this.#reading.isBehind = true;
+      this.#reading.isBehind ||= !this.#hasRoom;
       this.hold(email, answer.hold());
     }
   }
