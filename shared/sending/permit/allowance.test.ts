@@ -184,7 +184,8 @@ describe('a traffic rule that workers share', () => {
 
   it('is not exceeded when a worker loses its share as its lease ends and has an email on its way', () => {
     const { workers, sentMs, pass } = createWorkers(2, { perSecond: 1 });
-    const [first, second] = workers;
+    // Of those that want all of it, the other one has its turn.
+    const [second, first] = workers;
     first?.expect(3);
     first?.exchange();
     pass(2_900);
@@ -228,6 +229,34 @@ describe('a traffic rule that workers share', () => {
       expect(perSecond).toBeGreaterThanOrEqual(least);
     },
   );
+
+  it('is used fully by workers that always want more than it, however much more each wants', () => {
+    const { workers, sentMs, pass } = createWorkers(4, { perSecond: 10 });
+    for (let at = 0; at < 60_000; at += 10) {
+      for (const [index, worker] of workers.entries()) {
+        if (at % 1_000 === index * 250) {
+          worker.expect((at / 250) % 7 === index ? 50 : 500);
+          worker.exchange();
+        }
+        worker.send(10);
+      }
+      pass(10);
+    }
+    expect(sentMs.length).toBeGreaterThanOrEqual(0.9 * 600);
+  });
+
+  it('of one connection is in turns of all workers that want it', () => {
+    const { workers, pass } = createWorkers(3, { connections: 1 });
+    const sent = workers.map(() => 0);
+    for (let at = 0; at < 240_000; at += 50) {
+      for (const [index, worker] of workers.entries()) {
+        if (at % 1_000 === 0) worker.exchange();
+        if (worker.send(300)) sent[index] = (sent[index] ?? 0) + 1;
+      }
+      pass(50);
+    }
+    expect(Math.min(...sent)).toBeGreaterThan(0);
+  });
 
   it.each([{ perSecond: 1_000 }, { connections: 200 }])(
     'with %j is used up at once by mail that nobody has announced',

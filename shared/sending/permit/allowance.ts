@@ -89,10 +89,15 @@ function compact(loans: readonly Loan[], keptMs: number, nowMs: number): Loan[] 
   return kept;
 }
 
-/** The part of one worker when a limit is divided so that nobody gets more than it wants (max-min fairness). */
-export function fairShare(limit: number, wants: ReadonlyMap<string, number>, id: string): number {
+/**
+ * The part of one worker when a limit is divided so that nobody gets more than it wants (max-min fairness).
+ * @param turn moves what cannot be divided equally on to others
+ */
+export function fairShare(limit: number, wants: ReadonlyMap<string, number>, id: string, turn = 0): number {
   let left = limit;
-  const sorted = [...wants].sort(([a, m], [b, n]) => m - n || (a < b ? -1 : 1));
+  const ids = [...wants.keys()].sort();
+  const rank = new Map(ids.map((each, index) => [each, (index + turn) % ids.length]));
+  const sorted = [...wants].sort(([a, m], [b, n]) => m - n || (rank.get(a) ?? 0) - (rank.get(b) ?? 0));
   for (const [index, [each, wanted]] of sorted.entries()) {
     const share = Math.min(wanted, Math.ceil(left / (sorted.length - index)));
     if (each === id) return share;
@@ -123,19 +128,20 @@ function withoutGone(state: AllowanceState, nowMs: number): AllowanceState {
 /** The new part of a worker in a limit: its fair share, of what the others have left. */
 function partOf(
   { shares }: AllowanceState,
-  limit: number | undefined,
+  { limit, given = 0, nowMs }: { limit: number | undefined; given?: number; nowMs: number },
   id: string,
   [part, wants]: ['perSecond', 'wantsPerSecond'] | ['connections', 'wantsConnections'],
-  given: number,
 ): number {
   if (limit === undefined) return Infinity;
   let held = 0;
   const demand = new Map<string, number>();
   for (const [each, share] of Object.entries(shares)) {
-    demand.set(each, share[wants]);
+    // More than all is all: the parts of busy workers do not change with what each wants, because each change costs.
+    demand.set(each, Math.min(share[wants], limit));
     if (each !== id) held += share[part];
   }
-  return Math.max(0, Math.min(fairShare(limit, demand, id), limit - held - given));
+  const turn = Math.floor(nowMs / RATE_MS.perMinute);
+  return Math.max(0, Math.min(fairShare(limit, demand, id, turn), limit - held - given));
 }
 
 /** What is stored of a part; one without a limit is none. */
@@ -202,8 +208,8 @@ export function lend(
   state.shares = { ...state.shares, [id]: { ...share, perSecond: old?.perSecond ?? 0 } };
   const pastRate = state.past.reduce((sum, [perSecond]) => sum + perSecond, 0);
   const part: Parts = {
-    perSecond: partOf(state, limits.perSecond, id, ['perSecond', 'wantsPerSecond'], pastRate),
-    connections: partOf(state, limits.connections, id, ['connections', 'wantsConnections'], 0),
+    perSecond: partOf(state, { limit: limits.perSecond, given: pastRate, nowMs }, id, ['perSecond', 'wantsPerSecond']),
+    connections: partOf(state, { limit: limits.connections, nowMs }, id, ['connections', 'wantsConnections']),
     units: granted,
   };
   const little = littleOf(state, request, part, free, pastRate);
