@@ -4,7 +4,7 @@ import { createOpenApiDocument } from '../api/reference/openapi.ts';
 import { createEndpoints } from '../api/routes.ts';
 import { testConfig } from './support/config.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
-import { judgeOf, type FuzzAnswer } from './support/fuzz/judge.ts';
+import { contentTypeOf, judgeOf, type FuzzAnswer } from './support/fuzz/judge.ts';
 import type { OpenApiDocument, Operation } from './support/fuzz/json-schema.ts';
 import { requestsTo, type FuzzRequest } from './support/fuzz/requests.ts';
 import { withIds } from './support/fuzz/values.ts';
@@ -62,7 +62,7 @@ async function send(method: string, { path, query, headers, body }: FuzzRequest)
 
 /** Later requests use the ids of an answer; new keys replace the old ones. */
 function learn(operationId: string, path: string, answer: FuzzAnswer): void {
-  if (answer.status >= 300 || !answer.headers.get('content-type')?.startsWith('application/json')) return;
+  if (answer.status >= 300 || contentTypeOf(answer) !== 'application/json') return;
   const body = JSON.parse(answer.text);
   world.learn(path, body.data ?? body);
   if (operationId !== 'regenerateProjectKeys') return;

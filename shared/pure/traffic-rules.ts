@@ -33,13 +33,15 @@ const rates = {
   perHour: rateOf('hour', 5_000),
   perDay: rateOf('day', 50_000),
 };
+const PROVIDER = /^(?!.*\.\d+$)(?:\*|[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+)$/u;
 export const provider = z
   .string()
   .max(253)
-  .regex(
-    /^(?!.*\.\d+$)(?:\*|[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+)$/iu,
-    'must be a domain such as gmail.com, or *',
-  )
+  // Not as a pattern: those of JSON Schema have no flags, and many programs know no \p.
+  .refine((text) => PROVIDER.test(text), {
+    message: 'must be a domain such as gmail.com, or *',
+    params: { code: 'invalid_string' },
+  })
   .transform(dnsDomainOf)
   .describe('The domain of a provider, such as gmail.com; * is every provider, each by itself');
 const poolName = z.string().regex(/^[\w.-]{1,63}$/, 'takes 1 to 63 letters, digits, ".", "_" and "-"');

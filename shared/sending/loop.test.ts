@@ -114,4 +114,32 @@ describe('a traffic rule', () => {
     await test.wire[0]?.end(ACCEPTED);
     expect(await ended(test)).toMatchObject({ sent: 401 });
   });
+
+  it('lets those go first that came first, however often they had to wait', async () => {
+    let [inFlight, free]: [number, (key: string) => void] = [0, () => undefined];
+    const hold = () =>
+      ({ level: 'provider', reason: 'warm-up', words: null, until: '2026-01-01T00:00:00.000Z' }) as const;
+    const permit: AttemptOptions['permit'] = {
+      watch: (onFree) => ((free = onFree), () => undefined),
+      ask: async ({ projectId, recipient }) => {
+        if (inFlight === 2) return { key: 'k', waitMs: 300, hold };
+        inFlight += 1;
+        return { projectId, recipient, provider: 'mail.test' };
+      },
+      settle: () => {
+        inFlight -= 1;
+        free('k');
+        return {};
+      },
+    };
+    const test = createTest({ emails: Array.from({ length: 40 }, (_, n) => mailTo(`e${n}`)), permit });
+    await pass();
+    for (let ends = 0; ends < 20; ends += 1) {
+      await test.wire[ends]?.end(ACCEPTED);
+      // Those that come back one after another find nothing free.
+      if (ends % 3 === 0) await pass(1_000);
+    }
+    expect(hosts(test)).toEqual(Array.from({ length: 22 }, (_, n) => `e${n}@mail.test`));
+    await test.stop();
+  });
 });

@@ -10,9 +10,15 @@ interface Line<Item> {
   items: Item[];
 }
 
-/** Emails of an attempt that wait for a moment while others go, so that they keep no lane from these. */
-export class Postponed<Item> {
+/**
+ * Emails of an attempt that wait for a moment while others go, so that they keep no lane from these. One that must wait
+ * again has its place in the line again, because the first ones may be the most engaged recipients.
+ */
+export class Postponed<Item extends { email: object }> {
   readonly #lines = new Map<string, Line<Item>>();
+  /** In which order emails first had to wait. */
+  readonly #places = new WeakMap<object, number>();
+  #placed = 0;
   /** Lanes that wait for an item, each with the function that ends its wait. */
   readonly #waiting = new Set<() => void>();
   #size = 0;
@@ -40,9 +46,16 @@ export class Postponed<Item> {
   add({ key, waitMs }: Later, item: Item): void {
     const line = this.#lines.get(key) ?? { dueMs: 0, items: [] };
     line.dueMs = performance.now() + waitMs;
-    line.items.push(item);
+    const place = this.#placeOf(item);
+    line.items.splice(line.items.findLastIndex((each) => this.#placeOf(each) < place) + 1, 0, item);
     this.#lines.set(key, line);
     this.#size += 1;
+  }
+
+  #placeOf({ email }: Item): number {
+    const place = this.#places.get(email) ?? (this.#placed += 1);
+    this.#places.set(email, place);
+    return place;
   }
 
   /** Makes a line due, because there is room again. */

@@ -50,9 +50,14 @@ function parse(text: string): unknown {
   }
 }
 
-function faultOfBody(schema: z.ZodType | undefined, { status, headers, text }: FuzzAnswer): string | undefined {
+/** The content type of an answer without its parameters. */
+export const contentTypeOf = ({ headers }: Pick<FuzzAnswer, 'headers'>): string | undefined =>
+  headers.get('content-type')?.split(';')[0];
+
+function faultOfBody(schema: z.ZodType | undefined, answer: FuzzAnswer): string | undefined {
+  const { status, text } = answer;
   if (!schema) return text === '' ? undefined : `there is a body: ${text}`;
-  if (!headers.get('content-type')?.startsWith('application/json')) return 'the content type is not JSON';
+  if (contentTypeOf(answer) !== 'application/json') return 'the content type is not JSON';
   if (status >= 400 && text.length > ERROR_LENGTH_MAX) return `the error has ${text.length} characters`;
   const result = schema.safeParse(parse(text));
   if (result.success) return undefined;
@@ -72,8 +77,8 @@ export function judgeOf(document: OpenApiDocument, operation: Operation): Judge 
     if (status >= 500) return `the status is ${status}: ${text}`;
     if (!schemas.has(status)) return `the status ${status} is not declared: ${text}`;
     if (!headers.has('x-request-id')) return 'there is no X-Request-ID';
-    const isTable = headers.get('content-type')?.startsWith('text/csv') ?? false;
-    if (isTable && status === 200 && operation.responses[status]?.content?.['text/csv']) return undefined;
+    const type = contentTypeOf(answer) ?? '';
+    if (type !== 'application/json' && type in (operation.responses[status]?.content ?? {})) return undefined;
     return faultOfBody(schemas.get(status), answer);
   };
 }
