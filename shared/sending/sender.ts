@@ -130,12 +130,15 @@ function bufferFor<C extends Claim>(
 }
 
 /**
- * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: those
- * that load emails again go on for as long as several rounds of a campaign, which lose a second between them.
+ * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: the only
+ * page of a campaign for as long as several rounds, which lose a second between them. Others keep back those beside them.
  */
-const LINGER_MS = { brief: 300, long: 4_000, again: 15_000 } as const;
+const LINGER_MS = { brief: 300, long: 4_000, all: 15_000 } as const;
 /** The most attempts that may wait longer. They leave slots of the worker to other mail. */
 const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
+
+/** What all batches of an attempt have in common. */
+type BatchOptions = Omit<LoopOptions, 'lingerMs' | 'again' | 'isAll'>;
 
 /** Creates the sender of a process. */
 export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
@@ -145,15 +148,20 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
   let pagesAtWork = 0;
   const lingering = { transactional: 0, automation: 0, campaign: 0 };
 
-  async function sendBatch(batch: EmailBatch, loop: Omit<LoopOptions, 'lingerMs' | 'again'>): Promise<void> {
+  async function sendBatch(batch: EmailBatch, loop: BatchOptions): Promise<void> {
     const { urgency } = loop;
     const share = urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
     const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
     const mayLinger = lingering[urgency] < LINGERING_MAX[urgency];
     if (mayLinger) lingering[urgency] += 1;
-    const lingerMs = mayLinger ? LINGER_MS[batch.again ? 'again' : 'long'] : LINGER_MS.brief;
+    const lingerMs = mayLinger ? LINGER_MS[batch.isAll ? 'all' : 'long'] : LINGER_MS.brief;
     try {
-      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), { ...loop, lingerMs, again: batch.again });
+      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), {
+        ...loop,
+        lingerMs,
+        again: batch.again,
+        isAll: batch.isAll ?? false,
+      });
     } finally {
       if (mayLinger) lingering[urgency] -= 1;
       release();
@@ -164,11 +172,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
    * Sends all emails, or those of one part at the speed of the project.
    * @returns the error that repeats the attempt for the rest
    */
-  async function sendParts(
-    source: EmailSource<C>,
-    loop: Omit<LoopOptions, 'lingerMs' | 'again'>,
-    speed?: Speed,
-  ): Promise<Error | undefined> {
+  async function sendParts(source: EmailSource<C>, loop: BatchOptions, speed?: Speed): Promise<Error | undefined> {
     for await (const { paced, left, batches } of source.parts(speed?.size())) {
       const pace = speed && paced > 0 ? await speed.take(paced) : undefined;
       for (const batch of batches) await sendBatch(batch, { ...loop, pace });
