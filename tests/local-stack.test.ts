@@ -108,7 +108,9 @@ describe('npm start', () => {
         process.kill(pid, 'SIGKILL');
         await send(`after-${name}@mail.test`);
         await eventually(async () => ![undefined, pid].includes(pidOf(name)), PATIENCE_MS);
-        expect(output).toMatch(new RegExp(`${name} was ended by SIGKILL unexpectedly.*its log is .*\\.log\\n`));
+        expect(output).toMatch(
+          new RegExp(`${name} was ended by SIGKILL unexpectedly\\. Starting ${name} again; its log is .*\\.log\\n`),
+        );
       }
       await eventually(async () => {
         const mails = (await received()).toLowerCase();

@@ -105,6 +105,7 @@ export function createPageSender(deps: PageDeps) {
       composer,
       isPaused: (to, projectId) => deps.permit.isPaused(to, projectId),
       expect: (addresses, projectId) => deps.permit.expect(projectId, 'marketing', addresses),
+      refresh: () => policyOf(deps, campaign.projectId),
     });
     const { projectId } = campaign;
     const stream = { projectId, ratePerSecond: policy.ratePerSecond, isUrgent: false, stream: 'campaign' } as const;

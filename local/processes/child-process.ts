@@ -138,7 +138,7 @@ export function describeUnexpectedExit(child: ManagedChild, exit: ChildExit): st
   const lines = child.lastLines();
   const tail =
     lines.length > 0 ? `Its last lines:\n${lines.map((line) => `    ${line}`).join('\n')}` : 'It wrote nothing.';
-  return `${child.name} ${how} unexpectedly. ${tail}\n  Full log: ${child.logFile}`;
+  return `${child.name} ${how} unexpectedly.\n${tail}\nFull log: ${child.logFile}`;
 }
 
 /**

@@ -51,7 +51,11 @@ describe('supervisor', () => {
     process.kill(started[0]!, 'SIGKILL');
     await eventually(async () => started.length === 2);
 
-    expect(reports).toEqual([expect.stringMatching(/^worker was ended by SIGKILL unexpectedly.*worker\.log$/)]);
+    expect(reports).toEqual([
+      expect.stringMatching(
+        /^worker was ended by SIGKILL unexpectedly\. Starting worker again; its log is .*worker\.log$/,
+      ),
+    ]);
     await supervisor.stopAll();
     expect(started.filter(isRunning)).toEqual([]);
   });

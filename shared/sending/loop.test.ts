@@ -61,6 +61,60 @@ describe('a traffic rule', () => {
     expect(await ended(test)).toMatchObject({ sent: 2, putOff: 8 });
   });
 
+  it('lets all of a long batch go beside a silent host, each once, with few of them in memory', async () => {
+    const ids = Array.from({ length: 400 }, (_, n) => `e${n}`);
+    const heldUntilMs = new Map<string, number>();
+    const sent: string[] = [];
+    let [inMemory, most] = [0, 0];
+    const isDue = (id: string) => !sent.includes(id) && (heldUntilMs.get(id) ?? 0) <= performance.now();
+    /** Emails as a page has them: each is made when it is taken. */
+    async function* load(isTaken: (id: string) => boolean = () => false) {
+      const due = ['silent', ...ids].filter((id) => isDue(id) && !isTaken(id));
+      yield (function* () {
+        for (const id of due) {
+          most = Math.max(most, (inMemory += 1));
+          yield mailTo(id, id === 'silent' ? { envelope: { from: 'a@a.test', to: SILENT } } : {});
+        }
+      })();
+    }
+    let freeMs = 0;
+    const test = createTest({
+      urgency: 'campaign',
+      batches: [{ size: 401, load: () => load(), again: load }],
+      permit: {
+        ask: async ({ projectId, recipient }) => {
+          const nowMs = performance.now();
+          const isFree = recipient === SILENT || nowMs >= freeMs;
+          if (!isFree) {
+            const until = new Date(Date.now() + 20_000).toISOString();
+            const words = { level: 'provider', reason: 'traffic rule', words: null, until } as const;
+            return { key: 'slow', waitMs: freeMs - nowMs, hold: () => words };
+          }
+          if (recipient !== SILENT) freeMs = nowMs + 100;
+          return { projectId, recipient, provider: recipient.split('@')[1] ?? '' };
+        },
+      },
+      record: async (results) => {
+        inMemory -= results.length;
+        for (const { emailId, verdict } of results) {
+          if (verdict === 'sent') sent.push(emailId);
+          else heldUntilMs.set(emailId, performance.now() + 20_000);
+        }
+        return { mayContinue: true };
+      },
+    });
+    for (let ms = 0; ms < 60_000 && sent.length < ids.length; ms += 100) {
+      await pass(100);
+      for (const { to, end } of test.wire) if (to !== SILENT) await end(ACCEPTED);
+    }
+    expect(sent.toSorted()).toEqual(ids.toSorted());
+    expect(hosts(test)).toHaveLength(401);
+    // Those that wait for room, those of the lanes, and those whose results wait to be recorded.
+    expect(most).toBeLessThanOrEqual(100 + 10 + 128);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 401 });
+  });
+
   it('lets those go first that came first, however often they had to wait', async () => {
     let [inFlight, free]: [number, (key: string) => void] = [0, () => undefined];
     const hold = () =>

@@ -1,9 +1,16 @@
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import type { Hold } from '../pure/emails/hold.ts';
 import type { Permit } from './permit/permit.ts';
-import type { Grant, Postponement, Question } from './permit/question.ts';
-import type { AttemptLedger, DeliveryResult, Emails, EmailToSend, PreparedEmail, SandboxPort } from './ports.ts';
-import { Postponed } from './postponed.ts';
+import type { Grant, Question } from './permit/question.ts';
+import type {
+  AttemptLedger,
+  DeliveryResult,
+  EmailBatch,
+  Emails,
+  EmailToSend,
+  PreparedEmail,
+  SandboxPort,
+} from './ports.ts';
+import { PatientEmails, type PatientOptions } from './patient-emails.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
 import type { RawMessage } from './transport/data-content.ts';
@@ -55,24 +62,12 @@ export interface LoopOptions extends LoopParts {
   traceOf: (emailId: string) => SpanParent | undefined;
   /** How long the batch may wait at its end for emails that traffic rules keep back. */
   lingerMs: number;
-}
-
-/** An email that a traffic rule keeps back. */
-interface KeptBack {
-  email: PreparedEmail;
-  hold: Postponement['hold'];
+  /** Loads the emails again that are due, without those that are taken. */
+  again?: EmailBatch['again'];
 }
 
 /** Why some relays cannot carry an email. */
 type Unfit = Utf8NotOfferedError | NoWayError;
-
-/** The most emails of a batch that wait in memory for a traffic rule. */
-const KEPT_BACK_MAX = 100;
-/**
- * How long emails wait in memory, in milliseconds, while others of the batch are on their way: the batch cannot end
- * before these, and a host may be silent for minutes. Rules of a second and a minute leave room within it.
- */
-const BESIDE_OTHERS_MS = 60_000;
 
 /**
  * How long sending may take without a result, in milliseconds: for a server that is slow at every command, and for
@@ -122,9 +117,9 @@ const unsendable = (email: AttemptLedger, { message: error }: UnsendableEmailErr
 
 /** Creates the function that counts a result and passes it to the buffer. */
 function settlerOf({ metrics, urgency, buffer }: LoopOptions) {
-  return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
+  return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult, recorded?: () => void): void => {
     metrics.note(result, { to, urgency, queuedAt });
-    buffer.add(result);
+    buffer.add(result, recorded);
   };
 }
 
@@ -163,75 +158,6 @@ function questionOf(
   return { projectId, recipient: envelope.to, stream, signal, email: { dueMs: due ?? Date.now(), answered } };
 }
 
-/**
- * Creates the function that takes the next email, for all lanes; it answers undefined after the last one. An async
- * generator would do the same, but it links each request to the next one, so that all emails live until the garbage
- * collector visits the old generation.
- */
-function takerOf(emails: Emails): () => Promise<EmailToSend | undefined> {
-  const slices = Symbol.asyncIterator in emails ? emails[Symbol.asyncIterator]() : [emails].values();
-  let slice: Iterator<EmailToSend> = [].values();
-  let loading: Promise<boolean> | undefined;
-  async function loadSlice(): Promise<boolean> {
-    const next = await slices.next();
-    if (next.done) return false;
-    slice = next.value[Symbol.iterator]();
-    loading = undefined;
-    return true;
-  }
-  return async () => {
-    for (;;) {
-      const next = slice.next();
-      if (!next.done) return next.value;
-      loading ??= loadSlice();
-      if (!(await loading)) return undefined;
-    }
-  };
-}
-
-/**
- * Creates the function that takes the next email: one that was kept back and may go now, or else a new one. At the end it
- * waits for those that were kept back, then holds the others.
- * @param isSending whether an email of the batch is on its way
- */
-function patientTakerOf(
-  options: LoopOptions,
-  emails: Emails,
-  postponed: Postponed<KeptBack>,
-  isStopped: () => boolean,
-  isSending: () => boolean,
-) {
-  const { lingerMs } = options;
-  const settle = settlerOf(options);
-  const take = takerOf(emails);
-  let endsMs: number | undefined;
-  return async (): Promise<EmailToSend | undefined> => {
-    for (;;) {
-      const due = postponed.takeDue();
-      if (due) return due.email;
-      if (endsMs === undefined) {
-        const email = await take();
-        if (email) return email;
-        endsMs ??= performance.now() + lingerMs;
-        continue;
-      }
-      // A lane that is busy takes back what it could not send.
-      if (isStopped()) return undefined;
-      if (postponed.size <= postponed.waiting) {
-        // Those that wait have less patience once nothing is on its way.
-        if (!isSending()) postponed.wake();
-        return undefined;
-      }
-      const patienceMs = isSending() ? BESIDE_OTHERS_MS : endsMs - performance.now();
-      if (postponed.waitMs >= patienceMs) {
-        for (const { email, hold } of postponed.takeAll()) settle(email, heldResult(email, hold()));
-        return undefined;
-      }
-      await postponed.wait();
-    }
-  };
-}
-
 /** Notes what is known of an email already. @returns the email, if a server must take it */
 function forServer(options: LoopOptions, taken: EmailToSend): PreparedEmail | undefined {
   const email = ('envelope' in taken && options.sandbox.answer(taken, taken.envelope.to)) || taken;
@@ -241,18 +167,6 @@ function forServer(options: LoopOptions, taken: EmailToSend): PreparedEmail | un
   return undefined;
 }
 
-/** Lets an email wait that may not go now. */
-function putOff(
-  email: PreparedEmail,
-  answer: Hold | Postponement,
-  settle: ReturnType<typeof settlerOf>,
-  postponed: Postponed<KeptBack>,
-): void {
-  if ('until' in answer) settle(email, heldResult(email, answer));
-  else if (postponed.size < KEPT_BACK_MAX) postponed.add(answer, { email, hold: answer.hold });
-  else settle(email, heldResult(email, answer.hold()));
-}
-
 /**
  * Sends emails through the pool, up to `concurrency` at a time, and adds each result to the buffer. It takes them one by
  * one from the iterable, so that only emails about to be sent are prepared.
@@ -260,16 +174,17 @@ function putOff(
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, signal, retrySeconds, urgency, traceOf } = options;
+  const { buffer, pool, permit, signal, retrySeconds, urgency, traceOf, again, lingerMs } = options;
   const settle = settlerOf(options);
   await permit.ready();
-  const postponed = new Postponed<KeptBack>(signal);
   let broken: Error | undefined;
   const isServerAtFault = createInterruptionCount();
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
   let atWork = 0;
-  const take = patientTakerOf(options, emails, postponed, isStopped, () => atWork > 0);
+  const isSending = (): boolean => atWork > 0;
+  const hold: PatientOptions['hold'] = (email, why, recorded) => settle(email, heldResult(email, why), recorded);
+  const patient = new PatientEmails({ emails, again, lingerMs, signal, isStopped, isSending, hold });
 
   /** @returns why the permitted relays cannot carry the email, if they cannot */
   async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {
@@ -288,7 +203,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       }
       settle(email, { ...resultOf(email, outcome, retrySeconds, assessment), ...assessment.kept });
     } catch (error) {
-      if (error instanceof NoOtherServerError) settle(email, heldResult(email, permit.unreachable(grant)));
+      if (error instanceof NoOtherServerError) patient.hold(email, permit.unreachable(grant));
       else if (error instanceof Utf8NotOfferedError || error instanceof NoWayError) return error;
       else if (error instanceof UnsendableEmailError) settle(email, unsendable(email, error));
       else throw error;
@@ -306,7 +221,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       const last = unfit.at(-1);
       if (last instanceof NoWayError) settle(email, resultOf(email, last.outcome, retrySeconds));
       else if (last) settle(email, unsendable(email, last));
-    } else if ('hold' in answer || 'until' in answer) putOff(email, answer, settle, postponed);
+    } else if ('hold' in answer || 'until' in answer) patient.putOff(email, answer);
     else {
       if (options.pace) await options.pace();
       if (isStopped()) {
@@ -324,7 +239,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
       for (;;) {
         await buffer.ready();
         if (isStopped()) return;
-        const taken = await take();
+        const taken = await patient.next();
         // The next email may have been loaded meanwhile.
         if (isStopped() || !taken) return;
         const email = forServer(options, taken);
@@ -335,11 +250,11 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);
     } finally {
-      if (isStopped()) postponed.wake();
+      if (isStopped()) patient.wake();
     }
   }
 
-  const unwatch = permit.watch((key) => postponed.free(key));
+  const unwatch = permit.watch((key) => patient.free(key));
   await Promise.all(Array.from({ length: concurrency }, lane)).finally(unwatch);
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;

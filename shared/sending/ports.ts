@@ -226,6 +226,12 @@ export interface EmailBatch {
   /** The memory that the batch needs if its messages are large: once for the batch, and for each message. */
   memory?: { sharedBytes: number; messageBytes: number };
   load: () => Emails | Promise<Emails>;
+  /**
+   * Loads the emails again that are due by now, beside others that are on their way; missing where another attempt may
+   * have them.
+   * @param isTaken whether the batch still has an email
+   */
+  again?: (isTaken: (emailId: string) => boolean) => Emails;
 }
 
 /** Emails for which an attempt takes sending speed together. */

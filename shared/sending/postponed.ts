@@ -66,15 +66,15 @@ export class Postponed<Item extends { email: object }> {
     this.#wakeOne();
   }
 
-  /** Resolves when an item may be due, or the signal is aborted. */
-  wait(): Promise<void> {
+  /** Resolves when an item may be due, after `longestMs`, or when the signal is aborted. */
+  wait(longestMs: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, this.waitMs);
+      const timer = setTimeout(wake, Math.min(longestMs, this.waitMs));
       this.#waiting.add(wake);
     });
   }

@@ -129,8 +129,11 @@ function bufferFor<C extends Claim>(
   });
 }
 
-/** A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully. */
-const LINGER_MS = { brief: 300, long: 4_000 } as const;
+/**
+ * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: those
+ * that load emails again go on for as long as several rounds of a campaign, which lose a second between them.
+ */
+const LINGER_MS = { brief: 300, long: 4_000, again: 15_000 } as const;
 /** The most attempts that may wait longer. They leave slots of the worker to other mail. */
 const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
 
@@ -142,15 +145,15 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
   let pagesAtWork = 0;
   const lingering = { transactional: 0, automation: 0, campaign: 0 };
 
-  async function sendBatch(batch: EmailBatch, loop: Omit<LoopOptions, 'lingerMs'>): Promise<void> {
+  async function sendBatch(batch: EmailBatch, loop: Omit<LoopOptions, 'lingerMs' | 'again'>): Promise<void> {
     const { urgency } = loop;
     const share = urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
     const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
     const mayLinger = lingering[urgency] < LINGERING_MAX[urgency];
     if (mayLinger) lingering[urgency] += 1;
-    const lingerMs = mayLinger ? LINGER_MS.long : LINGER_MS.brief;
+    const lingerMs = mayLinger ? LINGER_MS[batch.again ? 'again' : 'long'] : LINGER_MS.brief;
     try {
-      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), { ...loop, lingerMs });
+      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), { ...loop, lingerMs, again: batch.again });
     } finally {
       if (mayLinger) lingering[urgency] -= 1;
       release();
@@ -163,7 +166,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
    */
   async function sendParts(
     source: EmailSource<C>,
-    loop: Omit<LoopOptions, 'lingerMs'>,
+    loop: Omit<LoopOptions, 'lingerMs' | 'again'>,
     speed?: Speed,
   ): Promise<Error | undefined> {
     for await (const { paced, left, batches } of source.parts(speed?.size())) {

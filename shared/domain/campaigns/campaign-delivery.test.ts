@@ -164,4 +164,27 @@ describe('the results of a page', () => {
     }
     expect((await slicesOf(campaignId, { firstSeq: 1, lastSeq: 1 })).flat()).toEqual([]);
   });
+
+  it('count a deferral of an email that the same attempt held before', async () => {
+    const campaignId = await createSendingCampaign(1);
+    const read = sql`select id, deferrals, wait_reason as reason from email where campaign_id = ${campaignId}`;
+    const emailId = (await query(em(), read))[0]!.id;
+    const claimToken = uuidV7();
+    const page = {
+      campaignId,
+      firstSeq: 1,
+      lastSeq: 1,
+      projectId,
+      heading: { from: 'a@x.test', subject: 'S' },
+      claimToken,
+    };
+    await claimCampaignPage(em(), page, claimToken);
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const hold = { level: 'provider', reason: 'traffic rule', words: null, until } as const;
+    const held: DeliveryResult = { emailId, verdict: 'held', subject: null, error: null, held: hold };
+    const deferral: DeliveryResult = { emailId, verdict: 'deferred', subject: null, error: '450 later', server: 's' };
+    for (const result of [held, held, deferral, deferral, held])
+      await recordCampaignResults(em(), page, [result], [60, 60]);
+    expect(await query(em(), read)).toEqual([{ id: emailId, deferrals: 1, reason: 'deferred' }]);
+  });
 });

@@ -237,7 +237,8 @@ async function recordOnPage(
       changed as (
         update email e set ${resultColumns(retrySeconds, page.claimToken)} from ${resultTable(results)}
         where e.id = r.email_id and exists (select from claimed)
-          and (e.claim_token is distinct from ${page.claimToken} or r.verdict not in ${literalList(PUT_OFF)})
+          and (e.claim_token is distinct from ${page.claimToken} or e.wait_reason is distinct from 'deferred'
+            or r.verdict not in ${literalList(PUT_OFF)})
           and ${where}
         returning e.*, r.verdict
       ),
@@ -267,7 +268,8 @@ async function recordOnPage(
 
 /**
  * Records results of a page. An attempt that lost the page to another changes nothing. A deferral that an attempt
- * records again counts once: the answer of PostgreSQL may be lost, and two processes may read one kept file. Results of
+ * records again counts once: the answer of PostgreSQL may be lost, and two processes may read one kept file. What was
+ * held before counts as well, because the attempt may have tried the email again. Results of
  * emails that have been sent are recorded even when the campaign was cancelled, ended with an error or was deleted
  * meanwhile.
  */

@@ -20,6 +20,8 @@ export interface PageSourceOptions {
   isPaused: (address: string, projectId: string) => boolean;
   /** Announces addresses that emails are about to go to. */
   expect: (addresses: string[], projectId: string) => Promise<void>;
+  /** Learns what has changed since the page was begun. @throws what ends the attempt */
+  refresh: () => Promise<unknown>;
 }
 
 /**
@@ -29,7 +31,7 @@ const TRACED_EMAILS = 5;
 
 /** Creates the source of the due emails of a page. */
 export function createPageSource(page: CampaignPage, options: PageSourceOptions): EmailSource<EmailClaim> {
-  const { em, composer, isPaused, expect } = options;
+  const { em, composer, isPaused, expect, refresh } = options;
   const { projectId, from, subject, topic } = options.campaign;
   const { campaignId, firstSeq } = page;
   const attempt = activeTrace();
@@ -46,6 +48,11 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
   async function* prepareAll(): AsyncGenerator<Iterable<EmailToSend>> {
     for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield await prepare(recipients);
   }
+  async function* prepareAgain(isTaken: (emailId: string) => boolean): AsyncGenerator<Iterable<EmailToSend>> {
+    await refresh();
+    for await (const recipients of loadPendingRecipients(em, page, topic?.id))
+      yield await prepare(recipients.filter(({ emailId }) => !isTaken(emailId)));
+  }
   return {
     urgency: 'campaign',
     claimWith: (claimToken) => ({
@@ -57,7 +64,11 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
     claim: ({ claimToken }) => claimCampaignPage(em(), page, claimToken),
     async *parts(limit) {
       if (limit === undefined) {
-        yield { paced: 0, left: 0, batches: [{ size: page.lastSeq - firstSeq + 1, load: prepareAll }] };
+        yield {
+          paced: 0,
+          left: 0,
+          batches: [{ size: page.lastSeq - firstSeq + 1, load: prepareAll, again: prepareAgain }],
+        };
         return;
       }
       for await (const recipients of loadPendingRecipients(em, page, topic?.id, limit)) {

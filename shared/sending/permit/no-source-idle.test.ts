@@ -19,8 +19,13 @@ const PAGES_AT_ONCE = 4;
 const ACCEPTED = { kind: 'accepted', reply: '250 OK' } as const;
 
 /** A worker that sends the pages of a campaign in rounds, as its workflow asks for them. */
-function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], messageMs: number) {
-  const { permit, store } = createPermit(clock, limits, createStore());
+function createWorker(
+  limits: Partial<TrafficRule>,
+  emails: readonly string[],
+  messageMs: number,
+  shared = createStore(),
+) {
+  const { permit, store } = createPermit(clock, limits, shared);
   const sentMs = new Map<string, number>();
   const dueMs = new Map(emails.map((to) => [to, 0]));
   const send = createSender<Claim>({
@@ -49,8 +54,8 @@ function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], m
     },
   });
   async function sendPage(page: readonly string[]): Promise<void> {
-    const due = page.filter((to) => (dueMs.get(to) ?? Infinity) <= performance.now());
-    const load = async () => {
+    const load = async (isTaken: (emailId: string) => boolean = () => false) => {
+      const due = page.filter((to) => (dueMs.get(to) ?? Infinity) <= performance.now() && !isTaken(to));
       await permit.expect('p', 'marketing', due);
       return due.map((emailId) => ({
         emailId,
@@ -63,12 +68,15 @@ function createWorker(limits: Partial<TrafficRule>, emails: readonly string[], m
         compose: () => ({}) as never,
       }));
     };
+    async function* again(isTaken: (emailId: string) => boolean) {
+      yield await load(isTaken);
+    }
     const source: EmailSource<Claim> = {
       urgency: 'campaign',
       claimWith: (claimToken) => ({ scope: 'scope', claimToken, projectId: 'p' }),
       claim: async () => undefined,
       async *parts() {
-        yield { paced: 0, left: 0, batches: [{ size: PAGE, load }] };
+        yield { paced: 0, left: 0, batches: [{ size: PAGE, load: () => load(), again }] };
       },
       traceOf: () => undefined,
     };
@@ -131,6 +139,29 @@ describe('mail that waits for a rule', () => {
   ] as [Limits, number, number][])('%j uses it while %d emails of %d ms wait', async (limits, count, messageMs) => {
     const seconds = await secondsOf(limits, readers(count, 'slow.test'), messageMs);
     expect(Math.max(...seconds.values())).toBeLessThanOrEqual(1.5 * leastSeconds(limits, count, messageMs) + 1);
+  });
+
+  it.each([1, 4])('uses nine tenths of a rule when the campaigns of %d workers last', async (count) => {
+    const perSecond = 10;
+    const store = createStore();
+    const workers = Array.from({ length: count }, (_, n) =>
+      createWorker(
+        { perSecond },
+        readers(400, `${n}.test`).map((to) => to.replace(/@.*/, `-${n}@slow.test`)),
+        10,
+        store,
+      ),
+    );
+    for (const worker of workers) {
+      void worker.sendAll();
+      await clock.pass(370);
+    }
+    // The first seconds go by until each worker has its part.
+    await clock.pass(6_000);
+    const sent = () => workers.reduce((sum, { sentMs }) => sum + sentMs.size, 0);
+    const before = sent();
+    for (let ms = 0; ms < 30_000; ms += 10) await clock.pass(10);
+    expect(sent() - before).toBeGreaterThanOrEqual(0.9 * 30 * perSecond);
   });
 
   it('goes as soon as a connection is free, whatever page had it', async () => {

@@ -80,10 +80,13 @@ export function createResultBuffer(options: ResultBufferOptions) {
   });
 
   return {
-    /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
-    add(result: DeliveryResult) {
+    /**
+     * Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done.
+     * @param recorded is called then
+     */
+    add(result: DeliveryResult, recorded?: () => void) {
       if (failure !== undefined) return;
-      gather.add(result).catch((error: unknown) => {
+      gather.add(result).then(recorded, (error: unknown) => {
         if (over.signal.aborted) left.push(result);
         else failure ??= error instanceof Error ? error : new Error(String(error));
       });
