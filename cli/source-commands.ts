@@ -13,9 +13,15 @@ import { createProviderFinder } from '../shared/sending/verdict/mx-provider.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { formatTable } from './text-output.ts';
 
-const stateOf = ({ drainedAt }: KnownSource): string => (drainedAt ? 'drained' : 'in use');
+/** A source, and whether workers have it where that is known. */
+type ShownSource = KnownSource & { isInUse?: boolean };
 
-function sourcesText(sources: readonly KnownSource[]): string {
+function stateOf({ drainedAt, isInUse = true }: ShownSource): string {
+  if (drainedAt) return 'drained';
+  return isInUse ? 'in use' : 'gone';
+}
+
+function sourcesText(sources: readonly ShownSource[]): string {
   if (sources.length === 0) return 'No worker has told its sources yet.';
   const rows = sources.map((source) => {
     const { name, kind, pool, relay, seenAt } = source;

@@ -313,3 +313,20 @@ it('the doctor reads SHAPING_FILE, and names sources that no worker has', async 
     expect.stringMatching(/^fail traffic rules: SHAPING_FILE .*perMonth/s),
   ]);
 });
+
+it('the doctor names a source that no worker has any more, where rules or a warm-up are for it', async () => {
+  const warmUp = JSON.stringify({ plan: 'default', step: 0, perDay: { '*': [50] } });
+  const file = path.join(home, 'shaping.json');
+  writeFileSync(file, JSON.stringify({ rules: [{ provider: '*', source: 'old.test', perDay: 5 }] }));
+  await query(
+    stack.em(),
+    sql`insert into source (name, kind, pool, relay, warm_up, seen_at)
+      values ('new.test', 'mx', 'default', 'new.test', ${warmUp}::jsonb, now()),
+        ('old.test', 'mx', 'default', 'old.test', ${warmUp}::jsonb, now() - interval '3 days')`,
+  );
+  expect(faultsOf(await examine({ SHAPING_FILE: file }))).toEqual([
+    'warn traffic rules: SHAPING_FILE names sources that no worker has: old.test',
+    'warn warm-up: no worker has source old.test any more',
+  ]);
+  await query(stack.em(), sql`delete from source where name in ('old.test', 'new.test')`);
+});

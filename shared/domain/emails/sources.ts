@@ -20,9 +20,10 @@ const SOURCES_MAX = 1_000;
 /** A worker says this often that it has a source. One that no worker has said for twice as long may be removed. */
 const SEEN_SECONDS = 30;
 
-/** The sources that workers have. None is forgotten only because no worker runs for a while. */
-const IN_USE = sql`
-  select * from source where seen_at > (select max(seen_at) from source) - 2 * ${SEEN_SECONDS}::int * interval '1 second'`;
+/** Whether workers have a source. None is forgotten only because no worker runs for a while. */
+const IS_IN_USE = sql`
+  seen_at > (select max(seen_at) from source) - 2 * ${SEEN_SECONDS}::int * interval '1 second'`;
+const IN_USE = sql`select * from source where ${IS_IN_USE}`;
 
 /**
  * Notes the sources of a worker.
@@ -79,8 +80,12 @@ export function marketingSourcesOf(projectId: SqlFragment): SqlFragment {
 }
 
 /** The sources that workers have, or had. */
-export async function listSources(em: Em): Promise<KnownSource[]> {
-  return query(em, sql`select ${columnsOf(SOURCE)} from source order by pool, name limit ${SOURCES_MAX}`, SOURCE);
+export async function listSources(em: Em): Promise<(KnownSource & { isInUse: boolean })[]> {
+  return query(
+    em,
+    sql`select ${columnsOf(SOURCE)}, ${IS_IN_USE} as "isInUse" from source order by pool, name limit ${SOURCES_MAX}`,
+    { ...SOURCE, isInUse: boolean },
+  );
 }
 
 /** What follows from the pools that a project names and no source belongs to, in sentences. */

@@ -288,7 +288,7 @@ export class Permit {
   /** Holds an email whose permitted relays cannot be connected to. */
   unreachable({ provider, avoid }: Grant): Hold {
     const open = this.#relays.filter((relay) => !avoid?.has(relay));
-    const words = `No connection to ${open.join(', ')}; the other relays refuse our emails to this provider`;
+    const words = `No connection to ${open.join(', ')}; the other relays may not send to this provider now`;
     return this.#providerHold(provider, open, words, UNREACHABLE_MS);
   }
 
