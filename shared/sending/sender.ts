@@ -4,7 +4,8 @@ import { createLargeMessages } from './large-messages.ts';
 import { sendEmails, type LoopOptions, type LoopParts, type UnmadeMessages } from './loop.ts';
 import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, ResultSink, Speed } from './ports.ts';
 import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
-import type { ResultSpool } from './results/result-spool.ts';
+import { acceptedResult, type ResultSpool } from './results/result-spool.ts';
+import type { LineFile } from './results/spool-folder.ts';
 import type { SmtpUrgency } from './transport/smtp-pool.ts';
 import { isPutOff } from './verdict/delivery-result.ts';
 
@@ -76,13 +77,7 @@ async function recordCarried<C extends Claim>(
   const all = carried.get();
   if (!all) return;
   for (const { claimToken, emailIds } of all) {
-    const results = emailIds.map((emailId): DeliveryResult => ({
-      emailId,
-      verdict: 'sent',
-      subject: null,
-      error: null,
-    }));
-    await sink.record(source.claimWith(claimToken), results);
+    await sink.record(source.claimWith(claimToken), emailIds.map(acceptedResult));
   }
   carried.set(undefined);
 }
@@ -99,9 +94,10 @@ function bufferFor<C extends Claim>(
   urgency: SmtpUrgency,
   attempt: Attempt,
   claim: C,
-  recorded: Recorded & Kept,
+  { recorded, sent }: { recorded: Recorded & Kept; sent: LineFile },
 ): ResultBuffer {
   return createResultBuffer({
+    onSent: sent.add,
     maxItems: RESULTS_MAX,
     maxAgeMs: RESULTS_AGE_MS[urgency],
     signal: attempt.signal,
@@ -139,6 +135,17 @@ const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const 
 
 /** What all batches of an attempt have in common. */
 type BatchOptions = Omit<LoopOptions, 'lingerMs' | 'again' | 'isAll'>;
+
+/** Records the remaining results. If that fails, the next attempt needs the list of accepted emails. */
+async function drain(buffer: ResultBuffer, sent: LineFile): Promise<void> {
+  let isKept = true;
+  try {
+    await buffer.drain();
+    isKept = false;
+  } finally {
+    sent.end(isKept);
+  }
+}
 
 /** Creates the sender of a process. */
 export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
@@ -195,7 +202,8 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
     await source.claim(claim);
     attempt.onClaimed?.();
     const recorded: Recorded & Kept = { count: 0, sent: 0, putOff: 0, isStopped: false, isKept: false };
-    const buffer = bufferFor(options, source.urgency, attempt, claim, recorded);
+    const sent = spool.begin(claim);
+    const buffer = bufferFor(options, source.urgency, attempt, claim, { recorded, sent });
     const unmade: UnmadeMessages = { isLastAttempt: attempt.isLastAttempt, causes: [] };
     const { urgency } = source;
     const { projectId } = claim;
@@ -216,7 +224,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
       rest = await sendParts(source, loop, attempt.speed);
     } finally {
       if (urgency === 'campaign') pagesAtWork -= 1;
-      await buffer.drain();
+      await drain(buffer, sent);
       // A release would make the kept results worthless. The next attempt claims the emails as they are.
       if (!recorded.isKept) await source.release?.(recorded.count);
       await sandbox.followUp();

@@ -42,7 +42,12 @@ function createWorker(
     retrySeconds: [10],
     metrics: { note: () => undefined } as never,
     sandbox: { answer: () => undefined, noteRecorded: () => undefined, followUp: async () => undefined },
-    spool: { settle: async () => undefined, keep: async () => undefined, hold: () => undefined } as never,
+    spool: {
+      begin: () => ({ add: () => undefined, end: () => undefined }),
+      settle: async () => undefined,
+      keep: async () => undefined,
+      hold: () => undefined,
+    } as never,
     sink: {
       record: async (_claim, results) => {
         for (const { emailId, held } of results) {
