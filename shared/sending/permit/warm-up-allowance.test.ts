@@ -179,3 +179,15 @@ describe('the allowance of a day', () => {
     expect(allowances.ask(key, WARM_UP_LIMITS)).toBeUndefined();
   });
 });
+
+it('mail that waited for a connection beyond midnight is mail of the new day', () => {
+  const midnightMs = Date.parse('2026-03-02T00:00:00Z');
+  const position = { day: '2026-03-02', step: 0, reason: null, setback: null, movedOn: null };
+  const warming: WarmingSource = { source: SOURCE, provider: PROVIDER, position, steps: [10, 20] };
+  const late = [midnightMs - 2_000, midnightMs - 2_000, midnightMs - 1_000];
+  const first = lendDay(NO_USE, warming, 'p', { wants: 5, unused: [], late }, midnightMs + 1_000);
+  const nowMs = midnightMs + 70_000;
+  // A unit of the same day counts already.
+  const second = lendDay(first.use, warming, 'p', { wants: 9, unused: [], late: [midnightMs + 1_000] }, nowMs);
+  expect([first.lease.units, second.lease.units]).toEqual([5, 2]);
+});
