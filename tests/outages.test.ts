@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '../shared/database/sql.ts';
 import { createAutomation, executionThatIs, track } from './support/automations.ts';
@@ -127,7 +128,7 @@ describe('while PostgreSQL is out of reach', () => {
   }, 120_000);
 });
 
-describe('a worker that is told to stop while PostgreSQL is out of reach', () => {
+describe('a worker that ends while PostgreSQL is out of reach', () => {
   let databaseProxy: TcpProxy;
   let temporalProxy: TcpProxy;
   let stack: TestStack;
@@ -169,7 +170,7 @@ describe('a worker that is told to stop while PostgreSQL is out of reach', () =>
     expect([...counts.values()].filter((times) => times > 1)).toEqual([]);
   }
 
-  it('repeats no email when another worker goes on on another machine', async () => {
+  it('repeats no email when it is told to stop, and another worker goes on on another machine', async () => {
     const to = Array.from({ length: RECIPIENTS / 2 }, (_, index) => `buyer${index}@mail.test`);
     const shop = await stack.createProject();
     const campaign = await sendToAll(stack);
@@ -194,6 +195,26 @@ describe('a worker that is told to stop while PostgreSQL is out of reach', () =>
     const campaign = await sendToAll(stack);
     await eventually(() => Promise.resolve(stack.sink.messageCount() >= RECIPIENTS / 4), 60_000);
     await stopDuring([databaseProxy, temporalProxy], 'another');
+    await eventually(async () => (await campaign.read()).status === 'SENT', 60_000);
+    expectOnceEach(RECIPIENTS);
+  }, 120_000);
+
+  it('repeats no email when it is killed, and a worker goes on on the same machine', async () => {
+    stack.sink.clear();
+    const campaign = await sendToAll(stack);
+    await eventually(() => Promise.resolve(stack.sink.messageCount() >= RECIPIENTS / 4), 60_000);
+    await databaseProxy.cut();
+    // What can no more be recorded ends sending.
+    let before = 0;
+    await eventually(async () => {
+      before = stack.sink.messageCount();
+      await delay(1_000);
+      return stack.sink.messageCount() === before;
+    }, 60_000);
+    expect(before).toBeLessThan(RECIPIENTS);
+    await worker.kill();
+    startWorker('another');
+    await databaseProxy.restore();
     await eventually(async () => (await campaign.read()).status === 'SENT', 60_000);
     expectOnceEach(RECIPIENTS);
   }, 120_000);

@@ -64,6 +64,8 @@ export interface LoopOptions extends LoopParts {
   lingerMs: number;
   /** Loads the emails again that are due, without those that are taken. */
   again?: EmailBatch['again'];
+  /** Whether no other emails wait for the end of the batch. */
+  isAll: boolean;
 }
 
 /** Why some relays cannot carry an email. */
@@ -174,7 +176,7 @@ function forServer(options: LoopOptions, taken: EmailToSend): PreparedEmail | un
  *   emails in flight have been decided by then
  */
 export async function sendEmails(emails: Emails, concurrency: number, options: LoopOptions): Promise<void> {
-  const { buffer, pool, permit, signal, retrySeconds, urgency, traceOf, again, lingerMs } = options;
+  const { buffer, pool, permit, signal, retrySeconds, urgency, traceOf } = options;
   const settle = settlerOf(options);
   await permit.ready();
   let broken: Error | undefined;
@@ -184,7 +186,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   let atWork = 0;
   const isSending = (): boolean => atWork > 0;
   const hold: PatientOptions['hold'] = (email, why, recorded) => settle(email, heldResult(email, why), recorded);
-  const patient = new PatientEmails({ emails, again, lingerMs, signal, isStopped, isSending, hold });
+  const patient = new PatientEmails({ ...options, again: options.again, emails, isStopped, isSending, hold });
 
   /** @returns why the permitted relays cannot carry the email, if they cannot */
   async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {

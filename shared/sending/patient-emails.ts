@@ -100,6 +100,7 @@ class Reading {
 export interface PatientOptions {
   emails: Emails;
   again: EmailBatch['again'];
+  isAll: boolean;
   /** How long they may wait at the end for a rule. */
   lingerMs: number;
   signal: AbortSignal;
@@ -184,10 +185,11 @@ export class PatientEmails {
     this.#postponed.wake();
   }
 
-  /** Whether there is a backlog; without one another page makes more of the place of this one, unless it must stay. */
+  /** Whether emails are read again: while the batch cannot end, or for a backlog, if no other emails wait for its end. */
   get #isWorthReading(): boolean {
+    const { isAll, isSending } = this.#options;
     const { isBehind, waitMs } = this.#reading;
-    return this.#options.isSending() || (isBehind && waitMs < AGAIN_MS);
+    return isSending() || (isAll && isBehind && waitMs < AGAIN_MS);
   }
 
   get #hasRoom(): boolean {

@@ -232,6 +232,8 @@ export interface EmailBatch {
    * @param isTaken whether the batch still has an email
    */
   again?: (isTaken: (emailId: string) => boolean) => Emails;
+  /** Whether no other emails wait for the end of this batch. */
+  isAll?: boolean;
 }
 
 /** Emails for which an attempt takes sending speed together. */

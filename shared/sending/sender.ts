@@ -4,7 +4,8 @@ import { createLargeMessages } from './large-messages.ts';
 import { sendEmails, type LoopOptions, type LoopParts, type UnmadeMessages } from './loop.ts';
 import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, ResultSink, Speed } from './ports.ts';
 import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
-import type { ResultSpool } from './results/result-spool.ts';
+import { acceptedResult, type ResultSpool } from './results/result-spool.ts';
+import type { LineFile } from './results/spool-folder.ts';
 import type { SmtpUrgency } from './transport/smtp-pool.ts';
 import { isPutOff } from './verdict/delivery-result.ts';
 
@@ -76,13 +77,7 @@ async function recordCarried<C extends Claim>(
   const all = carried.get();
   if (!all) return;
   for (const { claimToken, emailIds } of all) {
-    const results = emailIds.map((emailId): DeliveryResult => ({
-      emailId,
-      verdict: 'sent',
-      subject: null,
-      error: null,
-    }));
-    await sink.record(source.claimWith(claimToken), results);
+    await sink.record(source.claimWith(claimToken), emailIds.map(acceptedResult));
   }
   carried.set(undefined);
 }
@@ -99,9 +94,10 @@ function bufferFor<C extends Claim>(
   urgency: SmtpUrgency,
   attempt: Attempt,
   claim: C,
-  recorded: Recorded & Kept,
+  { recorded, sent }: { recorded: Recorded & Kept; sent: LineFile },
 ): ResultBuffer {
   return createResultBuffer({
+    onSent: sent.add,
     maxItems: RESULTS_MAX,
     maxAgeMs: RESULTS_AGE_MS[urgency],
     signal: attempt.signal,
@@ -130,12 +126,26 @@ function bufferFor<C extends Claim>(
 }
 
 /**
- * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: those
- * that load emails again go on for as long as several rounds of a campaign, which lose a second between them.
+ * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: the only
+ * page of a campaign for as long as several rounds, which lose a second between them. Others keep back those beside them.
  */
-const LINGER_MS = { brief: 300, long: 4_000, again: 15_000 } as const;
+const LINGER_MS = { brief: 300, long: 4_000, all: 15_000 } as const;
 /** The most attempts that may wait longer. They leave slots of the worker to other mail. */
 const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
+
+/** What all batches of an attempt have in common. */
+type BatchOptions = Omit<LoopOptions, 'lingerMs' | 'again' | 'isAll'>;
+
+/** Records the remaining results. If that fails, the next attempt needs the list of accepted emails. */
+async function drain(buffer: ResultBuffer, sent: LineFile): Promise<void> {
+  let isKept = true;
+  try {
+    await buffer.drain();
+    isKept = false;
+  } finally {
+    sent.end(isKept);
+  }
+}
 
 /** Creates the sender of a process. */
 export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
@@ -145,15 +155,20 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
   let pagesAtWork = 0;
   const lingering = { transactional: 0, automation: 0, campaign: 0 };
 
-  async function sendBatch(batch: EmailBatch, loop: Omit<LoopOptions, 'lingerMs' | 'again'>): Promise<void> {
+  async function sendBatch(batch: EmailBatch, loop: BatchOptions): Promise<void> {
     const { urgency } = loop;
     const share = urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
     const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
     const mayLinger = lingering[urgency] < LINGERING_MAX[urgency];
     if (mayLinger) lingering[urgency] += 1;
-    const lingerMs = mayLinger ? LINGER_MS[batch.again ? 'again' : 'long'] : LINGER_MS.brief;
+    const lingerMs = mayLinger ? LINGER_MS[batch.isAll ? 'all' : 'long'] : LINGER_MS.brief;
     try {
-      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), { ...loop, lingerMs, again: batch.again });
+      await sendEmails(await batch.load(), Math.min(atOnce, batch.size), {
+        ...loop,
+        lingerMs,
+        again: batch.again,
+        isAll: batch.isAll ?? false,
+      });
     } finally {
       if (mayLinger) lingering[urgency] -= 1;
       release();
@@ -164,11 +179,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
    * Sends all emails, or those of one part at the speed of the project.
    * @returns the error that repeats the attempt for the rest
    */
-  async function sendParts(
-    source: EmailSource<C>,
-    loop: Omit<LoopOptions, 'lingerMs' | 'again'>,
-    speed?: Speed,
-  ): Promise<Error | undefined> {
+  async function sendParts(source: EmailSource<C>, loop: BatchOptions, speed?: Speed): Promise<Error | undefined> {
     for await (const { paced, left, batches } of source.parts(speed?.size())) {
       const pace = speed && paced > 0 ? await speed.take(paced) : undefined;
       for (const batch of batches) await sendBatch(batch, { ...loop, pace });
@@ -191,7 +202,8 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
     await source.claim(claim);
     attempt.onClaimed?.();
     const recorded: Recorded & Kept = { count: 0, sent: 0, putOff: 0, isStopped: false, isKept: false };
-    const buffer = bufferFor(options, source.urgency, attempt, claim, recorded);
+    const sent = spool.begin(claim);
+    const buffer = bufferFor(options, source.urgency, attempt, claim, { recorded, sent });
     const unmade: UnmadeMessages = { isLastAttempt: attempt.isLastAttempt, causes: [] };
     const { urgency } = source;
     const { projectId } = claim;
@@ -212,7 +224,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
       rest = await sendParts(source, loop, attempt.speed);
     } finally {
       if (urgency === 'campaign') pagesAtWork -= 1;
-      await buffer.drain();
+      await drain(buffer, sent);
       // A release would make the kept results worthless. The next attempt claims the emails as they are.
       if (!recorded.isKept) await source.release?.(recorded.count);
       await sandbox.followUp();

@@ -8,7 +8,7 @@ import type {
   EmailToSend,
   Speed,
 } from '../../shared/sending/ports.ts';
-import type { KeptResults } from '../../shared/sending/results/result-spool.ts';
+import { acceptedResult, type KeptResults } from '../../shared/sending/results/result-spool.ts';
 import type { SmtpOutcome, SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
 import { useFakeClock, type FakeClock } from './fake-clock.ts';
 
@@ -46,6 +46,8 @@ export interface AttemptOptions {
   speed?: Speed;
   urgency?: EmailSource<Claim>['urgency'];
 }
+
+const NO_LIST = { add: () => undefined, end: () => undefined };
 
 /** A pool whose answers the test decides. @param wire where it puts the emails that wait for an answer */
 function fakePool(pass: FakeClock['pass'], wire: Sending[], { capacity = 10, answer }: AttemptOptions): SmtpPool {
@@ -87,8 +89,7 @@ function createTest(pass: FakeClock['pass'], { emails = [], urgency = 'transacti
     retrySeconds: [10],
     metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
     sandbox: {
-      answer: ({ emailId, subject }, to) =>
-        to.startsWith('sandbox') ? { emailId, subject, verdict: 'sent', error: null } : undefined,
+      answer: ({ emailId }, to) => (to.startsWith('sandbox') ? acceptedResult(emailId) : undefined),
       noteRecorded: () => undefined,
       followUp: async () => void log.push('followed up'),
     },
@@ -101,6 +102,7 @@ function createTest(pass: FakeClock['pass'], { emails = [], urgency = 'transacti
       },
     },
     spool: {
+      begin: () => NO_LIST,
       keep: async (results) => void kept.push(results),
       hold: (scope) => void log.push(`held ${scope}`),
       settle: async (scope) => void log.push(`settled ${scope}`),

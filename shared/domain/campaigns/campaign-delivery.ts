@@ -42,6 +42,7 @@ const CONTENT = {
   from: tables.campaign.fromAddress,
   /** Whether it is sent whatever the rate of complaints is. */
   complaintsAccepted: tables.campaign.complaintsAccepted,
+  totalRecipients: tables.campaign.totalRecipients,
 };
 const SENDING_CAMPAIGN = { ...CONTENT, tracking: tables.project.tracking, brand: jsonAs<Brand>() };
 

@@ -32,7 +32,7 @@ const TRACED_EMAILS = 5;
 /** Creates the source of the due emails of a page. */
 export function createPageSource(page: CampaignPage, options: PageSourceOptions): EmailSource<EmailClaim> {
   const { em, composer, isPaused, expect, refresh } = options;
-  const { projectId, from, subject, topic } = options.campaign;
+  const { projectId, from, subject, topic, totalRecipients } = options.campaign;
   const { campaignId, firstSeq } = page;
   const attempt = activeTrace();
   let traced = 0;
@@ -64,11 +64,9 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
     claim: ({ claimToken }) => claimCampaignPage(em(), page, claimToken),
     async *parts(limit) {
       if (limit === undefined) {
-        yield {
-          paced: 0,
-          left: 0,
-          batches: [{ size: page.lastSeq - firstSeq + 1, load: prepareAll, again: prepareAgain }],
-        };
+        const size = page.lastSeq - firstSeq + 1;
+        const isAll = size === totalRecipients;
+        yield { paced: 0, left: 0, batches: [{ size, load: prepareAll, again: prepareAgain, isAll }] };
         return;
       }
       for await (const recipients of loadPendingRecipients(em, page, topic?.id, limit)) {

@@ -25,7 +25,7 @@ beforeEach(async () => {
 async function send(provider: string, wants: number) {
   const asked = { workerId: 'w', limits: WARM_UP_LIMITS, wants, wantsPerSecond: 0, wantsConnections: 0, inFlight: 0 };
   const key = warmUpKey(projectId, 'new', provider);
-  const { leases, decided } = await lendWarmUps(em(), new Map([[key, { ...asked, unused: [] }]]));
+  const { leases, decided } = await lendWarmUps(em(), new Map([[key, { ...asked, unused: [], late: [] }]]));
   return { units: leases.get(key)?.units, decided };
 }
 async function answer(provider: string, day: string, offered: number, complaints = 0): Promise<void> {

@@ -19,6 +19,8 @@ export class Entry {
   /** The first rate that is lent as units. */
   unitRate: Rate | undefined;
   lent: Lent[] = [];
+  /** The times of the loans whose units were used after their end, because messages waited for a connection. */
+  late: number[] = [];
   perSecond = 0;
   connections = 0;
   /** When the lease of both ends. */

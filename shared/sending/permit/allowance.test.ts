@@ -38,9 +38,9 @@ function createWorkers(count: number, limits: Limits) {
       }
       if (shortage) return false;
       const takenMs = nowMs;
-      allowances.take(KEY, takenMs);
+      const lent = allowances.take(KEY, takenMs);
       const begin = (): void => {
-        allowances.begun(KEY, takenMs);
+        allowances.begun(KEY, takenMs, lent);
         sentMs.push(nowMs);
       };
       if (delayMs === 0) begin();
@@ -165,6 +165,18 @@ describe('a traffic rule that workers share', () => {
       ),
       { numRuns: 150 },
     );
+  });
+
+  it('is not exceeded by messages that waited for a connection until long after their loan', () => {
+    const { workers, sentMs, pass } = createWorkers(1, { perMinute: 60 });
+    const [worker] = workers;
+    for (let at = 0; at < 140_000; at += 100) {
+      if (at % 1_000 === 0) worker?.exchange();
+      worker?.send(0, at < 10_000 ? 12_000 : 0);
+      pass(100);
+    }
+    expect(mostWithin(sentMs, RATE_MS.perMinute)).toBe(60);
+    expect(sentMs.length).toBeGreaterThan(60);
   });
 
   it('is not exceeded when a worker that wants nothing more has an email on its way', () => {

@@ -48,6 +48,8 @@ export interface AllowanceRequest {
   inFlight: number;
   /** Units that were not used, by the time of their loan. */
   unused: { atMs: number; count: number }[];
+  /** The times of the loans whose units were used only after their end. */
+  late: number[];
 }
 
 /** What a worker may use until `ms` after `atMs`. */
@@ -74,6 +76,12 @@ function withUnused(loans: readonly Loan[], unused: AllowanceRequest['unused']):
     if (loan) next[at] = [loan[0], loan[1], Math.max(0, loan[2] - count)];
   }
   return next.filter(([, , count]) => count > 0);
+}
+
+/** The loans without what was not used. A unit that was used late counts as lent now, though there may be no room for it. */
+function withUsed(loans: readonly Loan[], { unused, late }: AllowanceRequest, nowMs: number): Loan[] {
+  const left = withUnused(loans, [...unused, ...late.map((atMs) => ({ atMs, count: 1 }))]);
+  return late.length > 0 ? [...left, [nowMs, nowMs, late.length]] : left;
 }
 
 /** Drops loans that count no more, and adds up old ones, so that their number stays small. */
@@ -199,7 +207,7 @@ export function lend(
   const old = state.shares[id];
   const long = LONG_RATES.filter((rate) => limits[rate] !== undefined);
   const keptMs = Math.max(0, ...long.map((rate) => RATE_MS[rate]));
-  state.loans = compact(withUnused(state.loans, request.unused), keptMs, nowMs);
+  state.loans = compact(withUsed(state.loans, request, nowMs), keptMs, nowMs);
   const free = long.map((rate) => (limits[rate] ?? 0) - usedUnits(state, rate, nowMs));
   const granted = long.length === 0 ? Infinity : Math.max(0, Math.min(request.wants, ...free));
   const isLess = granted < request.wants;

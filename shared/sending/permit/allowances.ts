@@ -95,23 +95,34 @@ export class Allowances {
     return shortage && { key, value: limits[shortage.limit], ...shortage };
   }
 
-  /** Uses one unit, after `ask` has answered that nothing is in the way. @param nowMs tells this email from others */
-  take(key: string, nowMs = this.#now()): void {
+  /**
+   * Uses one unit, after `ask` has answered that nothing is in the way.
+   * @param nowMs tells this email from others
+   * @returns the loan of the unit, for `begun`
+   */
+  take(key: string, nowMs = this.#now()): Lent | undefined {
     const entry = this.#entries.get(key);
-    if (!entry) return;
+    if (!entry) return undefined;
     entry.expected = Math.max(0, expectedOf(entry, nowMs) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > nowMs);
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
+    return lent;
   }
 
-  /** Notes that a message goes on the wire now. @param takenMs missing when it did before, on another connection */
-  begun(key: string, takenMs?: number): void {
+  /**
+   * Notes that a message goes on the wire now.
+   * @param takenMs missing when it did before, on another connection
+   * @param lent the loan of its unit; one that waited until the loan had ended counts from now on
+   */
+  begun(key: string, takenMs?: number, lent?: Lent): void {
     const entry = this.#entries.get(key);
-    if (entry?.limits.perSecond === undefined) return;
-    this.#leave(entry, takenMs);
+    if (!entry) return;
     const nowMs = this.#now();
+    if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
+    if (entry.limits.perSecond === undefined) return;
+    this.#leave(entry, takenMs);
     const [oldest = nowMs] = entry.sentMs;
     entry.sentMs.push(nowMs);
     // A limit may be far above what is sent.
@@ -187,7 +198,8 @@ export class Allowances {
   ): AllowanceRequest | undefined {
     entry.lookMs = nowMs + RENEWED_MS;
     const ended = entry.lent.filter(({ left, untilMs }) => left > 0 && untilMs <= nowMs);
-    const isIdle = entry.asked + expectedOf(entry, nowMs) + entry.inFlight === 0 && !isWanted;
+    const { late } = entry;
+    const isIdle = entry.asked + expectedOf(entry, nowMs) + entry.inFlight + late.length === 0 && !isWanted;
     const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
     const isKept = isLast && (ended.length > 0 || entry.sharesUntilMs > nowMs);
     if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !hasLargeShare(entry, nowMs)) {
@@ -205,9 +217,10 @@ export class Allowances {
       inFlight: this.#openOf(entry),
       ...this.#wantsOf(entry, perSecond, nowMs),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
+      late,
     };
     const endedPerSecond = entry.ended / seconds;
-    Object.assign(entry, { asked: 0, ended: 0, endedPerSecond, requestedMs: nowMs });
+    Object.assign(entry, { asked: 0, ended: 0, late: [], endedPerSecond, requestedMs: nowMs });
     // Others wait for this answer, because a command may have changed what has words of its own.
     if (entry.short?.because !== undefined) entry.isAnswered = false;
     return request;
@@ -236,12 +249,13 @@ export class Allowances {
 
   /** Notes that requests did not reach the store: what was not used is given back by the next ones. */
   unsent(requests: ReadonlyMap<string, AllowanceRequest>): void {
-    for (const [key, { unused }] of requests) {
+    for (const [key, { unused, late }] of requests) {
       // The store may have lent others what a long lease had.
       const entry = this.#entries.get(key);
       if (entry) {
         entry.sharesUntilMs = Math.min(entry.sharesUntilMs, this.#now() + LEASE_MS);
         entry.lookMs = 0;
+        entry.late.push(...late);
       }
       const ended = unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity }));
       entry?.lent.push(...ended);

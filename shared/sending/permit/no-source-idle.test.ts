@@ -42,7 +42,12 @@ function createWorker(
     retrySeconds: [10],
     metrics: { note: () => undefined } as never,
     sandbox: { answer: () => undefined, noteRecorded: () => undefined, followUp: async () => undefined },
-    spool: { settle: async () => undefined, keep: async () => undefined, hold: () => undefined } as never,
+    spool: {
+      begin: () => ({ add: () => undefined, end: () => undefined }),
+      settle: async () => undefined,
+      keep: async () => undefined,
+      hold: () => undefined,
+    } as never,
     sink: {
       record: async (_claim, results) => {
         for (const { emailId, held } of results) {
@@ -76,7 +81,7 @@ function createWorker(
       claimWith: (claimToken) => ({ scope: 'scope', claimToken, projectId: 'p' }),
       claim: async () => undefined,
       async *parts() {
-        yield { paced: 0, left: 0, batches: [{ size: PAGE, load: () => load(), again }] };
+        yield { paced: 0, left: 0, batches: [{ size: PAGE, load: () => load(), again, isAll: emails.length <= PAGE }] };
       },
       traceOf: () => undefined,
     };
@@ -142,12 +147,12 @@ describe('mail that waits for a rule', () => {
   });
 
   it.each([1, 4])('uses nine tenths of a rule when the campaigns of %d workers last', async (count) => {
-    const perSecond = 10;
+    const perSecond = 5;
     const store = createStore();
     const workers = Array.from({ length: count }, (_, n) =>
       createWorker(
         { perSecond },
-        readers(400, `${n}.test`).map((to) => to.replace(/@.*/, `-${n}@slow.test`)),
+        readers(PAGE, `${n}.test`).map((to) => to.replace(/@.*/, `-${n}@slow.test`)),
         10,
         store,
       ),

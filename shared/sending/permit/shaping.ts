@@ -285,9 +285,9 @@ export class Shaping {
     const { keys, rule } = chosen;
     const { messagesPerConnection } = rule.limits;
     const onItsWay: UsedRules['onItsWay'] = { takenMs: this.#now() };
-    for (const key of keys) allowances.take(key, onItsWay.takenMs);
+    const lent = keys.map((key) => allowances.take(key, onItsWay.takenMs));
     const begun = (): void => {
-      for (const key of keys) allowances.begun(key, onItsWay.takenMs);
+      for (const [index, key] of keys.entries()) allowances.begun(key, onItsWay.takenMs, lent[index]);
       delete onItsWay.takenMs;
     };
     const budget = rule.limits.connections === undefined ? undefined : allowances.connectionsOf(rule.key);

@@ -78,13 +78,15 @@ export function lendDay(
   use: DayUse,
   warming: WarmingSource,
   projectId: string,
-  { wants, unused }: Pick<AllowanceRequest, 'wants' | 'unused'>,
+  { wants, unused, late }: Pick<AllowanceRequest, 'wants' | 'unused' | 'late'>,
   nowMs: number,
 ): { use: DayUse; lease: Lease } {
   const { position, steps } = warming;
   const allowed = allowedAt(steps, position.step);
   const back = unused.reduce((sum, { atMs, count }) => sum + (dayOf(atMs) === position.day ? count : 0), 0);
-  const mine = Math.max(0, (use.used[projectId] ?? 0) - back);
+  // What waited for a connection beyond midnight is mail of the new day.
+  const moved = late.filter((atMs) => dayOf(atMs) !== position.day).length;
+  const mine = Math.max(0, (use.used[projectId] ?? 0) - back) + moved;
   const used = { ...use.used, [projectId]: mine };
   const waits = { ...currentWaits(use, nowMs), [projectId]: [wants, nowMs] as const };
   // How much mail waits since the day before is not known.

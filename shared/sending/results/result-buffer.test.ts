@@ -46,6 +46,7 @@ describe('a result buffer', () => {
     let attempts = 0;
     let crossing: Promise<unknown> | undefined;
     const buffer = createResultBuffer({
+      onSent: () => undefined,
       maxItems: 1,
       maxAgeMs: 10,
       signal: new AbortController().signal,
@@ -76,6 +77,7 @@ describe('a result buffer', () => {
     const recorded: number[] = [];
     let finish = (): void => undefined;
     const buffer = createResultBuffer({
+      onSent: () => undefined,
       maxItems: 3,
       maxAgeMs: 10_000,
       signal: new AbortController().signal,
@@ -105,6 +107,7 @@ describe('a result buffer', () => {
       sql`create table outcome (id text primary key, verdict text, words text check (words not like '%refused%'))`,
     );
     const buffer = createResultBuffer({
+      onSent: () => undefined,
       maxItems: 5,
       maxAgeMs: 10,
       signal: new AbortController().signal,
@@ -136,6 +139,7 @@ describe('a result buffer', () => {
   it('returns the error of a recording that failed, and records nothing after it', async () => {
     let attempts = 0;
     const buffer = createResultBuffer({
+      onSent: () => undefined,
       maxItems: 1,
       maxAgeMs: 10,
       signal: new AbortController().signal,
@@ -162,6 +166,7 @@ describe('a result buffer', () => {
     const stopping = new AbortController();
     const calls: Calls = { waits: [], kept: [] };
     const buffer = createResultBuffer({
+      onSent: () => undefined,
       maxItems: 1,
       maxAgeMs: 10,
       signal: stopping.signal,

@@ -14,6 +14,8 @@ export interface ResultBufferOptions {
    */
   onWait?: (error: unknown, ended: Promise<void>) => void;
   /** Recording begins when this many wait; while others are being recorded, sending pauses. */
+  /** Called with each email that a server accepted, at once. */
+  onSent: (emailId: string) => void;
   maxItems: number;
   maxAgeMs: number;
   /** Aborted when the attempt must end. */
@@ -25,8 +27,8 @@ const LAST_CHANCE_MS = 2_000;
 
 /**
  * Creates a buffer that collects results and records them in bulk, one recording at a time. The results of emails that
- * a server accepted survive everything but the loss of the process, which loses at most those waiting here
- * (`maxItems`), those being recorded (as many again), and those in flight.
+ * a server accepted survive everything but the loss of the machine, which loses at most those waiting here
+ * (`maxItems`), those being recorded (as many again), and those in flight. The list behind `onSent` survives the process.
  *
  * Results are recorded again while PostgreSQL cannot serve: the outcome of a sent email must be lost neither to an
  * outage nor to a deadlock with a burst of opens. Recording twice is harmless, because a row with an outcome is not
@@ -85,6 +87,7 @@ export function createResultBuffer(options: ResultBufferOptions) {
      * @param recorded is called then
      */
     add(result: DeliveryResult, recorded?: () => void) {
+      if (result.verdict === 'sent') options.onSent(result.emailId);
       if (failure !== undefined) return;
       gather.add(result).then(recorded, (error: unknown) => {
         if (over.signal.aborted) left.push(result);

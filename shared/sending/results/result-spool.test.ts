@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../platform/logger.ts';
@@ -95,5 +95,83 @@ describe('a spool', () => {
     end();
     await settled;
     expect(isSettled).toBe(true);
+  });
+});
+
+describe('the list of accepted emails', () => {
+  const claimOf = (scope: string): Claim => kept(scope).claim;
+  const written = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is recorded before the next claim of the scope when its process is gone, and not while others may use it', async () => {
+    const killed = createTest();
+    await killed.spool.settle('a');
+    const list = killed.spool.begin(claimOf('a'));
+    list.add('one');
+    list.add('two');
+    await written();
+    list.add('three');
+    await written();
+    const next = createTest();
+    await next.spool.settle('b');
+    await next.spool.settle();
+    expect(next.recorded).toEqual([]);
+    await next.spool.settle('a');
+    expect(next.recorded).toEqual(['one by token of a', 'two by token of a', 'three by token of a']);
+    expect(await readdir(folder)).toEqual([]);
+    list.end(false);
+  });
+
+  it('is nothing once all is recorded, and stays when that fails', async () => {
+    const { spool, recorded } = createTest();
+    await spool.settle();
+    const [done, failed, unused] = [spool.begin(claimOf('a')), spool.begin(claimOf('b')), spool.begin(claimOf('c'))];
+    done.add('one');
+    failed.add('two');
+    await written();
+    failed.add('three');
+    done.end(false);
+    failed.end(true);
+    unused.end(false);
+    expect(await readdir(folder)).toHaveLength(1);
+    await spool.settle('a');
+    await spool.settle('b');
+    expect(recorded).toEqual(['two by token of b', 'three by token of b']);
+  });
+
+  it('is recorded in the end when nobody claims its scope again', async () => {
+    const { spool, recorded } = createTest();
+    await spool.settle();
+    const list = spool.begin(claimOf('a'));
+    list.add('one');
+    await written();
+    const [name = ''] = await readdir(folder);
+    await utimes(join(folder, name), 0, 0);
+    await spool.settle();
+    expect(recorded).toEqual(['one by token of a']);
+    list.end(false);
+  });
+
+  it('of a process that was killed while it wrote has all whole lines', async () => {
+    const { spool, recorded } = createTest();
+    const head = JSON.stringify(claimOf('a'));
+    await writeFile(join(folder, 'a.1.sent'), `${head}\none\ntw`);
+    await writeFile(join(folder, 'a.2.sent'), head.slice(0, 9));
+    await writeFile(join(folder, 'a.3.sent'), '');
+    await spool.settle('a');
+    expect(recorded).toEqual(['one by token of a']);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('that cannot be written stops no mail', async () => {
+    const { spool } = createTest();
+    await spool.settle();
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'not a folder');
+    const list = spool.begin(claimOf('a'));
+    list.add('one');
+    await written();
+    list.add('two');
+    await written();
+    list.end(true);
   });
 });

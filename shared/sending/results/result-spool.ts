@@ -3,7 +3,16 @@ import { describeError } from '../../platform/log-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type Claim, type DeliveryResult, type ResultSink } from '../ports.ts';
 import { recordApart } from './record-results.ts';
-import { keptFiles, readKept, rejectKept, removeKept, writeKept } from './spool-folder.ts';
+import {
+  createLineFile,
+  keptFiles,
+  linesOf,
+  readKept,
+  rejectKept,
+  removeKept,
+  writeKept,
+  type LineFile,
+} from './spool-folder.ts';
 
 /** Results of an attempt that has ended, and the claim under which it may record them. */
 export interface KeptResults<C extends Claim> {
@@ -13,6 +22,11 @@ export interface KeptResults<C extends Claim> {
 
 /** Keeps results that PostgreSQL cannot record now. */
 export interface ResultSpool<C extends Claim> {
+  /**
+   * Begins the list of the emails of an attempt that servers accept. When the process is killed, the next claim of the
+   * scope finds it. Call `settle` before.
+   */
+  begin: (claim: C) => LineFile;
   /** Keeps the results of an ended attempt in a file, or in memory without one, and records them when it can. */
   keep: (kept: KeptResults<C>) => Promise<void>;
   /** Makes claims of the scope wait for an attempt that is still trying to record its results. */
@@ -36,6 +50,16 @@ export interface SpoolOptions<C extends Claim> {
 }
 
 const RETRY_MS = 1_000;
+/** No attempt lives so long without a result. */
+const ABANDONED_MS = 2 * 3_600_000;
+
+/** The result of an email of which only is known that a server accepted it. */
+export const acceptedResult = (emailId: string): DeliveryResult => ({
+  emailId,
+  verdict: 'sent',
+  subject: null,
+  error: null,
+});
 
 /**
  * Records kept results.
@@ -59,6 +83,11 @@ async function recordKept<C extends Claim>(
   }
 }
 
+/** What a list says: its claim, then ids. Without a whole claim it says nothing. */
+function listed<C extends Claim>([head = '{}', ...ids]: string[]): KeptResults<C> {
+  return { claim: JSON.parse(head) as C, results: ids.map(acceptedResult) };
+}
+
 /** Creates the spool of a process. */
 export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): ResultSpool<C> {
   const { logger } = options;
@@ -70,9 +99,10 @@ export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): Re
   async function recordFile(path: string): Promise<number> {
     const text = await readKept(path);
     if (text === undefined) return 0;
+    const lines = linesOf(path, text);
     const count = await recordKept(
       options,
-      () => JSON.parse(text) as KeptResults<C>,
+      () => (lines ? listed(lines) : (JSON.parse(text) as KeptResults<C>)),
       () => rejectKept(path),
     );
     await removeKept(path);
@@ -92,7 +122,7 @@ export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): Re
   async function settle(scope?: string): Promise<void> {
     if (scope !== undefined) await Promise.all([...(holds.get(scope) ?? [])]);
     const kept = [...inMemory].filter((each) => scope === undefined || each.claim.scope === scope);
-    const files = await keptFiles((folder ??= await options.folder()), scope);
+    const files = await keptFiles((folder ??= await options.folder()), scope, ABANDONED_MS);
     const work = [...kept.map(recordMemory), ...files.map(recordFile)];
     const done = await Promise.allSettled(work);
     const count = done.reduce((sum, each) => sum + (each.status === 'fulfilled' ? each.value : 0), 0);
@@ -114,6 +144,13 @@ export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): Re
   return {
     settle,
     recordAll,
+    begin(claim) {
+      if (folder === undefined) throw new Error('call settle first');
+      return createLineFile(folder, claim.scope, JSON.stringify(claim), (error) => {
+        const reason = describeError(error);
+        logger.warn({ reason }, 'accepted emails cannot be listed; if this process is killed, some may go twice');
+      });
+    },
     hold(scope, recorded) {
       const held = holds.get(scope) ?? new Set();
       holds.set(scope, held.add(recorded));

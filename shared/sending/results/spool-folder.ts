@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const KEPT = '.json';
+const SENT = '.sent';
 const REJECTED = '.rejected';
 /** Only the account of the worker may read the files. */
 const FOLDER_MODE = 0o700;
@@ -37,14 +39,93 @@ export async function writeKept(folder: string, prefix: string, text: string): P
   await rename(`${path}.part`, `${path}${KEPT}`);
 }
 
-/** The paths of the files with a prefix, or of all; none if the folder does not exist. */
-export async function keptFiles(folder: string, prefix: string | undefined): Promise<string[]> {
+/** Lines in a file that survives the process, though not the machine. */
+export interface LineFile {
+  /** Adds a line. It is in the file before the next events of the process. */
+  add: (line: string) => void;
+  /** Ends the file, which is gone then unless `isKept`. */
+  end: (isKept: boolean) => void;
+}
+
+/**
+ * Creates a file of lines when the first one comes.
+ * @param head the first line
+ * @param onFault called once when lines cannot be written; later ones are not tried
+ */
+export function createLineFile(
+  folder: string,
+  prefix: string,
+  head: string,
+  onFault: (error: unknown) => void,
+): LineFile {
+  const path = join(folder, `${prefix}.${randomUUID()}${SENT}`);
+  let lines: string[] = [];
+  let file: number | undefined;
+  let isOver = false;
+  function openFile(): number {
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    lines.unshift(head);
+    return openSync(path, 'ax', FILE_MODE);
+  }
+  function write(): void {
+    if (isOver) return;
+    try {
+      file ??= openFile();
+      // Calls that do not block would leave the lines in this process.
+      writeSync(file, `${lines.join('\n')}\n`);
+      lines = [];
+    } catch (error) {
+      isOver = true;
+      onFault(error);
+    }
+  }
+  return {
+    add(line) {
+      if (lines.push(line) === 1) setImmediate(write);
+    },
+    end(isKept) {
+      if (isKept) write();
+      isOver = true;
+      if (file === undefined) return;
+      closeSync(file);
+      try {
+        if (!isKept) unlinkSync(path);
+      } catch (error) {
+        if (!isMissing(error)) onFault(error);
+      }
+    },
+  };
+}
+
+/** The lines of a file of lines, its head first; undefined for a file of another kind. The last line may be cut. */
+export function linesOf(path: string, text: string): string[] | undefined {
+  return path.endsWith(SENT) ? text.split('\n').slice(0, -1) : undefined;
+}
+
+/**
+ * The paths of the files with a prefix; none if the folder does not exist. Without a prefix those of all, but of the
+ * files of lines only those that have not grown for `abandonedMs`, because the others may still be in use.
+ */
+export async function keptFiles(folder: string, prefix: string | undefined, abandonedMs: number): Promise<string[]> {
   try {
-    const names = await readdir(folder);
-    const isWanted = (name: string): boolean => prefix === undefined || name.startsWith(`${prefix}.`);
-    return names.filter((name) => name.endsWith(KEPT) && isWanted(name)).map((name) => join(folder, name));
+    const names = (await readdir(folder)).filter((name) => prefix === undefined || name.startsWith(`${prefix}.`));
+    const kept = names.filter((name) => name.endsWith(KEPT));
+    for (const name of names.filter((each) => each.endsWith(SENT))) {
+      if (prefix !== undefined || (await ageMsOf(join(folder, name))) > abandonedMs) kept.push(name);
+    }
+    return kept.map((name) => join(folder, name));
   } catch (error) {
     if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** How long ago a file was written to; 0 when another process has removed it. */
+async function ageMsOf(path: string): Promise<number> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isMissing(error)) return 0;
     throw error;
   }
 }
