@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
+import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../../pure/emails/delivery-retry.ts';
 import { SmtpUnavailableError } from './errors.ts';
 import { Pool } from './pool.ts';
 import { ServerHealth } from './server-health.ts';
@@ -64,4 +65,23 @@ it('a host whose connections break comes after the next one for a while, then it
   expect([health.pick()?.options.host, health.isPassedOver(first)]).toEqual(['b', true]);
   await eventually(() => Promise.resolve(health.pick() === first));
   expect(health.isPassedOver(first)).toBe(false);
+});
+
+it('the fourth try of an email alone meets the next host, because the first pauses are short', () => {
+  const health = new ServerHealth(serversOf(['a', 'b']), logger, { minMs: 15_000, maxMs: 10 * MINUTE });
+  const { now } = Date;
+  let passedMs = 0;
+  Date.now = () => now() + passedMs;
+  const met: (string | undefined)[] = [];
+  try {
+    for (const seconds of DELIVERY_RETRY_SECONDS_DEFAULT.slice(0, 4)) {
+      const server = health.pick();
+      met.push(server?.options.host);
+      if (server) health.interrupted(server, {});
+      passedMs += seconds * 1_000;
+    }
+  } finally {
+    Date.now = now;
+  }
+  expect(met.join('')).toBe('aaab');
 });
