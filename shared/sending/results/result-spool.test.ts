@@ -100,7 +100,6 @@ describe('a spool', () => {
 
 describe('the list of accepted emails', () => {
   const claimOf = (scope: string): Claim => kept(scope).claim;
-  const written = () => new Promise((resolve) => setImmediate(resolve));
 
   it('is recorded before the next claim of the scope when its process is gone, and not while others may use it', async () => {
     const killed = createTest();
@@ -108,9 +107,7 @@ describe('the list of accepted emails', () => {
     const list = killed.spool.begin(claimOf('a'));
     list.add('one');
     list.add('two');
-    await written();
     list.add('three');
-    await written();
     const next = createTest();
     await next.spool.settle('b');
     await next.spool.settle();
@@ -127,7 +124,6 @@ describe('the list of accepted emails', () => {
     const [done, failed, unused] = [spool.begin(claimOf('a')), spool.begin(claimOf('b')), spool.begin(claimOf('c'))];
     done.add('one');
     failed.add('two');
-    await written();
     failed.add('three');
     done.end(false);
     failed.end(true);
@@ -143,7 +139,6 @@ describe('the list of accepted emails', () => {
     await spool.settle();
     const list = spool.begin(claimOf('a'));
     list.add('one');
-    await written();
     const [name = ''] = await readdir(folder);
     await utimes(join(folder, name), 0, 0);
     await spool.settle();
@@ -169,9 +164,7 @@ describe('the list of accepted emails', () => {
     await writeFile(folder, 'not a folder');
     const list = spool.begin(claimOf('a'));
     list.add('one');
-    await written();
     list.add('two');
-    await written();
     list.end(true);
   });
 });

@@ -41,7 +41,7 @@ export async function writeKept(folder: string, prefix: string, text: string): P
 
 /** Lines in a file that survives the process, though not the machine. */
 export interface LineFile {
-  /** Adds a line. It is in the file before the next events of the process. */
+  /** Writes a line. */
   add: (line: string) => void;
   /** Ends the file, which is gone then unless `isKept`. */
   end: (isKept: boolean) => void;
@@ -50,7 +50,7 @@ export interface LineFile {
 /**
  * Creates a file of lines when the first one comes.
  * @param head the first line
- * @param onFault called once when lines cannot be written; later ones are not tried
+ * @param onFault called once when a line cannot be written; later ones are not tried
  */
 export function createLineFile(
   folder: string,
@@ -59,32 +59,26 @@ export function createLineFile(
   onFault: (error: unknown) => void,
 ): LineFile {
   const path = join(folder, `${prefix}.${randomUUID()}${SENT}`);
-  let lines: string[] = [];
   let file: number | undefined;
   let isOver = false;
   function openFile(): number {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
-    lines.unshift(head);
-    return openSync(path, 'ax', FILE_MODE);
-  }
-  function write(): void {
-    if (isOver) return;
-    try {
-      file ??= openFile();
-      // Calls that do not block would leave the lines in this process.
-      writeSync(file, `${lines.join('\n')}\n`);
-      lines = [];
-    } catch (error) {
-      isOver = true;
-      onFault(error);
-    }
+    const opened = openSync(path, 'ax', FILE_MODE);
+    writeSync(opened, `${head}\n`);
+    return opened;
   }
   return {
     add(line) {
-      if (lines.push(line) === 1) setImmediate(write);
+      if (isOver) return;
+      try {
+        // A write takes 1 µs. One that does not block, or waits for others, would leave the line in this process.
+        writeSync((file ??= openFile()), `${line}\n`);
+      } catch (error) {
+        isOver = true;
+        onFault(error);
+      }
     },
     end(isKept) {
-      if (isKept) write();
       isOver = true;
       if (file === undefined) return;
       closeSync(file);
