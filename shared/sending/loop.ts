@@ -4,7 +4,7 @@ import type { Grant, Question } from './permit/question.ts';
 import type {
   AttemptLedger,
   DeliveryResult,
-  EmailBatch,
+  BatchWaits,
   Emails,
   EmailToSend,
   PreparedEmail,
@@ -48,7 +48,7 @@ export interface LoopParts {
 }
 
 /** What the batches of an attempt share. */
-export interface LoopOptions extends LoopParts {
+export interface LoopOptions extends LoopParts, BatchWaits {
   unmade: UnmadeMessages;
   urgency: SmtpUrgency;
   /** The project that the emails belong to. */
@@ -62,10 +62,6 @@ export interface LoopOptions extends LoopParts {
   traceOf: (emailId: string) => SpanParent | undefined;
   /** How long the batch may wait at its end for emails that traffic rules keep back. */
   lingerMs: number;
-  /** Loads the emails again that are due, without those that are taken. */
-  again?: EmailBatch['again'];
-  /** Whether no other emails wait for the end of the batch. */
-  isAll: boolean;
 }
 
 /** Why some relays cannot carry an email. */
@@ -186,7 +182,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   let atWork = 0;
   const isSending = (): boolean => atWork > 0;
   const hold: PatientOptions['hold'] = (email, why, recorded) => settle(email, heldResult(email, why), recorded);
-  const patient = new PatientEmails({ ...options, again: options.again, emails, isStopped, isSending, hold });
+  const patient = new PatientEmails({ ...options, emails, isStopped, isSending, hold });
 
   /** @returns why the permitted relays cannot carry the email, if they cannot */
   async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {

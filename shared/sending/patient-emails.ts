@@ -1,6 +1,6 @@
-import type { Hold } from '../pure/emails/hold.ts';
+import { remainingMs, type Hold } from '../pure/emails/hold.ts';
 import type { Postponement } from './permit/question.ts';
-import type { EmailBatch, Emails, EmailToSend, PreparedEmail } from './ports.ts';
+import type { BatchWaits, Emails, EmailToSend, PreparedEmail } from './ports.ts';
 import { Postponed } from './postponed.ts';
 
 /** An email that a traffic rule keeps back. */
@@ -51,7 +51,7 @@ class Reading {
   isRead = false;
   /** Whether there were more emails than could wait in memory since they were last read. */
   isBehind = false;
-  readonly #again: EmailBatch['again'];
+  readonly #again: BatchWaits['again'];
   #take: () => Promise<EmailToSend | undefined>;
   #isOver = false;
   #readMs = performance.now();
@@ -60,7 +60,7 @@ class Reading {
   /** When those are due that were held. */
   #dueMs: number[] = [];
 
-  constructor(emails: Emails, again: EmailBatch['again']) {
+  constructor(emails: Emails, again: BatchWaits['again']) {
     this.#take = takerOf(emails);
     this.#again = again;
   }
@@ -90,17 +90,15 @@ class Reading {
   }
 
   /** Notes that an email is held, once that is recorded. */
-  held(emailId: string, { until }: Hold): void {
+  held(emailId: string, hold: Hold): void {
     this.#taken.delete(emailId);
-    const waitMs = Date.parse(until) - Date.now();
+    const waitMs = remainingMs(hold, Date.now());
     if (this.#again && waitMs < BESIDE_OTHERS_MS) this.#dueMs.push(performance.now() + waitMs);
   }
 }
 
-export interface PatientOptions {
+export interface PatientOptions extends BatchWaits {
   emails: Emails;
-  again: EmailBatch['again'];
-  isAll: boolean;
   /** How long they may wait at the end for a rule. */
   lingerMs: number;
   signal: AbortSignal;
@@ -187,7 +185,7 @@ export class PatientEmails {
 
   /** Whether emails are read again: while the batch cannot end, or for a backlog, if no other emails wait for its end. */
   get #isWorthReading(): boolean {
-    const { isAll, isSending } = this.#options;
+    const { isAll = false, isSending } = this.#options;
     const { isBehind, waitMs } = this.#reading;
     return isSending() || (isAll && isBehind && waitMs < AGAIN_MS);
   }

@@ -219,21 +219,25 @@ export interface ResultSink<C extends Claim> {
 /** Emails that are taken one by one, so that only those about to be sent are prepared; or slices of them, loaded on demand. */
 export type Emails = Iterable<EmailToSend> | AsyncIterable<Iterable<EmailToSend>>;
 
-/** Emails that are loaded and sent together. */
-export interface EmailBatch {
-  /** The largest number of emails. */
-  size: number;
-  /** The memory that the batch needs if its messages are large: once for the batch, and for each message. */
-  memory?: { sharedBytes: number; messageBytes: number };
-  load: () => Emails | Promise<Emails>;
+/** What a batch may do while some of its emails cannot go. */
+export interface BatchWaits {
   /**
    * Loads the emails again that are due by now, beside others that are on their way; missing where another attempt may
    * have them.
    * @param isTaken whether the batch still has an email
    */
-  again?: (isTaken: (emailId: string) => boolean) => Emails;
-  /** Whether no other emails wait for the end of this batch. */
-  isAll?: boolean;
+  again?: ((isTaken: (emailId: string) => boolean) => Emails) | undefined;
+  /** Whether no other emails wait for the end of the batch. */
+  isAll?: boolean | undefined;
+}
+
+/** Emails that are loaded and sent together. */
+export interface EmailBatch extends BatchWaits {
+  /** The largest number of emails. */
+  size: number;
+  /** The memory that the batch needs if its messages are large: once for the batch, and for each message. */
+  memory?: { sharedBytes: number; messageBytes: number };
+  load: () => Emails | Promise<Emails>;
 }
 
 /** Emails for which an attempt takes sending speed together. */

@@ -167,7 +167,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
         ...loop,
         lingerMs,
         again: batch.again,
-        isAll: batch.isAll ?? false,
+        isAll: batch.isAll,
       });
     } finally {
       if (mayLinger) lingering[urgency] -= 1;

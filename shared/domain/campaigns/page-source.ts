@@ -45,13 +45,13 @@ export function createPageSource(page: CampaignPage, options: PageSourceOptions)
     );
     return composer.prepareAll(recipients);
   }
-  async function* prepareAll(): AsyncGenerator<Iterable<EmailToSend>> {
-    for await (const recipients of loadPendingRecipients(em, page, topic?.id)) yield await prepare(recipients);
+  async function* prepareAll(isTaken?: (emailId: string) => boolean): AsyncGenerator<Iterable<EmailToSend>> {
+    for await (const recipients of loadPendingRecipients(em, page, topic?.id))
+      yield await prepare(recipients.filter(({ emailId }) => !isTaken?.(emailId)));
   }
   async function* prepareAgain(isTaken: (emailId: string) => boolean): AsyncGenerator<Iterable<EmailToSend>> {
     await refresh();
-    for await (const recipients of loadPendingRecipients(em, page, topic?.id))
-      yield await prepare(recipients.filter(({ emailId }) => !isTaken(emailId)));
+    yield* prepareAll(isTaken);
   }
   return {
     urgency: 'campaign',

@@ -1,4 +1,4 @@
-import type { Hold } from '../../pure/emails/hold.ts';
+import { remainingMs, type Hold } from '../../pure/emails/hold.ts';
 import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { emailStatus } from '../../database/constants.ts';
@@ -19,7 +19,6 @@ import { recordedEmailEvents, type EmailHeading } from '../events/email-events.t
 import type { DeliveryResult } from '../../sending/ports.ts';
 import { PUT_OFF } from '../../sending/verdict/delivery-result.ts';
 import { applyHardBounces, type BouncedEmail } from './hard-bounces.ts';
-import { remainingMs } from './held-mail.ts';
 
 const RECORDED_RESULT = {
   email_id: tables.email.id,
@@ -38,7 +37,7 @@ function storableOrNull(text: string | null | undefined): string | null {
 const HELD_SPREAD_MS = 1_000;
 
 function heldMs(hold: Hold): number {
-  return remainingMs(hold) + Math.random() * HELD_SPREAD_MS;
+  return remainingMs(hold, Date.now()) + Math.random() * HELD_SPREAD_MS;
 }
 
 /** Results as a table `r` of a statement. */

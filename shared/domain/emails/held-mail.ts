@@ -1,5 +1,5 @@
 import { isoText, json, sql, query, type Em, type SqlFragment } from '../../database/sql.ts';
-import type { Hold, WaitingReason } from '../../pure/emails/hold.ts';
+import { remainingMs, type Hold, type WaitingReason } from '../../pure/emails/hold.ts';
 import { outboxInsert } from '../../durable/outbox/outbox.ts';
 import type { SourceUse } from '../../sending/ports.ts';
 
@@ -23,14 +23,9 @@ export async function wakeHeldMail(tx: Em, projectId?: string): Promise<void> {
   await query(tx, wakeInsert(projectId));
 }
 
-/** How long a hold that this process has decided still lasts, in milliseconds. */
-export function remainingMs({ until }: Hold): number {
-  return Math.max(0, Date.parse(until) - Date.now());
-}
-
 /** A hold as it is stored, null for none: it ends by the clock of the database, not by that of the worker. */
 export function storedHold(hold: Hold | undefined): SqlFragment {
-  const ms = hold ? remainingMs(hold) : 0;
+  const ms = hold ? remainingMs(hold, Date.now()) : 0;
   const until = isoText(sql`now() + ${ms}::float8 * interval '1 millisecond'`);
   return sql`(${hold ? json(hold) : null}::jsonb || jsonb_build_object('until', ${until}))`;
 }

@@ -90,9 +90,8 @@ export async function listSources(em: Em): Promise<(KnownSource & { isInUse: boo
 
 /** What follows from the pools that a project names and no source belongs to, in sentences. */
 export async function warningsOfPools(em: Em, { id, pools }: Pick<Project, 'id' | 'pools'>): Promise<string[]> {
-  const known = new Set(
-    (await query(em, sql`select pool from (${IN_USE}) s`, pick(tables.source, 'pool'))).map(({ pool }) => pool),
-  );
+  const used = (await listSources(em)).filter(({ isInUse }) => isInUse);
+  const known = new Set(used.map(({ pool }) => pool));
   return Object.entries(pools ?? {}).flatMap(([stream, pool]) => {
     if (known.has(pool)) return [];
     const usual = known.has(stream) ? stream : DEFAULT_POOL;

@@ -34,3 +34,8 @@ export interface Hold {
    */
   knownMs?: number;
 }
+
+/** How long a hold still lasts, in milliseconds. @param nowMs by the clock that decided it */
+export function remainingMs({ until }: Hold, nowMs: number): number {
+  return Math.max(0, Date.parse(until) - nowMs);
+}

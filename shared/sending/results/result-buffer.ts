@@ -13,9 +13,9 @@ export interface ResultBufferOptions {
    * resolves when the results are recorded or kept.
    */
   onWait?: (error: unknown, ended: Promise<void>) => void;
-  /** Recording begins when this many wait; while others are being recorded, sending pauses. */
   /** Called with each email that a server accepted, at once. */
   onSent: (emailId: string) => void;
+  /** Recording begins when this many wait; while others are being recorded, sending pauses. */
   maxItems: number;
   maxAgeMs: number;
   /** Aborted when the attempt must end. */

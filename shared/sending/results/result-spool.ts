@@ -50,8 +50,6 @@ export interface SpoolOptions<C extends Claim> {
 }
 
 const RETRY_MS = 1_000;
-/** No attempt lives so long without a result. */
-const ABANDONED_MS = 2 * 3_600_000;
 
 /** The result of an email of which only is known that a server accepted it. */
 export const acceptedResult = (emailId: string): DeliveryResult => ({
@@ -122,7 +120,7 @@ export function createResultSpool<C extends Claim>(options: SpoolOptions<C>): Re
   async function settle(scope?: string): Promise<void> {
     if (scope !== undefined) await Promise.all([...(holds.get(scope) ?? [])]);
     const kept = [...inMemory].filter((each) => scope === undefined || each.claim.scope === scope);
-    const files = await keptFiles((folder ??= await options.folder()), scope, ABANDONED_MS);
+    const files = await keptFiles((folder ??= await options.folder()), scope);
     const work = [...kept.map(recordMemory), ...files.map(recordFile)];
     const done = await Promise.allSettled(work);
     const count = done.reduce((sum, each) => sum + (each.status === 'fulfilled' ? each.value : 0), 0);

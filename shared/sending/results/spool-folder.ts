@@ -9,6 +9,8 @@ const REJECTED = '.rejected';
 /** Only the account of the worker may read the files. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
+/** No attempt lives so long without a result. */
+const ABANDONED_MS = 2 * 3_600_000;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -98,14 +100,14 @@ export function linesOf(path: string, text: string): string[] | undefined {
 
 /**
  * The paths of the files with a prefix; none if the folder does not exist. Without a prefix those of all, but of the
- * files of lines only those that have not grown for `abandonedMs`, because the others may still be in use.
+ * files of lines only those that have not grown for `ABANDONED_MS`, because the others may still be in use.
  */
-export async function keptFiles(folder: string, prefix: string | undefined, abandonedMs: number): Promise<string[]> {
+export async function keptFiles(folder: string, prefix: string | undefined): Promise<string[]> {
   try {
     const names = (await readdir(folder)).filter((name) => prefix === undefined || name.startsWith(`${prefix}.`));
     const kept = names.filter((name) => name.endsWith(KEPT));
     for (const name of names.filter((each) => each.endsWith(SENT))) {
-      if (prefix !== undefined || (await ageMsOf(join(folder, name))) > abandonedMs) kept.push(name);
+      if (prefix !== undefined || (await ageMsOf(join(folder, name))) > ABANDONED_MS) kept.push(name);
     }
     return kept.map((name) => join(folder, name));
   } catch (error) {
