@@ -190,7 +190,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     try {
       const message = await messageOf(options, email);
       if (!message) return undefined;
-      const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules?.limits };
+      const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules };
       const outcome = await traceSending(email.emailId, traceOf(email.emailId), () =>
         pool.send(email.envelope, message, how),
       );

@@ -15,6 +15,7 @@ export const unitRateOf = (limits: Limits): Rate | undefined =>
 
 /** What a worker knows of one rule. */
 export class Entry {
+  readonly key: string;
   limits: Limits;
   /** The first rate that is lent as units. */
   unitRate: Rate | undefined;
@@ -48,8 +49,11 @@ export class Entry {
   isAnswered = false;
   /** When an exchange looks at it again that does not have to. */
   lookMs = 0;
+  /** Whether another one takes its place when its rule is used again. */
+  isForgotten = false;
 
-  constructor(limits: Limits, perConnection: number, nowMs: number) {
+  constructor(key: string, limits: Limits, perConnection: number, nowMs: number) {
+    this.key = key;
     this.limits = limits;
     this.unitRate = unitRateOf(limits);
     this.perConnection = perConnection;

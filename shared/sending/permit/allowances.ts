@@ -70,14 +70,28 @@ export class Allowances {
     return () => void this.#watching.delete(onFree);
   }
 
+  /** What this process knows of a rule. */
+  entry(key: string, limits: Limits): Entry {
+    const known = this.#entries.get(key);
+    if (known) {
+      // What was used up may be free under another rule.
+      if (known.limits !== limits && !isSameLimits(known.limits, limits))
+        Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
+      return known;
+    }
+    const entry = new Entry(key, limits, this.#perConnectionOf(key), this.#now());
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
   /**
    * Notes that emails are about to ask, so that one exchange asks the store for all of them.
    * @param count may be a part of an email that has several ways to go
    * @returns whether the store must be asked, because what was lent does not suffice
    */
-  expect(key: string, limits: Limits, count: number): boolean {
+  expect(entry: Entry, count: number): boolean {
+    const { key, limits } = entry;
     const nowMs = this.#now();
-    const entry = this.#entry(key, limits, nowMs);
     const most = ((limits.perSecond ?? Infinity) * LEASE_MS) / RATE_MS.perSecond;
     entry.expected = Math.min(most, expectedOf(entry, nowMs) + count);
     entry.expectedUntilMs = nowMs + LEASE_MS;
@@ -87,9 +101,9 @@ export class Allowances {
   }
 
   /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
-  ask(key: string, limits: Limits): Shortage | undefined {
+  ask(entry: Entry): Shortage | undefined {
+    const { key, limits } = entry;
     const nowMs = this.#now();
-    const entry = this.#entry(key, limits, nowMs);
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
     const shortage = this.#shortage(entry, nowMs);
     return shortage && { key, value: limits[shortage.limit], ...shortage };
@@ -100,9 +114,7 @@ export class Allowances {
    * @param nowMs tells this email from others
    * @returns the loan of the unit, for `begun`
    */
-  take(key: string, nowMs = this.#now()): Lent | undefined {
-    const entry = this.#entries.get(key);
-    if (!entry) return undefined;
+  take(entry: Entry, nowMs = this.#now()): Lent | undefined {
     entry.expected = Math.max(0, expectedOf(entry, nowMs) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > nowMs);
     if (lent) lent.left -= 1;
@@ -116,9 +128,7 @@ export class Allowances {
    * @param takenMs missing when it did before, on another connection
    * @param lent the loan of its unit; one that waited until the loan had ended counts from now on
    */
-  begun(key: string, takenMs?: number, lent?: Lent): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
+  begun(entry: Entry, takenMs?: number, lent?: Lent): void {
     const nowMs = this.#now();
     if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
     if (entry.limits.perSecond === undefined) return;
@@ -130,21 +140,18 @@ export class Allowances {
   }
 
   /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
-  done(key: string, takenMs?: number): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
+  done(entry: Entry, takenMs?: number): void {
     this.#leave(entry, takenMs);
     const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
     entry.ended += 1;
-    if (entry.limits.connections !== undefined) this.#noteFree(key);
+    if (entry.limits.connections !== undefined) this.#noteFree(entry.key);
   }
 
   /** What pools may open for the messages of a key; undefined where no rule limits it. */
-  connectionsOf(key: string): ConnectionBudget | undefined {
-    const entry = this.#entries.get(key);
-    if (entry?.limits.connections === undefined) return undefined;
+  connectionsOf(entry: Entry): ConnectionBudget | undefined {
+    if (entry.limits.connections === undefined) return undefined;
     entry.open ??= new ConnectionBudget(() => {
       return Math.max(this.#needed(entry), entry.sharesUntilMs > this.#now() ? entry.connections : 0);
     });
@@ -203,7 +210,8 @@ export class Allowances {
     const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
     const isKept = isLast && (ended.length > 0 || entry.sharesUntilMs > nowMs);
     if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !hasLargeShare(entry, nowMs)) {
-      if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
+      if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0)
+        entry.isForgotten = this.#entries.delete(key);
       return undefined;
     }
     entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
@@ -264,19 +272,6 @@ export class Allowances {
 
   #noteFree(key: string): void {
     for (const onFree of this.#watching) onFree(key);
-  }
-
-  #entry(key: string, limits: Limits, nowMs: number): Entry {
-    const known = this.#entries.get(key);
-    if (known) {
-      // What was used up may be free under another rule.
-      if (known.limits !== limits && !isSameLimits(known.limits, limits))
-        Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
-      return known;
-    }
-    const entry = new Entry(limits, this.#perConnectionOf(key), nowMs);
-    this.#entries.set(key, entry);
-    return entry;
   }
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */

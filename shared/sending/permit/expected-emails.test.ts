@@ -139,7 +139,10 @@ describe('an email whose first relay lacks what it needs', () => {
     const { permit, timed } = createPermit({ perSecond: 50, ...LONG }, undefined, labels);
     await timed(permit.ready());
     const { result } = await timed(permit.ask(about, ['one.test:25']));
-    expect(result).toMatchObject({ avoid: new Set(['one.test:25']), rules: { keys: ['two.test:25 d0.test'] } });
+    expect(result).toMatchObject({
+      avoid: new Set(['one.test:25']),
+      rules: { uses: [{ key: 'two.test:25 d0.test' }] },
+    });
     expect((await timed(permit.ask(about, labels))).result).toBeUndefined();
   });
 

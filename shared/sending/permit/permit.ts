@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerNumber } from '../../pure/deliverability.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
@@ -151,7 +152,8 @@ export class Permit {
   ask(question: Question, missed: readonly string[]): Promise<Grant | Hold | Postponement | undefined>;
   async ask(question: Question, missed: readonly string[] = []): Promise<Grant | Hold | Postponement | undefined> {
     const { projectId, recipient, stream, signal, email } = question;
-    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
+    const domain = dnsDomainOf(recipient);
+    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(domain), ...(email && { email }) };
     const isPlain = this.#shaping.isPlain(projectId);
     if (this.#exchange.isQuiet() && isPlain && missed.length === 0) return grant;
     let all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
@@ -162,9 +164,9 @@ export class Permit {
     const relays = missed.length === 0 ? all : all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;
     if (isPlain) return this.#askRelays(grant, relays, signal);
-    const found = this.#shaping.providerOf(recipient);
+    const found = this.#shaping.providerOf(domain);
     const provider = typeof found === 'string' ? found : await found;
-    const look = (labels = relays) => this.#shaping.candidates(labels, provider, question);
+    const look = (labels = relays) => this.#shaping.candidates(labels, provider, { projectId, domain });
     // While nobody refuses, only the rules matter.
     const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);
     if (only) return only;
@@ -187,7 +189,7 @@ export class Permit {
     const chosen = this.#shaping.choose(free, provider);
     if (!chosen) return undefined;
     const isAny = chosen.relays.length === this.#relays.length;
-    return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen };
+    return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen.rules };
   }
 
   /** The relays whose traffic rules let an email go now. */
@@ -233,7 +235,7 @@ export class Permit {
       this.abandon(grant);
       return spared;
     }
-    this.#leave(grant);
+    grant.rules?.done();
     const { projectId, recipient, provider } = grant;
     const email: DecidedEmail = { recipient, projectId, provider, relay: outcome.relay ?? this.#relays[0] ?? ALL };
     if (outcome.kind === 'accepted') {
@@ -252,7 +254,7 @@ export class Permit {
   #count({ email, provider, rules }: Grant, relay: string, as: AnswerNumber): Pick<OutcomeAssessment, 'kept'> {
     if (!email) return {};
     const source = this.#shaping.sourceOf(relay);
-    const known = rules?.limits.provider ?? provider;
+    const known = rules?.provider ?? provider;
     const { dueMs, answered: before } = email;
     const { answers, counted } = answersOf(as, source, { dueMs, before, nowMs: this.nowMs() });
     this.#ledger.answered(source, known, answers);
@@ -281,7 +283,7 @@ export class Permit {
 
   /** Notes that the email got no outcome: no server was offered it. */
   abandon(grant: Grant): void {
-    this.#leave(grant);
+    grant.rules?.done();
     this.#reportProbes(grant, 'none');
   }
 
@@ -304,10 +306,6 @@ export class Permit {
 
   #endOf(keys: readonly string[]): number {
     return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
-  }
-
-  #leave({ rules }: Grant): void {
-    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, rules?.onItsWay.takenMs);
   }
 
   #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {

@@ -1,7 +1,8 @@
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { AttemptLedger } from '../ports.ts';
 import type { Later } from '../postponed.ts';
-import type { MailStream, UsedRules } from './shaping.ts';
+import type { MailStream } from './shaping.ts';
+import type { UsedRules } from './used-rules.ts';
 
 /** The permission to send one email. End it with `settle` or `abandon`. */
 export interface Grant {

@@ -78,7 +78,7 @@ describe('a hold', () => {
     const { shaping } = createShaping({ rules: [{ provider: 'x.test', perDay: 5 }] });
     shaping.learn(P, undefined, 70);
     shaping.note({ drained: new Set(), warming: new Set() }, 50);
-    const shortage = () => shaping.candidates(['s:25'], 'x.test', { projectId: P, recipient: 'a@x.test' }).shortage!;
+    const shortage = () => shaping.candidates(['s:25'], 'x.test', { projectId: P, domain: 'x.test' }).shortage!;
     const early = shortage();
     shaping.note({ drained: new Set(['s']), warming: new Set() }, 90);
     expect(shaping.hold(early, 'transactional').knownMs).toBe(50);
