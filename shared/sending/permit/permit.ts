@@ -203,7 +203,11 @@ export class Permit {
   }
 
   #postponed(shortage: NonNullable<Found['shortage']>, stream: MailStream): Postponement {
-    return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage, stream) };
+    return {
+      key: shortage.key,
+      waitMs: shortage.waitMs,
+      hold: (emailId) => this.#shaping.hold(shortage, stream, emailId),
+    };
   }
 
   /** Permits an email at some relays, by their health and that of its provider. */

@@ -27,7 +27,7 @@ export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
 
 /** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
 export interface Postponement extends Later {
-  hold: () => Hold;
+  hold: (emailId: string) => Hold;
 }
 
 export interface Question {

@@ -5,7 +5,12 @@ import { Shaping } from './shaping.ts';
 const P = 'project';
 const SOURCE = { name: 's', kind: 'relay', pool: 'default' } as const;
 
-function createShaping(file: object, rules: ProjectRule[] | null = null, mx: Record<string, string> = {}) {
+function createShaping(
+  file: object,
+  rules: ProjectRule[] | null = null,
+  mx: Record<string, string> = {},
+  now = () => 0,
+) {
   const shaping = new Shaping({
     file: shapingFileSchema.parse({ defaults: 'none', ...file }),
     relays: [{ label: 's:25', source: SOURCE }],
@@ -16,7 +21,7 @@ function createShaping(file: object, rules: ProjectRule[] | null = null, mx: Rec
           : { kind: 'found', records: [{ exchange: mx[domain], priority: 10 }] },
     },
     workerId: 'w',
-    now: () => 0,
+    now,
   });
   shaping.learn(P, { pools: null, rules }, 0);
   /** What the rules need of an email: the keys of its allowances, and their limits. */
@@ -74,6 +79,30 @@ describe('an internationalised domain', () => {
 });
 
 describe('a hold', () => {
+  it.each([
+    [{ perSecond: 1 }, { perSecond: 1 }, 0],
+    [{ perDay: 5 }, { perDay: 6 }, 3_600_000],
+  ])('leaves no gap when all mail returns before its time, held by %j and then by %j', (before, after, longMs) => {
+    let nowMs = 0;
+    const { shaping } = createShaping({}, [{ provider: 'x.test', ...before }], {}, () => nowMs);
+    /** Holds all emails. @returns when they return, in milliseconds from now */
+    const holdAll = (waitMs: number): number[] => {
+      const { shortage } = shaping.candidates(['s:25'], 'x.test', { projectId: P, domain: 'x.test' });
+      const startMs = Date.now();
+      return Array.from({ length: 700 }, (_, n) => {
+        const { until } = shaping.hold({ ...shortage!, waitMs }, 'marketing', `email${n}`);
+        return Date.parse(until) - startMs;
+      }).sort((a, b) => a - b);
+    };
+    const first = holdAll(longMs);
+    expect(first.at(-1)! - first[0]!).toBeGreaterThan(13_000);
+    nowMs += 2_000;
+    shaping.learn(P, { pools: null, rules: [{ provider: 'x.test', ...after }] }, 0);
+    const second = holdAll(0);
+    const gaps = second.map((atMs, n) => atMs - (second[n - 1] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThan(1_000);
+  });
+
   it('tells since when it may be wrong: since sources or the project were last looked at', async () => {
     const { shaping } = createShaping({ rules: [{ provider: 'x.test', perDay: 5 }] });
     shaping.learn(P, undefined, 70);
@@ -81,8 +110,8 @@ describe('a hold', () => {
     const shortage = () => shaping.candidates(['s:25'], 'x.test', { projectId: P, domain: 'x.test' }).shortage!;
     const early = shortage();
     shaping.note({ drained: new Set(['s']), warming: new Set() }, 90);
-    expect(shaping.hold(early, 'transactional').knownMs).toBe(50);
-    expect(shaping.hold(shortage(), 'transactional').knownMs).toBe(70);
+    expect(shaping.hold(early, 'transactional', 'e').knownMs).toBe(50);
+    expect(shaping.hold(shortage(), 'transactional', 'e').knownMs).toBe(70);
     expect(shaping.relaysOf(P, 'transactional')).toMatchObject({ reason: 'no source', knownMs: 70 });
     expect(shaping.relaysOf('unknown', 'transactional')).toMatchObject({ knownMs: 0 });
   });

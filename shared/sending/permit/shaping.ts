@@ -22,6 +22,7 @@ import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import type { Entry } from './allowance-entry.ts';
 import { Allowances, type Shortage } from './allowances.ts';
+import { HeldLines } from './held-lines.ts';
 import type { ProviderStates, SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
 import { UsedRules } from './used-rules.ts';
@@ -146,7 +147,7 @@ export class Shaping {
   readonly #named: ReadonlySet<string>;
   readonly #hasRules: boolean;
   readonly #names: ReadonlyMap<string, string>;
-  readonly #returns = new Map<string, number>();
+  readonly #held = new HeldLines();
   readonly #now: () => number;
   /** The labels of the sources that are not drained, by pool. */
   #open: ReadonlyMap<string, readonly string[]> = new Map();
@@ -290,7 +291,8 @@ export class Shaping {
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
-  hold({ key, limit, value, waitMs, because, knownMs }: Shortage & { knownMs: number }, stream: MailStream): Hold {
+  hold(shortage: Shortage & { knownMs: number }, stream: MailStream, emailId: string): Hold {
+    const { key, limit, value, waitMs, because, knownMs } = shortage;
     const warming = partsOfWarmUp(key);
     if (warming) {
       const { source: name, provider } = warming;
@@ -307,10 +309,8 @@ export class Shaping {
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
     const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
     const nowMs = this.#now();
-    const line = `${key} ${limit}`;
-    const returnsMs = Math.max(this.#returns.get(line) ?? 0, nowMs + Math.max(waitMs, HELD_MS_MIN));
-    if (this.#returns.size > LIMITS_MAX) this.#returns.clear();
-    this.#returns.set(line, returnsMs + stepMs);
+    const earliestMs = nowMs + Math.max(waitMs, HELD_MS_MIN);
+    const returnsMs = this.#held.place(`${key} ${limit} ${value}`, emailId, { earliestMs, stepMs });
     const who = source ? `source ${subject}` : 'the project';
     const what = limit === 'connections' ? 'connections' : 'messages';
     const words = `The traffic rule for ${provider} is used up: ${who} may have ${value} ${what} ${LIMIT_WORDS[limit]}`;
