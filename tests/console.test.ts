@@ -265,7 +265,7 @@ describe('the console', () => {
     await page.waitForSelector('dialog #name');
     await page.type('dialog #name', 'Shop');
     await page.type('dialog #senderDomains', 'example.com, mail.example.com');
-    await page.$eval('dialog #expires', (field) => ((field as HTMLInputElement).value = '2099-02-01'));
+    await page.evaluate('document.querySelector("dialog #expires").value = "2099-02-01"');
     await page.click('dialog .primary');
     await operator.says(/sk_[0-9a-f]{20}/);
     const { body: keys } = await app.api('GET', '/keys');
