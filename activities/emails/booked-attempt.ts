@@ -44,7 +44,7 @@ export async function takeTurns(throttle: Throttle, count: number, waits = false
   const kept = usableBooking(throttle);
   const booking = kept && kept.count >= count ? kept : await book(throttle, count);
   const waitMs = booking.startsAtMs - throttle.permit.nowMs();
-  if (waits) await pause(waitMs, throttle.signal);
+  if (waits) await pause(Math.max(0, waitMs), throttle.signal);
   else if (waitMs > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
   if (keptBooking.get()) keptBooking.set(undefined);
   return turnsOf(booking, throttle.permit.nowMs(), throttle.signal);
