@@ -44,6 +44,10 @@ export class Entry {
   ended = 0;
   endedPerSecond = 0;
   requestedMs: number;
+  /** Whose mail waits for room, in the order in which it has its turns. */
+  readonly waiting = new Set<string>();
+  /** Whose turn it is, and how long it may be taken. */
+  turn: { owner: string; untilMs: number } | undefined;
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
   isAnswered = false;

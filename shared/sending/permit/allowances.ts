@@ -18,6 +18,8 @@ export interface Shortage {
 const SECOND_MS = RATE_MS.perSecond + 50;
 /** A second of a rate has so many parts of its own. */
 const BURSTS = 5;
+/** How long room is left to the mail of another owner whose turn it is. */
+const TURN_MS = 5;
 /** How soon what is used up is asked for again before the next exchange of all. */
 const HUNGRY_MS = 200;
 /** The longest wait for a connection to be free. Whoever waits hears when one is. */
@@ -47,6 +49,11 @@ function hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry,
   return sharesUntilMs > nowMs && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
 }
 
+interface Watcher {
+  owner: string;
+  onFree: (key: string) => void;
+}
+
 /** What this process may use of the rules that all workers share. The keys name a rule's subject and its provider. */
 export class Allowances {
   readonly #workerId: string;
@@ -55,7 +62,7 @@ export class Allowances {
   readonly #entries = new Map<string, Entry>();
   /** Those that the next exchange must ask for. */
   readonly #wanted = new Map<string, Entry>();
-  readonly #watching = new Set<(key: string) => void>();
+  readonly #watching = new Set<Watcher>();
 
   /** @param perConnectionOf how many messages of a key may be in flight for each connection */
   constructor(workerId: string, now: () => number, perConnectionOf: (key: string) => number = () => 1) {
@@ -64,10 +71,11 @@ export class Allowances {
     this.#perConnectionOf = perConnectionOf;
   }
 
-  /** Calls a function with each key of which more may be used than before. @returns ends that */
-  watch(onFree: (key: string) => void): () => void {
-    this.#watching.add(onFree);
-    return () => void this.#watching.delete(onFree);
+  /** Calls a function with each key of which the mail of an owner may use more than before. @returns ends that */
+  watch(owner: string, onFree: (key: string) => void): () => void {
+    const watcher = { owner, onFree };
+    this.#watching.add(watcher);
+    return () => void this.#watching.delete(watcher);
   }
 
   /** What this process knows of a rule. */
@@ -100,13 +108,32 @@ export class Allowances {
     return isShort;
   }
 
-  /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
-  ask(entry: Entry): Shortage | undefined {
+  /**
+   * Notes that an email wants to go.
+   * @param owner whose email it is: those whose mail waits have what is free in turns
+   * @returns what keeps it from going now; undefined when nothing does
+   */
+  ask(entry: Entry, owner: string): Shortage | undefined {
     const { key, limits } = entry;
     const nowMs = this.#now();
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
-    const shortage = this.#shortage(entry, nowMs);
+    const shortage = this.#shortage(entry, nowMs) ?? this.#othersTurn(entry, owner, nowMs);
+    if (shortage) entry.waiting.add(owner);
     return shortage && { key, value: limits[shortage.limit], ...shortage };
+  }
+
+  /** Lets the next one go that waits for room, if that is another owner. */
+  #othersTurn(entry: Entry, owner: string, nowMs: number): Omit<Shortage, 'key'> | undefined {
+    if (!entry.turn || entry.turn.untilMs <= nowMs) {
+      const [next] = entry.waiting;
+      if (next === undefined) return undefined;
+      entry.waiting.delete(next);
+      entry.turn = { owner: next, untilMs: nowMs + TURN_MS };
+      if (next !== owner) this.#noteFree(entry.key, next);
+    }
+    if (entry.turn.owner === owner) return undefined;
+    const [limit = 'perSecond'] = Object.keys(entry.limits) as LimitName[];
+    return { limit, waitMs: TURN_MS };
   }
 
   /**
@@ -120,6 +147,7 @@ export class Allowances {
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
+    entry.turn = undefined;
     return lent;
   }
 
@@ -270,8 +298,9 @@ export class Allowances {
     }
   }
 
-  #noteFree(key: string): void {
-    for (const onFree of this.#watching) onFree(key);
+  /** Tells everybody, or only one owner, that more of a key may be used. */
+  #noteFree(key: string, only?: string): void {
+    for (const { owner, onFree } of this.#watching) if (only === undefined || owner === only) onFree(key);
   }
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */
