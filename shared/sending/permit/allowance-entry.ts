@@ -1,5 +1,6 @@
 import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
 import type { ConnectionBudget } from '../transport/connection-budget.ts';
+import { OwnerTurns } from './owner-turns.ts';
 
 /** Units of one loan. */
 export interface Lent {
@@ -44,10 +45,7 @@ export class Entry {
   ended = 0;
   endedPerSecond = 0;
   requestedMs: number;
-  /** Whose mail waits for room, in the order in which it has its turns. */
-  readonly waiting = new Set<string>();
-  /** Whose turn it is, and how long it may be taken. */
-  turn: { owner: string; untilMs: number } | undefined;
+  readonly turns = new OwnerTurns();
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
   isAnswered = false;

@@ -14,7 +14,7 @@ function createOwners(...owners: string[]) {
   return {
     told,
     /** @returns whether the owner has sent an email */
-    send(owner: string): boolean {
+    send: (owner: string): boolean => {
       if (allowances.ask(entry, owner)) return false;
       allowances.begun(entry, nowMs, allowances.take(entry, nowMs));
       allowances.done(entry);

@@ -1,6 +1,7 @@
 import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { Entry, unitRateOf, type Lent } from './allowance-entry.ts';
+import { TURN_MS } from './owner-turns.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
@@ -18,8 +19,6 @@ export interface Shortage {
 const SECOND_MS = RATE_MS.perSecond + 50;
 /** A second of a rate has so many parts of its own. */
 const BURSTS = 5;
-/** How long room is left to the mail of another owner whose turn it is. */
-const TURN_MS = 5;
 /** How soon what is used up is asked for again before the next exchange of all. */
 const HUNGRY_MS = 200;
 /** The longest wait for a connection to be free. Whoever waits hears when one is. */
@@ -117,23 +116,12 @@ export class Allowances {
     const { key, limits } = entry;
     const nowMs = this.#now();
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
-    const shortage = this.#shortage(entry, nowMs) ?? this.#othersTurn(entry, owner, nowMs);
-    if (shortage) entry.waiting.add(owner);
-    return shortage && { key, value: limits[shortage.limit], ...shortage };
-  }
-
-  /** Lets the next one go that waits for room, if that is another owner. */
-  #othersTurn(entry: Entry, owner: string, nowMs: number): Omit<Shortage, 'key'> | undefined {
-    if (!entry.turn || entry.turn.untilMs <= nowMs) {
-      const [next] = entry.waiting;
-      if (next === undefined) return undefined;
-      entry.waiting.delete(next);
-      entry.turn = { owner: next, untilMs: nowMs + TURN_MS };
-      if (next !== owner) this.#noteFree(entry.key, next);
-    }
-    if (entry.turn.owner === owner) return undefined;
-    const [limit = 'perSecond'] = Object.keys(entry.limits) as LimitName[];
-    return { limit, waitMs: TURN_MS };
+    const missing = this.#shortage(entry, nowMs);
+    if (!missing && entry.turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
+    entry.turns.wait(owner);
+    const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
+    const shortage = missing ?? { limit, waitMs: TURN_MS };
+    return { key, value: limits[shortage.limit], ...shortage };
   }
 
   /**
@@ -147,7 +135,7 @@ export class Allowances {
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
-    entry.turn = undefined;
+    entry.turns.used();
     return lent;
   }
 
