@@ -264,14 +264,31 @@ describe('the console', () => {
     await operator.click('Create key');
     await page.waitForSelector('dialog #name');
     await page.type('dialog #name', 'Shop');
+    await page.type('dialog #senderDomains', 'example.com, mail.example.com');
+    await page.evaluate('document.querySelector("dialog #expires").value = "2099-02-01"');
     await page.click('dialog .primary');
     await operator.says(/sk_[0-9a-f]{20}/);
+    const { body: keys } = await app.api('GET', '/keys');
+    const shop = keys.find(({ name }: { name: string }) => name === 'Shop');
+    expect(shop).toMatchObject({
+      role: 'send',
+      senderDomains: ['example.com', 'mail.example.com'],
+      expiresAt: '2099-02-01T00:00:00.000Z',
+    });
     // What is shown again replaces the button.
     await eventually(() => page.click('dialog .primary').then(() => true));
     await page.waitForSelector('dialog', { hidden: true });
     expect(await operator.text()).not.toMatch(/sk_[0-9a-f]{20}/);
-    await operator.go('#/audit');
+    await app.api('PATCH', `/keys/${shop.id}`, { body: { name: '' } });
+    await operator.go('#/keys');
+    await operator.click('Shop');
+    await operator.says('No entry fits');
+    await operator.go(`#/audit?subjectId=${shop.id}`);
     await operator.says('Create key');
+    await operator.says(/Update key.*Refused/s);
+    await operator.go(`#/audit?subjectId=${shop.id}&outcome=done`);
+    await eventually(async () => !(await operator.text()).includes('Update key'));
+    expect(await operator.text()).toContain('Create key');
   });
 
   it('pauses a campaign, and tells how many a resend would reach before it sends', async () => {

@@ -106,6 +106,14 @@ describe('the sending speed of a project', () => {
     expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(11_000);
   });
 
+  it('keeps the slot until the reserved time, for an attempt that cannot end yet', async () => {
+    const beganAt = Date.now();
+    await take(15);
+    const { result, failure } = await attempt(() => takeTurns(throttleOf(false), 5, true));
+    expect([result, failure]).toEqual([expect.any(Function), undefined]);
+    expect(Date.now() - beganAt).toBeGreaterThanOrEqual(1_450);
+  });
+
   it('makes up for a short delay of an attempt, and not for an outage', async () => {
     const late = { booking: { ratePerSecond: RATE, count: 20, startsAtMs: Date.now() - 3_000 } };
     const { result: turn } = await take(20, { memory: late });

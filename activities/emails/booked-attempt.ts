@@ -1,4 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
+import { pause } from '../../shared/platform/wait.ts';
 import { keptValue } from '../../shared/durable/attempts/attempt.ts';
 import { waitFailure } from '../../shared/durable/attempts/failures.ts';
 import { sliceSize, turnsOf, usable, type Booking } from '../../shared/sending/permit/booking.ts';
@@ -35,13 +36,16 @@ function usableBooking({ permit, ratePerSecond }: Throttle): Booking | undefined
 
 /**
  * Takes the booking of the previous attempt, or books sending speed for `count` emails.
+ * @param waits whether to wait for the booked time
  * @throws ApplicationFailure `Throttled` when the booked time is far away: the attempt is repeated then, with this
  *   booking
  */
-export async function takeTurns(throttle: Throttle, count: number): Promise<Turn> {
+export async function takeTurns(throttle: Throttle, count: number, waits = false): Promise<Turn> {
   const kept = usableBooking(throttle);
   const booking = kept && kept.count >= count ? kept : await book(throttle, count);
-  if (booking.startsAtMs - throttle.permit.nowMs() > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
+  const waitMs = booking.startsAtMs - throttle.permit.nowMs();
+  if (waits) await pause(Math.max(0, waitMs), throttle.signal);
+  else if (waitMs > SHORT_WAIT_MS) throw await throttledFailure(throttle, booking);
   if (keptBooking.get()) keptBooking.set(undefined);
   return turnsOf(booking, throttle.permit.nowMs(), throttle.signal);
 }

@@ -54,7 +54,7 @@ export async function withSending<T>(
           ? undefined
           : {
               size: () => attemptSize(throttle),
-              take: (count) => takeTurns(throttle, count),
+              take: (count, waits) => takeTurns(throttle, count, waits),
               next: (count) => bookNextAttempt(throttle, count),
             },
     });

@@ -3,7 +3,9 @@ import { freezeNextRecipients } from '../../shared/domain/campaigns/freeze-audie
 import { query, sql } from '../../shared/database/sql.ts';
 import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
+import { meetSources } from '../../shared/domain/emails/sources.ts';
 import { startTestApi } from '../../tests/support/api.ts';
+import { createDnsServer } from '../../tests/support/dns-server.ts';
 import {
   campaignContent,
   proPlan,
@@ -216,6 +218,24 @@ it('one-click unsubscribing of a server without https is a warning', async () =>
     expect.arrayContaining(['ONE_CLICK_NOT_HTTPS']),
   ]);
   await insecure.stop();
+});
+
+it('all domains behind the mail hosts of one provider share its warm-up', async () => {
+  const dns = await createDnsServer();
+  const warming = await startTestApi({ config: { DNS_SERVERS: [dns.address] } });
+  const firstWarmUp = { plan: 'slow', step: 0, perDay: { '*': [100], 'gmail.com': [3, 5, 6] } };
+  await meetSources(warming.em(), [{ name: 'new', kind: 'relay', pool: 'default', label: 'new', firstWarmUp }]);
+  for (const domain of ['one.test', 'two.test', 'three.test']) {
+    dns.set(domain, { MX: [[5, 'aspmx.l.google.com']] });
+    for (const name of ['ann', 'bob', 'cat']) {
+      await warming.api('POST', '/contacts', { body: { email: `${name}@${domain}` } });
+    }
+  }
+  const created = await warming.api('POST', '/campaigns', { body: campaignContent() });
+  const { body } = await warming.api('POST', `/campaigns/${created.body.data.id}/check`);
+  expect(body.warmUp).toEqual({ days: 3, provider: 'gmail.com' });
+  await warming.stop();
+  await dns.close();
 });
 
 describe('POST /campaigns/:id/check', () => {

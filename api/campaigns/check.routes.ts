@@ -12,8 +12,9 @@ export const checkEndpoint = campaignEndpoint('checkCampaign', 'POST /campaigns/
     'Counts its recipients as a send at this moment would, renders it for the first of them, and checks sender, size, links, placeholders and text. Changes nothing.',
   replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
   errors: ['BAD_REQUEST', 'TOPIC_NOT_FOUND'],
-  async handle({ em, project, params, deps: { links, config } }) {
+  async handle({ em, project, params, deps: { links, providerOf, config } }) {
     const { publicUrl, EMAIL_RATE_PER_SECOND: ratePerSecond } = config;
-    return ok(campaignCheckView(await checkCampaign(em, project, params.id, { links, publicUrl, ratePerSecond })));
+    const checkDeps = { links, providerOf, publicUrl, ratePerSecond };
+    return ok(campaignCheckView(await checkCampaign(em, project, params.id, checkDeps)));
   },
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { readDeliverability, type DeliverabilityResult } from '../../shared/domain/emails/deliverability.ts';
-import { createProviderFinder } from '../../shared/sending/verdict/mx-provider.ts';
 import { SIGN_RULES, type DayNumbers } from '../../shared/pure/deliverability.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { percent } from '../http/percent.ts';
@@ -131,8 +130,7 @@ const deliverability = endpoint('getDeliverability', 'GET /deliverability', {
   replies: {
     200: { description: 'The results', schema: deliverabilitySchema },
   },
-  async handle({ em, project, query, deps }) {
-    const providerOf = createProviderFinder(deps.resolver, () => false);
+  async handle({ em, project, query, deps: { providerOf } }) {
     const { results, ...range } = await readDeliverability(em, query, providerOf, project.id);
     return ok({ ...range, results: results.map(resultView) });
   },

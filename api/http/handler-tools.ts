@@ -4,6 +4,7 @@ import { createTransactionalQueue } from '../../shared/domain/emails/transaction
 import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import { createTracker } from '../../shared/domain/tracking/tracker.ts';
+import { createProviderFinder } from '../../shared/sending/verdict/mx-provider.ts';
 import { createEmailCompiler } from '../../shared/sending/compose/compiled-email.ts';
 import { createDkimKeyring } from '../../shared/sending/compose/dkim/key-pair.ts';
 import { linkSignerOf } from '../../shared/sending/compose/links.ts';
@@ -40,6 +41,7 @@ export function createHandlerTools({ config, orm }: { config: Config; orm: Orm }
     resolver,
     keyring: createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS),
     verifyAddress: createAddressVerifier(resolver),
+    providerOf: createProviderFinder(resolver, () => false),
     webhooks: createWebhookClient(webhookClientOptions(config)),
     webhookSecrets: createWebhookSecrets(secrets),
     // These handle requests of a project that come together as one group.

@@ -151,7 +151,7 @@ export class PatientEmails {
       }
       const patienceMs = isSending() ? BESIDE_OTHERS_MS : this.#endsMs - performance.now();
       if (Math.min(againMs, postponed.waitMs) >= patienceMs) {
-        for (const { email, hold } of postponed.takeAll()) this.hold(email, hold());
+        for (const { email, hold } of postponed.takeAll()) this.hold(email, hold(email.emailId));
         return undefined;
       }
       await postponed.wait(againMs);
@@ -165,7 +165,7 @@ export class PatientEmails {
       this.#postponed.add(answer, { email, hold: answer.hold });
     else {
       this.#reading.isBehind ||= !this.#hasRoom;
-      this.hold(email, answer.hold());
+      this.hold(email, answer.hold(email.emailId));
     }
   }
 

@@ -270,10 +270,11 @@ export interface Speed {
   size: () => number;
   /**
    * Takes speed for a number of emails.
+   * @param waits whether the attempt waits for it, because it cannot end yet
    * @returns the function to await before each of them
-   * @throws the error that repeats the attempt when the speed is free
+   * @throws the error that repeats the attempt when the speed is free, if it does not wait
    */
-  take: (count: number) => Promise<() => Promise<void>>;
+  take: (count: number, waits: boolean) => Promise<() => Promise<void>>;
   /** Takes speed for the next attempt at this number of emails. @returns the error that repeats the attempt then */
   next: (count: number) => Promise<Error>;
 }

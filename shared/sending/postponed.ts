@@ -74,7 +74,7 @@ export class Postponed<Item extends { email: object }> {
         this.#waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(longestMs, this.waitMs));
+      const timer = setTimeout(wake, Math.max(0, Math.min(longestMs, this.waitMs)));
       this.#waiting.add(wake);
     });
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ACCEPTED, mailTo, NOT_TRIED, useFakeAttempts } from '../../tests/support/fake-attempts.ts';
 import { MemoryBusyError } from './large-messages.ts';
+import type { Question } from './permit/question.ts';
 import type { EmailToSend, Speed } from './ports.ts';
 import { NoWayError, SmtpUnavailableError, type SmtpOutcome } from './transport/smtp-pool.ts';
 import { UnsendableAddressError, Utf8NotOfferedError } from './transport/wire-address.ts';
@@ -244,8 +245,8 @@ describe('an attempt that must end', () => {
 describe('the speed of a project', () => {
   const speedOf = (size: number, log: string[]): Speed => ({
     size: () => size,
-    take: async (count) => {
-      log.push(`took ${count}`);
+    take: async (count, waits) => {
+      log.push(`took ${count}${waits ? ' patiently' : ''}`);
       return async () => void log.push('turn');
     },
     next: async (count) => new Error(`${count} later`),
@@ -258,6 +259,38 @@ describe('the speed of a project', () => {
     expect(await ended(test)).toMatchObject({ sent: 2, again: new Error('1 later') });
     expect(taken).toEqual(['took 2', 'turn', 'turn']);
     expect(test.log).toContain('released after 2');
+  });
+
+  it('is kept to beside an email whose host is silent for minutes', async () => {
+    const taken: string[] = [];
+    const emails = ['silent', 'b', 'c', 'd', 'e'].map((id) => mailTo(id));
+    const permit = { ask: async ({ recipient }: Question) => ({ projectId: 'p', recipient, provider: recipient }) };
+    const test = createTest({ emails, speed: speedOf(2, taken), permit });
+    await pass();
+    const answerAll = async () => {
+      for (const { to, end } of test.wire) if (!to.startsWith('silent')) await end(ACCEPTED);
+    };
+    await answerAll();
+    await pass(9_000);
+    await answerAll();
+    await pass(4_000);
+    await answerAll();
+    await pass(4_000);
+    expect(taken.filter((line) => line !== 'turn')).toEqual(['took 2', 'took 2 patiently', 'took 1 patiently']);
+    expect(test.verdicts()).toEqual({ b: 'sent', c: 'sent', d: 'sent', e: 'sent' });
+    await test.wire[0]?.end(ACCEPTED);
+    const recorded = await ended(test);
+    expect(recorded).toMatchObject({ sent: 5 });
+    expect(recorded.again).toBeUndefined();
+  });
+
+  it('is given up for the rest once a slow host has answered', async () => {
+    const emails = ['slow', 'b', 'c', 'd', 'e'].map((id) => mailTo(id));
+    const test = createTest({ emails, speed: speedOf(2, []) });
+    await pass(9_000);
+    expect(test.wire).toHaveLength(4);
+    for (const { end } of test.wire) await end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 4, again: new Error('1 later') });
   });
 
   it('asks for nothing more after the last part', async () => {

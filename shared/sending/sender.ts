@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { withTimeLimit } from '../platform/time-limit.ts';
 import type { Hold } from '../pure/emails/hold.ts';
 import { createLargeMessages } from './large-messages.ts';
 import { sendEmails, type LoopOptions, type LoopParts, type UnmadeMessages } from './loop.ts';
-import type { CarriedEmails, Claim, DeliveryResult, EmailBatch, EmailSource, ResultSink, Speed } from './ports.ts';
+import { SLICE_SECONDS } from './permit/booking.ts';
+import type {
+  CarriedEmails,
+  Claim,
+  DeliveryResult,
+  EmailBatch,
+  EmailPart,
+  EmailSource,
+  ResultSink,
+  Speed,
+} from './ports.ts';
 import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
 import { acceptedResult, type ResultSpool } from './results/result-spool.ts';
 import type { LineFile } from './results/spool-folder.ts';
@@ -133,6 +144,40 @@ const LINGER_MS = { brief: 300, long: 4_000, all: 15_000 } as const;
 /** The most attempts that may wait longer. They leave slots of the worker to other mail. */
 const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
 
+/** A part at the speed of a project has this time. One that takes longer has an email at a host that is slow or silent. */
+const SLICE_MS = SLICE_SECONDS * 1_000;
+const SLOW_PART_MS = SLICE_MS + 5_000;
+
+/**
+ * Sends emails at the speed of the project: one part, and further ones while a host is silent for those before.
+ * @param sendPart tells whether more may be sent
+ * @returns the error that repeats the attempt for the rest
+ */
+async function sendAtSpeed<C extends Claim>(
+  source: EmailSource<C>,
+  speed: Speed,
+  sendPart: (part: EmailPart, pace: LoopOptions['pace']) => Promise<boolean>,
+): Promise<Error | undefined> {
+  const parts: Promise<boolean>[] = [];
+  let [running, rest] = [0, 0];
+  try {
+    for await (const part of source.parts(speed.size())) {
+      const isSlow = running > 0;
+      const pace = part.paced > 0 ? await speed.take(part.paced, isSlow) : undefined;
+      running += 1;
+      const sending = sendPart(part, pace).finally(() => (running -= 1));
+      parts.push(sending);
+      const mayContinue = await withTimeLimit(sending, isSlow ? SLICE_MS : SLOW_PART_MS, () => true);
+      rest = part.left;
+      if (running === 0 || !mayContinue) break;
+    }
+  } finally {
+    await Promise.allSettled(parts);
+  }
+  const mayContinue = (await Promise.all(parts)).every(Boolean);
+  return mayContinue && rest > 0 ? speed.next(rest) : undefined;
+}
+
 /** What all batches of an attempt have in common. */
 type BatchOptions = Omit<LoopOptions, 'lingerMs' | 'again' | 'isAll'>;
 
@@ -175,17 +220,16 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
     }
   }
 
-  /**
-   * Sends all emails, or those of one part at the speed of the project.
-   * @returns the error that repeats the attempt for the rest
-   */
+  /** @returns whether more may be sent */
+  async function sendPart({ batches }: EmailPart, loop: BatchOptions): Promise<boolean> {
+    for (const batch of batches) await sendBatch(batch, loop);
+    return !loop.shouldStop() && !loop.signal.aborted;
+  }
+
+  /** @returns the error that repeats the attempt for the rest, if there is one */
   async function sendParts(source: EmailSource<C>, loop: BatchOptions, speed?: Speed): Promise<Error | undefined> {
-    for await (const { paced, left, batches } of source.parts(speed?.size())) {
-      const pace = speed && paced > 0 ? await speed.take(paced) : undefined;
-      for (const batch of batches) await sendBatch(batch, { ...loop, pace });
-      if (loop.shouldStop() || loop.signal.aborted) return undefined;
-      if (speed) return left > 0 ? speed.next(left) : undefined;
-    }
+    if (speed) return sendAtSpeed(source, speed, (part, pace) => sendPart(part, { ...loop, pace }));
+    for await (const part of source.parts()) if (!(await sendPart(part, loop))) break;
     return undefined;
   }
 

@@ -63,6 +63,16 @@ function fakePool(pass: FakeClock['pass'], wire: Sending[], { capacity = 10, ans
   } as Partial<SmtpPool> as SmtpPool;
 }
 
+function partsOf(emails: EmailToSend[], all?: EmailBatch[]): EmailSource<Claim>['parts'] {
+  return async function* (limit = Infinity) {
+    for (let start = 0; start === 0 || start < emails.length; start += limit) {
+      const part = emails.slice(start, start + limit);
+      const batches = all ?? [{ size: part.length, load: () => part }];
+      yield { paced: part.length, left: emails.length - start - part.length, batches };
+    }
+  };
+}
+
 /** Some emails of which everything around the sender is a fake, and the first attempt at them. */
 function createTest(pass: FakeClock['pass'], { emails = [], urgency = 'transactional', ...options }: AttemptOptions) {
   const log: string[] = [];
@@ -113,11 +123,7 @@ function createTest(pass: FakeClock['pass'], { emails = [], urgency = 'transacti
     urgency,
     claimWith: (claimToken) => ({ scope: 'scope', claimToken, projectId: 'p' }),
     claim: async () => void log.push('claimed'),
-    async *parts(limit = Infinity) {
-      const part = emails.slice(0, limit);
-      const batches = options.batches ?? [{ size: part.length, load: () => part }];
-      yield { paced: part.length, left: emails.length - part.length, batches };
-    },
+    parts: partsOf(emails, options.batches),
     traceOf: () => undefined,
     release: async (decided) => void log.push(`released after ${decided}`),
   };

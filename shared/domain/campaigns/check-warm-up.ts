@@ -1,7 +1,7 @@
 import { allowedAt, daysFor, stepsOf, type RemainingPlan } from '../../pure/warm-up.ts';
 import { query, sql, type Em } from '../../database/sql.ts';
 import { number, pick, tables, text } from '../../database/tables.ts';
-import { recipientProviderOf } from '../../sending/verdict/recipient-provider.ts';
+import type { ProviderFinder } from '../../sending/verdict/mx-provider.ts';
 import { marketingSourcesOf } from '../emails/sources.ts';
 import { listWarmUps, usedToday } from '../emails/warm-ups.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
@@ -32,13 +32,13 @@ const DOMAINS_MAX = 1_000;
 
 /**
  * How many days a campaign takes whose mail goes over sources that warm up only; undefined when it takes one, or some of
- * its mail may go over another source. Providers are known by the domains of addresses, without DNS. What other
- * campaigns want is left out.
+ * its mail may go over another source. What other campaigns want is left out.
  */
 export async function forecastWarmUp(
   em: Em,
   campaign: StatedAudience,
   asOf: Date,
+  providerOf: ProviderFinder,
 ): Promise<WarmUpForecast | undefined> {
   const sources = await query(
     em,
@@ -55,10 +55,12 @@ export async function forecastWarmUp(
     { domain: text, emails: number },
   );
   const perProvider = new Map<string, number>();
-  for (const { domain, emails } of domains) {
-    const provider = recipientProviderOf(domain);
-    perProvider.set(provider, (perProvider.get(provider) ?? 0) + emails);
-  }
+  await Promise.all(
+    domains.map(async ({ domain, emails }) => {
+      const provider = await providerOf(domain);
+      perProvider.set(provider, (perProvider.get(provider) ?? 0) + emails);
+    }),
+  );
   const places = await listWarmUps(
     em,
     sources.map(({ name }) => name),

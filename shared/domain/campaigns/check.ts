@@ -6,6 +6,7 @@ import { needsSubscription } from '../../pure/emails/email-types.ts';
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
+import type { ProviderFinder } from '../../sending/verdict/mx-provider.ts';
 import { inSnapshot, type Em } from '../../database/sql.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { findFirstRecipient, type FirstRecipient } from './audience.ts';
@@ -17,6 +18,7 @@ import { checkSender, readSendingSpeed } from './check-sender.ts';
 
 export interface CheckDeps {
   links: LinkSigner;
+  providerOf: ProviderFinder;
   publicUrl: string;
   ratePerSecond: number;
 }
@@ -32,7 +34,7 @@ export async function checkCampaign(
   em: Em,
   project: { id: string; tracking: TrackingMode; brand: Brand },
   campaignId: string,
-  { links, publicUrl, ratePerSecond }: CheckDeps,
+  { links, providerOf, publicUrl, ratePerSecond }: CheckDeps,
 ) {
   const { id: projectId } = project;
   return inSnapshot(em, async (tx) => {
@@ -56,7 +58,7 @@ export async function checkCampaign(
       oneClick: { isRequired: needsSubscription(type), isHttps: publicUrl.startsWith('https:') },
       speed: await readSendingSpeed(tx, projectId, ratePerSecond),
       /** Set when it takes more than a day, because sources warm up. */
-      warmUp: await forecastWarmUp(tx, campaign, asOf),
+      warmUp: await forecastWarmUp(tx, campaign, asOf, providerOf),
     };
   });
 }

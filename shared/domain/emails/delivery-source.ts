@@ -195,9 +195,11 @@ export function createDeliverySources(deps: DeliverySourceDeps): (delivery: Deli
       async *parts(limit = claimed.length) {
         if (claimed.length === 0) return;
         traces = await tracesOf(claimed.map(({ id }) => id));
-        const part = claimed.slice(0, limit);
-        const batches = [...groupsOf(part)].map((group) => batchOf(projectId, group));
-        yield { paced: part.length, left: claimed.length - part.length, batches };
+        for (let start = 0; start < claimed.length; start += limit) {
+          const part = claimed.slice(start, start + limit);
+          const batches = [...groupsOf(part)].map((group) => batchOf(projectId, group));
+          yield { paced: part.length, left: claimed.length - start - part.length, batches };
+        }
       },
       // An email of another trace belongs to its own, with a link to the attempt.
       traceOf(emailId) {

@@ -1,5 +1,6 @@
 import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
 import type { ConnectionBudget } from '../transport/connection-budget.ts';
+import { OwnerTurns } from './owner-turns.ts';
 
 /** Units of one loan. */
 export interface Lent {
@@ -15,6 +16,7 @@ export const unitRateOf = (limits: Limits): Rate | undefined =>
 
 /** What a worker knows of one rule. */
 export class Entry {
+  readonly key: string;
   limits: Limits;
   /** The first rate that is lent as units. */
   unitRate: Rate | undefined;
@@ -43,13 +45,17 @@ export class Entry {
   ended = 0;
   endedPerSecond = 0;
   requestedMs: number;
+  readonly turns = new OwnerTurns();
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
   isAnswered = false;
   /** When an exchange looks at it again that does not have to. */
   lookMs = 0;
+  /** Whether another one takes its place when its rule is used again. */
+  isForgotten = false;
 
-  constructor(limits: Limits, perConnection: number, nowMs: number) {
+  constructor(key: string, limits: Limits, perConnection: number, nowMs: number) {
+    this.key = key;
     this.limits = limits;
     this.unitRate = unitRateOf(limits);
     this.perConnection = perConnection;

@@ -21,6 +21,7 @@ function createWorkers(count: number, limits: Limits) {
 
   function createWorker(index: number) {
     const allowances = new Allowances(`w${index}`, now);
+    const use = () => allowances.entry(KEY, limits);
     function exchange(): void {
       const requests = allowances.takeRequests();
       const request = requests.get(KEY);
@@ -31,16 +32,17 @@ function createWorkers(count: number, limits: Limits) {
     }
     /** Sends one email if the rule lets it, which takes `ms` after it has waited `delayMs` for its connection. */
     function send(ms: number, delayMs = 0): boolean {
-      let shortage = allowances.ask(KEY, limits);
+      let shortage = allowances.ask(use(), 'owner');
       if (shortage && !workers[index]?.isCut && allowances.isHungry(KEY)) {
         exchange();
-        shortage = allowances.ask(KEY, limits);
+        shortage = allowances.ask(use(), 'owner');
       }
       if (shortage) return false;
       const takenMs = nowMs;
-      const lent = allowances.take(KEY, takenMs);
+      const taken = use();
+      const lent = allowances.take(taken, takenMs);
       const begin = (): void => {
-        allowances.begun(KEY, takenMs, lent);
+        allowances.begun(taken, takenMs, lent);
         sentMs.push(nowMs);
       };
       if (delayMs === 0) begin();
@@ -49,12 +51,12 @@ function createWorkers(count: number, limits: Limits) {
       inFlightMax = Math.max(inFlightMax, inFlight);
       const end = (): void => {
         inFlight -= 1;
-        allowances.done(KEY);
+        allowances.done(taken);
       };
       ends.push({ atMs: nowMs + delayMs + ms, end });
       return true;
     }
-    return { exchange, send, expect: (emails: number) => allowances.expect(KEY, limits, emails) };
+    return { exchange, send, expect: (emails: number) => allowances.expect(use(), emails) };
   }
 
   return {
@@ -105,12 +107,13 @@ describe('a worker that stops', () => {
       allowances.lent(new Map([[KEY, lent.lease]]), nowMs);
     };
     const stopping = new Allowances('stopping', () => nowMs);
-    stopping.expect(KEY, limits, 3);
+    const use = stopping.entry(KEY, limits);
+    stopping.expect(use, 3);
     exchange(stopping);
-    expect(stopping.ask(KEY, limits)).toBeUndefined();
-    stopping.take(KEY, nowMs);
-    stopping.begun(KEY, nowMs);
-    stopping.done(KEY);
+    expect(stopping.ask(use, 'owner')).toBeUndefined();
+    stopping.take(use, nowMs);
+    stopping.begun(use, nowMs);
+    stopping.done(use);
     nowMs += 5_000;
     exchange(stopping);
     expect(usedUnits(state, 'perDay', nowMs)).toBe(20);

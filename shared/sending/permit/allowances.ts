@@ -1,6 +1,7 @@
 import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { Entry, unitRateOf, type Lent } from './allowance-entry.ts';
+import { TURN_MS } from './owner-turns.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
@@ -47,6 +48,11 @@ function hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry,
   return sharesUntilMs > nowMs && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
 }
 
+interface Watcher {
+  owner: string;
+  onFree: (key: string) => void;
+}
+
 /** What this process may use of the rules that all workers share. The keys name a rule's subject and its provider. */
 export class Allowances {
   readonly #workerId: string;
@@ -55,7 +61,7 @@ export class Allowances {
   readonly #entries = new Map<string, Entry>();
   /** Those that the next exchange must ask for. */
   readonly #wanted = new Map<string, Entry>();
-  readonly #watching = new Set<(key: string) => void>();
+  readonly #watching = new Set<Watcher>();
 
   /** @param perConnectionOf how many messages of a key may be in flight for each connection */
   constructor(workerId: string, now: () => number, perConnectionOf: (key: string) => number = () => 1) {
@@ -64,10 +70,25 @@ export class Allowances {
     this.#perConnectionOf = perConnectionOf;
   }
 
-  /** Calls a function with each key of which more may be used than before. @returns ends that */
-  watch(onFree: (key: string) => void): () => void {
-    this.#watching.add(onFree);
-    return () => void this.#watching.delete(onFree);
+  /** Calls a function with each key of which the mail of an owner may use more than before. @returns ends that */
+  watch(owner: string, onFree: (key: string) => void): () => void {
+    const watcher = { owner, onFree };
+    this.#watching.add(watcher);
+    return () => void this.#watching.delete(watcher);
+  }
+
+  /** What this process knows of a rule. */
+  entry(key: string, limits: Limits): Entry {
+    const known = this.#entries.get(key);
+    if (known) {
+      // What was used up may be free under another rule.
+      if (known.limits !== limits && !isSameLimits(known.limits, limits))
+        Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
+      return known;
+    }
+    const entry = new Entry(key, limits, this.#perConnectionOf(key), this.#now());
+    this.#entries.set(key, entry);
+    return entry;
   }
 
   /**
@@ -75,9 +96,9 @@ export class Allowances {
    * @param count may be a part of an email that has several ways to go
    * @returns whether the store must be asked, because what was lent does not suffice
    */
-  expect(key: string, limits: Limits, count: number): boolean {
+  expect(entry: Entry, count: number): boolean {
+    const { key, limits } = entry;
     const nowMs = this.#now();
-    const entry = this.#entry(key, limits, nowMs);
     const most = ((limits.perSecond ?? Infinity) * LEASE_MS) / RATE_MS.perSecond;
     entry.expected = Math.min(most, expectedOf(entry, nowMs) + count);
     entry.expectedUntilMs = nowMs + LEASE_MS;
@@ -86,13 +107,21 @@ export class Allowances {
     return isShort;
   }
 
-  /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
-  ask(key: string, limits: Limits): Shortage | undefined {
+  /**
+   * Notes that an email wants to go.
+   * @param owner whose email it is: those whose mail waits have what is free in turns
+   * @returns what keeps it from going now; undefined when nothing does
+   */
+  ask(entry: Entry, owner: string): Shortage | undefined {
+    const { key, limits } = entry;
     const nowMs = this.#now();
-    const entry = this.#entry(key, limits, nowMs);
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
-    const shortage = this.#shortage(entry, nowMs);
-    return shortage && { key, value: limits[shortage.limit], ...shortage };
+    const missing = this.#shortage(entry, nowMs);
+    if (!missing && entry.turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
+    entry.turns.wait(owner);
+    const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
+    const shortage = missing ?? { limit, waitMs: TURN_MS };
+    return { key, value: limits[shortage.limit], ...shortage };
   }
 
   /**
@@ -100,14 +129,13 @@ export class Allowances {
    * @param nowMs tells this email from others
    * @returns the loan of the unit, for `begun`
    */
-  take(key: string, nowMs = this.#now()): Lent | undefined {
-    const entry = this.#entries.get(key);
-    if (!entry) return undefined;
+  take(entry: Entry, nowMs = this.#now()): Lent | undefined {
     entry.expected = Math.max(0, expectedOf(entry, nowMs) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > nowMs);
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
+    entry.turns.used();
     return lent;
   }
 
@@ -116,9 +144,7 @@ export class Allowances {
    * @param takenMs missing when it did before, on another connection
    * @param lent the loan of its unit; one that waited until the loan had ended counts from now on
    */
-  begun(key: string, takenMs?: number, lent?: Lent): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
+  begun(entry: Entry, takenMs?: number, lent?: Lent): void {
     const nowMs = this.#now();
     if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
     if (entry.limits.perSecond === undefined) return;
@@ -130,21 +156,18 @@ export class Allowances {
   }
 
   /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
-  done(key: string, takenMs?: number): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
+  done(entry: Entry, takenMs?: number): void {
     this.#leave(entry, takenMs);
     const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
     entry.ended += 1;
-    if (entry.limits.connections !== undefined) this.#noteFree(key);
+    if (entry.limits.connections !== undefined) this.#noteFree(entry.key);
   }
 
   /** What pools may open for the messages of a key; undefined where no rule limits it. */
-  connectionsOf(key: string): ConnectionBudget | undefined {
-    const entry = this.#entries.get(key);
-    if (entry?.limits.connections === undefined) return undefined;
+  connectionsOf(entry: Entry): ConnectionBudget | undefined {
+    if (entry.limits.connections === undefined) return undefined;
     entry.open ??= new ConnectionBudget(() => {
       return Math.max(this.#needed(entry), entry.sharesUntilMs > this.#now() ? entry.connections : 0);
     });
@@ -203,7 +226,8 @@ export class Allowances {
     const isOver = entry.sharesUntilMs <= nowMs && (ended.length === 0 || nowMs - entry.requestedMs > FORGOTTEN_MS);
     const isKept = isLast && (ended.length > 0 || entry.sharesUntilMs > nowMs);
     if (isIdle && !isKept && !this.#isWorthReturning(entry, ended) && !hasLargeShare(entry, nowMs)) {
-      if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0) this.#entries.delete(key);
+      if (entry.lent.length === ended.length && isOver && this.#openOf(entry) === 0)
+        entry.isForgotten = this.#entries.delete(key);
       return undefined;
     }
     entry.lent = entry.lent.filter(({ untilMs }) => untilMs > nowMs);
@@ -262,21 +286,9 @@ export class Allowances {
     }
   }
 
-  #noteFree(key: string): void {
-    for (const onFree of this.#watching) onFree(key);
-  }
-
-  #entry(key: string, limits: Limits, nowMs: number): Entry {
-    const known = this.#entries.get(key);
-    if (known) {
-      // What was used up may be free under another rule.
-      if (known.limits !== limits && !isSameLimits(known.limits, limits))
-        Object.assign(known, { limits, unitRate: unitRateOf(limits), short: undefined, isAnswered: false });
-      return known;
-    }
-    const entry = new Entry(limits, this.#perConnectionOf(key), nowMs);
-    this.#entries.set(key, entry);
-    return entry;
+  /** Tells everybody, or only one owner, that more of a key may be used. */
+  #noteFree(key: string, only?: string): void {
+    for (const { owner, onFree } of this.#watching) if (only === undefined || owner === only) onFree(key);
   }
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */

@@ -9,7 +9,7 @@ export interface Booking {
 }
 
 /** An attempt sends the emails of this many seconds, then frees its slot until the next emails are due. */
-const SLICE_SECONDS = 4;
+export const SLICE_SECONDS = 4;
 /**
  * An attempt that is late by up to this time sends the missed emails at once, so that a project keeps its speed when
  * slots are scarce. A later one does not: after an outage there may be many.

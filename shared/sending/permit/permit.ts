@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerNumber } from '../../pure/deliverability.ts';
+import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { OutcomeAssessment, PermitStore, ProjectPolicy, Stream } from '../ports.ts';
 import type { SmtpOutcome, SmtpPool } from '../transport/smtp-pool.ts';
@@ -93,8 +94,8 @@ export class Permit {
   }
 
   /** Calls a function with each key of a rule that leaves more room than before. @returns ends that */
-  watch(onFree: (key: string) => void): () => void {
-    return this.#shaping.allowances.watch(onFree);
+  watch(owner: string, onFree: (key: string) => void): () => void {
+    return this.#shaping.allowances.watch(owner, onFree);
   }
 
   /** Reads the results of other workers, if the last ones are too old. */
@@ -150,8 +151,9 @@ export class Permit {
   /** Does the same without the relays that do not offer what the email needs; undefined when there is no other one. */
   ask(question: Question, missed: readonly string[]): Promise<Grant | Hold | Postponement | undefined>;
   async ask(question: Question, missed: readonly string[] = []): Promise<Grant | Hold | Postponement | undefined> {
-    const { projectId, recipient, stream, signal, email } = question;
-    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(recipient), ...(email && { email }) };
+    const { projectId, owner, recipient, stream, email } = question;
+    const domain = dnsDomainOf(recipient);
+    const grant: Grant = { projectId, recipient, provider: recipientProviderOf(domain), ...(email && { email }) };
     const isPlain = this.#shaping.isPlain(projectId);
     if (this.#exchange.isQuiet() && isPlain && missed.length === 0) return grant;
     let all = isPlain ? this.#relays : this.#shaping.relaysOf(projectId, stream, missed);
@@ -161,17 +163,17 @@ export class Permit {
     if ('until' in all) return all;
     const relays = missed.length === 0 ? all : all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;
-    if (isPlain) return this.#askRelays(grant, relays, signal);
-    const found = this.#shaping.providerOf(recipient);
+    if (isPlain) return this.#askRelays(grant, relays, question);
+    const found = this.#shaping.providerOf(domain);
     const provider = typeof found === 'string' ? found : await found;
-    const look = (labels = relays) => this.#shaping.candidates(labels, provider, question);
+    const look = (labels = relays) => this.#shaping.candidates(labels, provider, { projectId, owner, domain });
     // While nobody refuses, only the rules matter.
     const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);
     if (only) return only;
-    const free = await this.#candidates(look, stream);
+    const free = await this.#candidates(look, question);
     if (!Array.isArray(free)) return free;
     const labels = free.map(({ label }) => label);
-    const answer = await this.#askRelays(grant, labels, signal);
+    const answer = await this.#askRelays(grant, labels, question);
     if ('until' in answer) return answer;
     // Others may have been faster.
     const open = labels.filter((label) => !answer.avoid?.has(label));
@@ -179,7 +181,7 @@ export class Permit {
     const chosen = this.#choose(answer, left.free, provider);
     if (chosen) return chosen;
     this.abandon(answer);
-    return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
+    return left.shortage ? this.#postponed(left.shortage, question) : this.unreachable(answer);
   }
 
   /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
@@ -187,25 +189,29 @@ export class Permit {
     const chosen = this.#shaping.choose(free, provider);
     if (!chosen) return undefined;
     const isAny = chosen.relays.length === this.#relays.length;
-    return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen };
+    return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen.rules };
   }
 
   /** The relays whose traffic rules let an email go now. */
-  async #candidates(look: () => Found, stream: MailStream): Promise<Candidate[] | Postponement> {
+  async #candidates(look: () => Found, question: Question): Promise<Candidate[] | Postponement> {
     const { free, shortage } = look();
     if (!shortage || free.length > 0) return free;
-    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, stream);
+    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, question);
     await this.#exchange.lend();
     const now = look();
-    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, stream) : now.free;
+    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, question) : now.free;
   }
 
-  #postponed(shortage: NonNullable<Found['shortage']>, stream: MailStream): Postponement {
-    return { key: shortage.key, waitMs: shortage.waitMs, hold: () => this.#shaping.hold(shortage, stream) };
+  #postponed(shortage: NonNullable<Found['shortage']>, { owner, stream }: Question): Postponement {
+    return {
+      key: shortage.key,
+      waitMs: shortage.waitMs,
+      hold: (emailId) => this.#shaping.hold(shortage, { owner, stream, emailId }),
+    };
   }
 
   /** Permits an email at some relays, by their health and that of its provider. */
-  async #askRelays(grant: Grant, relays: readonly string[], signal: AbortSignal): Promise<Grant | Hold> {
+  async #askRelays(grant: Grant, relays: readonly string[], question: Question): Promise<Grant | Hold> {
     const { provider, projectId } = grant;
     let routes = this.#routes(provider, projectId, relays);
     const over = routes.filter(({ paused }) => paused.length > 0 && this.#endOf(paused) <= this.#exchange.nowMs());
@@ -222,7 +228,7 @@ export class Permit {
     const open = routes.filter(({ paused }) => paused.length === 0).map(({ relay }) => relay);
     if (open.length === 0) return this.#pausedHold(provider, routes);
     const slow = open.filter((relay) => this.#rateOf(healthKey(relay, provider)) !== undefined);
-    if (slow.length > 0) return this.#paced(grant, open, slow, signal);
+    if (slow.length > 0) return this.#paced(grant, open, slow, question);
     return open.length === this.#relays.length ? grant : { ...grant, avoid: this.#allBut(...open) };
   }
 
@@ -233,7 +239,7 @@ export class Permit {
       this.abandon(grant);
       return spared;
     }
-    this.#leave(grant);
+    grant.rules?.done();
     const { projectId, recipient, provider } = grant;
     const email: DecidedEmail = { recipient, projectId, provider, relay: outcome.relay ?? this.#relays[0] ?? ALL };
     if (outcome.kind === 'accepted') {
@@ -252,7 +258,7 @@ export class Permit {
   #count({ email, provider, rules }: Grant, relay: string, as: AnswerNumber): Pick<OutcomeAssessment, 'kept'> {
     if (!email) return {};
     const source = this.#shaping.sourceOf(relay);
-    const known = rules?.limits.provider ?? provider;
+    const known = rules?.provider ?? provider;
     const { dueMs, answered: before } = email;
     const { answers, counted } = answersOf(as, source, { dueMs, before, nowMs: this.nowMs() });
     this.#ledger.answered(source, known, answers);
@@ -281,7 +287,7 @@ export class Permit {
 
   /** Notes that the email got no outcome: no server was offered it. */
   abandon(grant: Grant): void {
-    this.#leave(grant);
+    grant.rules?.done();
     this.#reportProbes(grant, 'none');
   }
 
@@ -304,10 +310,6 @@ export class Permit {
 
   #endOf(keys: readonly string[]): number {
     return Math.max(...keys.map((key) => this.#pauseOf(key)?.untilMs ?? 0));
-  }
-
-  #leave({ rules }: Grant): void {
-    for (const key of rules?.keys ?? []) this.#shaping.allowances.done(key, rules?.onItsWay.takenMs);
   }
 
   #routes(provider: string, projectId: string, relays: readonly string[] = this.#relays): Route[] {
@@ -353,7 +355,7 @@ export class Permit {
     grant: Grant,
     open: readonly string[],
     slow: readonly string[],
-    signal: AbortSignal,
+    { owner, signal }: Question,
   ): Promise<Grant | Hold> {
     const { provider } = grant;
     const free = slow.find((relay) => this.#turns.isFree(healthKey(relay, provider)));
@@ -363,7 +365,7 @@ export class Permit {
     let shortestMs = Infinity;
     for (const relay of free === undefined ? slow : [free]) {
       const key = healthKey(relay, provider);
-      const heldMs = await this.#turns.take(key, this.#rateOf(key) ?? Infinity, signal);
+      const heldMs = await this.#turns.take(key, owner, this.#rateOf(key) ?? Infinity, signal);
       if (heldMs === undefined) return { ...grant, avoid: this.#allBut(relay) };
       shortestMs = Math.min(shortestMs, heldMs);
     }

@@ -1,7 +1,8 @@
 import type { Hold } from '../../pure/emails/hold.ts';
 import type { AttemptLedger } from '../ports.ts';
 import type { Later } from '../postponed.ts';
-import type { MailStream, UsedRules } from './shaping.ts';
+import type { MailStream } from './shaping.ts';
+import type { UsedRules } from './used-rules.ts';
 
 /** The permission to send one email. End it with `settle` or `abandon`. */
 export interface Grant {
@@ -26,11 +27,13 @@ export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
 
 /** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
 export interface Postponement extends Later {
-  hold: () => Hold;
+  hold: (emailId: string) => Hold;
 }
 
 export interface Question {
   projectId: string;
+  /** Whose email it is: owners have what is free in turns. */
+  owner: string;
   /** The address of the recipient. */
   recipient: string;
   stream: MailStream;

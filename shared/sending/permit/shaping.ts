@@ -16,14 +16,16 @@ import { dnsDomainOf } from '../../pure/emails/email-address.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import { ConfigError } from '../../platform/config.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
-import type { MessageLimits } from '../transport/message.ts';
 import type { RelayState } from '../transport/relay-state.ts';
 import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
+import type { Entry } from './allowance-entry.ts';
 import { Allowances, type Shortage } from './allowances.ts';
+import { HeldLines } from './held-lines.ts';
 import type { ProviderStates, SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
+import { UsedRules } from './used-rules.ts';
 import { partsOfWarmUp, WARM_UP_LIMITS, warmUpKey } from './warm-up-allowance.ts';
 
 /** The streams of mail that pools are chosen for. */
@@ -32,17 +34,9 @@ export type MailStream = 'transactional' | 'marketing';
 /** A relay that may carry an email now, and what that uses up. */
 export interface Candidate {
   label: string;
-  keys: string[];
+  uses: Entry[];
   rule: SourceRule;
   isWarming: boolean;
-}
-
-/** The traffic rules that an email uses. */
-export interface UsedRules {
-  keys: readonly string[];
-  limits: MessageLimits;
-  /** Whether it is on its way to the wire, and since when. */
-  onItsWay: { takenMs?: number };
 }
 
 /** The limits of a source at a provider, the key of their use, and whether all workers share one. */
@@ -51,12 +45,23 @@ interface SourceRule {
   limits: Limits;
   isLimited: boolean;
   isShared: boolean;
+  /** What is known of their use. */
+  use?: Entry;
 }
 
 /** An email, as far as rules are about it. */
 interface Addressed {
   projectId: string;
-  recipient: string;
+  owner: string;
+  /** The domain of its recipient, as DNS has it. */
+  domain: string;
+}
+
+/** An email that a rule holds. */
+interface Held {
+  owner: string;
+  stream: MailStream;
+  emailId: string;
 }
 
 export interface ShapingOptions {
@@ -150,9 +155,11 @@ export class Shaping {
   readonly #named: ReadonlySet<string>;
   readonly #hasRules: boolean;
   readonly #names: ReadonlyMap<string, string>;
-  readonly #returns = new Map<string, number>();
+  readonly #held = new HeldLines();
   readonly #now: () => number;
-  #drained: ReadonlySet<string> = new Set();
+  /** The labels of the sources that are not drained, by pool. */
+  #open: ReadonlyMap<string, readonly string[]> = new Map();
+  #hasDrained = false;
   #warming: ReadonlySet<string> = new Set();
   /** What was so then is known of sources, by the clock of the database. */
   #knownMs = 0;
@@ -174,6 +181,7 @@ export class Shaping {
     this.#named = new Set([...PROVIDER_RULES, ...file.rules].map(({ provider }) => provider));
     this.#hasRules = this.sources.some(({ kind }) => rulesOf(file, kind).length > 0);
     this.#pools = new Set(this.sources.map(({ pool }) => pool));
+    this.note({ drained: new Set(), warming: new Set() }, 0);
     this.#findProvider = createProviderFinder(resolver, providersIn(file));
   }
 
@@ -186,24 +194,31 @@ export class Shaping {
 
   /** Notes the sources that are drained, and those that warm up, and since when that may be otherwise. */
   note({ drained, warming }: Pick<ProviderStates, 'drained' | 'warming'>, knownMs: number): void {
-    this.#drained = drained;
+    const open = Map.groupBy(
+      this.sources.filter(({ name }) => !drained.has(name)),
+      ({ pool }) => pool,
+    );
+    this.#open = new Map([...open].map(([pool, sources]) => [pool, sources.map(({ label }) => label)]));
+    this.#hasDrained = drained.size > 0;
     this.#warming = warming;
     this.#knownMs = knownMs;
   }
 
   /** Whether every source may carry every email of a project. */
   isPlain(projectId: string): boolean {
-    if (this.#hasRules || this.#pools.size > 1 || this.#drained.size > 0 || this.#warming.size > 0) return false;
+    if (this.#hasRules || this.#pools.size > 1 || this.#hasDrained || this.#warming.size > 0) return false;
     return !this.#projects.get(projectId)?.shaping;
   }
 
   /** The relays of the pool of a stream that are not drained, or why there is none. @param missed those that do not count */
-  relaysOf(projectId: string, stream: MailStream, missed: readonly string[] = []): string[] | Hold {
+  relaysOf(projectId: string, stream: MailStream, missed: readonly string[] = []): readonly string[] | Hold {
     const own = this.#projects.get(projectId)?.shaping?.pools?.[stream];
     const pool = own ?? (this.#pools.has(stream) ? stream : DEFAULT_POOL);
+    const all = this.#open.get(pool) ?? [];
+    const open = missed.length === 0 ? all : all.filter((label) => !missed.includes(label));
+    if (open.length > 0) return open;
     const sources = this.sources.filter((each) => each.pool === pool && !missed.includes(each.label));
-    const open = sources.filter(({ name }) => !this.#drained.has(name));
-    if (open.length > 0 || (sources.length === 0 && missed.length > 0)) return open.map(({ label }) => label);
+    if (sources.length === 0 && missed.length > 0) return open;
     const words =
       sources.length === 0
         ? `Pool ${pool}, which ${stream} mail of the project uses, has no source`
@@ -212,9 +227,9 @@ export class Shaping {
     return { level: 'stream', reason: 'no source', words, until, knownMs: this.#knownMsOf(projectId) };
   }
 
-  /** The provider of a recipient, by its domain or the domain's mail servers. */
-  providerOf(recipient: string): string | Promise<string> {
-    return this.#findProvider(recipient);
+  /** The provider of a domain, by itself or by its mail servers. */
+  providerOf(domain: string): string | Promise<string> {
+    return this.#findProvider(domain);
   }
 
   /**
@@ -226,29 +241,27 @@ export class Shaping {
     const labels = this.relaysOf(projectId, stream);
     if ('until' in labels) return false;
     let isShort = false;
-    const note = (key: string, limits: Limits, part: number): void => {
-      isShort = this.allowances.expect(key, limits, part) || isShort;
+    const note = (use: Entry, part: number): void => {
+      isShort = this.allowances.expect(use, part) || isShort;
     };
     const domains = new Map<string, number>();
     for (const domain of recipients.map(dnsDomainOf)) domains.set(domain, (domains.get(domain) ?? 0) + 1);
     // The look-ups of all of them begin before the first one is waited for.
-    const found = new Map([...domains.keys()].map((domain) => [domain, this.#findProvider(domain)]));
-    for (const [domain, count] of domains) {
-      const looked = found.get(domain) ?? domain;
+    const found = [...domains].map(([domain, count]) => ({ domain, count, looked: this.#findProvider(domain) }));
+    for (const { domain, count, looked } of found) {
       const provider = typeof looked === 'string' ? looked : await looked;
-      const own = this.#projectLimits(projectId, provider, domain);
-      if (own) note(own.key, own.limits, count);
+      const own = this.#projectUse(provider, { projectId, domain });
+      if (own) note(own, count);
       const shared = labels.map((label) => this.#ruleOf(label, provider)).filter(({ isShared }) => isShared);
-      for (const { key, limits } of shared) note(key, limits, count / shared.length);
-      if (this.#warming.size === 0) continue;
-      const warming = labels.flatMap((label) => this.#warmUpKey(label, provider, projectId) ?? []);
-      for (const key of warming) note(key, WARM_UP_LIMITS, count / warming.length);
+      for (const rule of shared) note(this.#useOf(rule), count / shared.length);
+      const warming = labels.flatMap((label) => this.#warmUpUse(label, provider, projectId) ?? []);
+      for (const use of warming) note(use, count / warming.length);
     }
     return isShort;
   }
 
   /** The relays that may carry an email now; without one, what is missing. */
-  candidates(labels: readonly string[], provider: string, { projectId, recipient }: Addressed) {
+  candidates(labels: readonly string[], provider: string, { projectId, owner, domain }: Addressed) {
     const free: Candidate[] = [];
     let shortage: (Shortage & { knownMs: number }) | undefined;
     const note = (missing: Shortage | undefined): boolean => {
@@ -257,17 +270,16 @@ export class Shaping {
       }
       return missing === undefined;
     };
-    const own = this.#projectLimits(projectId, provider, recipient);
-    if (own && !note(this.allowances.ask(own.key, own.limits))) return { free, shortage };
+    const own = this.#projectUse(provider, { projectId, domain });
+    if (own && !note(this.allowances.ask(own, owner))) return { free, shortage };
     for (const label of labels) {
-      const warming = this.#warmUpKey(label, provider, projectId);
-      if (warming !== undefined && !note(this.allowances.ask(warming, WARM_UP_LIMITS))) continue;
+      const warming = this.#warmUpUse(label, provider, projectId);
+      if (warming && !note(this.allowances.ask(warming, owner))) continue;
       const rule = this.#ruleOf(label, provider);
-      if (rule.isShared && !note(this.allowances.ask(rule.key, rule.limits))) continue;
-      const keys = warming === undefined ? [] : [warming];
-      if (rule.isShared) keys.push(rule.key);
-      if (own) keys.push(own.key);
-      free.push({ label, rule, keys, isWarming: warming !== undefined });
+      const shared = rule.isShared ? this.#useOf(rule) : undefined;
+      if (shared && !note(this.allowances.ask(shared, owner))) continue;
+      const uses = [warming, shared, own].filter((use) => use !== undefined);
+      free.push({ label, rule, uses, isWarming: warming !== undefined });
     }
     return { free, shortage };
   }
@@ -276,27 +288,19 @@ export class Shaping {
    * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
    * needs.
    */
-  choose(free: readonly Candidate[], provider: string): (UsedRules & { relays: string[] }) | undefined {
+  choose(free: readonly Candidate[], provider: string): { rules: UsedRules; relays: string[] } | undefined {
     const warming = free.filter(({ isWarming }) => isWarming);
     const limited = warming.length > 0 ? warming : free.filter(({ rule }) => rule.isLimited);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
     if (!chosen) return undefined;
-    const { allowances } = this;
-    const { keys, rule } = chosen;
-    const { messagesPerConnection } = rule.limits;
-    const onItsWay: UsedRules['onItsWay'] = { takenMs: this.#now() };
-    const lent = keys.map((key) => allowances.take(key, onItsWay.takenMs));
-    const begun = (): void => {
-      for (const [index, key] of keys.entries()) allowances.begun(key, onItsWay.takenMs, lent[index]);
-      delete onItsWay.takenMs;
-    };
-    const budget = rule.limits.connections === undefined ? undefined : allowances.connectionsOf(rule.key);
-    const relays = limited.length > 0 ? [chosen.label] : free.map(({ label }) => label);
-    return { keys, limits: { provider, messagesPerConnection, budget, begun }, onItsWay, relays };
+    const { messagesPerConnection } = chosen.rule.limits;
+    const rules = new UsedRules(this.allowances, chosen.uses, { provider, messagesPerConnection }, this.#now());
+    return { rules, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
-  hold({ key, limit, value, waitMs, because, knownMs }: Shortage & { knownMs: number }, stream: MailStream): Hold {
+  hold(shortage: Shortage & { knownMs: number }, { owner, stream, emailId }: Held): Hold {
+    const { key, limit, value, waitMs, because, knownMs } = shortage;
     const warming = partsOfWarmUp(key);
     if (warming) {
       const { source: name, provider } = warming;
@@ -313,10 +317,9 @@ export class Shaping {
     const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
     const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
     const nowMs = this.#now();
-    const line = `${key} ${limit}`;
-    const returnsMs = Math.max(this.#returns.get(line) ?? 0, nowMs + Math.max(waitMs, HELD_MS_MIN));
-    if (this.#returns.size > LIMITS_MAX) this.#returns.clear();
-    this.#returns.set(line, returnsMs + stepMs);
+    const earliestMs = nowMs + Math.max(waitMs, HELD_MS_MIN);
+    const email = { rule: `${key} ${limit} ${value}`, owner, emailId };
+    const returnsMs = this.#held.place(email, { earliestMs, stepMs });
     const who = source ? `source ${subject}` : 'the project';
     const what = limit === 'connections' ? 'connections' : 'messages';
     const words = `The traffic rule for ${provider} is used up: ${who} may have ${value} ${what} ${LIMIT_WORDS[limit]}`;
@@ -341,11 +344,17 @@ export class Shaping {
     return this.#names.get(label) ?? label;
   }
 
-  /** The key of the warm-up of a relay's source; undefined when it does not warm up. */
-  #warmUpKey(label: string, provider: string, projectId: string): string | undefined {
+  /** The use of the warm-up of a relay's source; undefined when it does not warm up. */
+  #warmUpUse(label: string, provider: string, projectId: string): Entry | undefined {
     if (this.#warming.size === 0) return undefined;
     const name = this.sourceOf(label);
-    return this.#warming.has(name) ? warmUpKey(projectId, name, provider) : undefined;
+    if (!this.#warming.has(name)) return undefined;
+    return this.allowances.entry(warmUpKey(projectId, name, provider), WARM_UP_LIMITS);
+  }
+
+  #useOf(rule: SourceRule): Entry {
+    if (!rule.use || rule.use.isForgotten) rule.use = this.allowances.entry(rule.key, rule.limits);
+    return rule.use;
   }
 
   #ruleOf(label: string, provider: string): SourceRule {
@@ -371,13 +380,12 @@ export class Shaping {
   }
 
   /**
-   * The limits of a project's own rules. Each comes from the most specific rule that has it: one for the domain of the
+   * The use of a project's own rules; undefined where they limit nothing. Each limit comes from the most specific rule that has it: one for the domain of the
    * recipient, which is then a provider of its own, then one for the provider, then one for all.
    */
-  #projectLimits(projectId: string, provider: string, recipient: string): { key: string; limits: Limits } | undefined {
+  #projectUse(provider: string, { projectId, domain }: Omit<Addressed, 'owner'>): Entry | undefined {
     const all = this.#projects.get(projectId)?.shaping?.rules;
     if (!all) return undefined;
-    const domain = dnsDomainOf(recipient);
     const rules = [domain, provider, ANY].flatMap((name) => all.find((rule) => rule.provider === name) ?? []);
     const limits = Object.fromEntries(
       RATES.flatMap((rate) => {
@@ -387,6 +395,6 @@ export class Shaping {
     );
     if (Object.keys(limits).length === 0) return undefined;
     const isApart = rules.some((rule) => rule.provider === domain);
-    return { key: allowanceKey(projectSubject(projectId), isApart ? domain : provider), limits };
+    return this.allowances.entry(allowanceKey(projectSubject(projectId), isApart ? domain : provider), limits);
   }
 }

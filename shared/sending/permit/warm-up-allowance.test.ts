@@ -53,20 +53,21 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
     }
     function send(projectId: string): boolean {
       const key = warmUpKey(projectId, SOURCE, PROVIDER);
-      let shortage = allowances.ask(key, WARM_UP_LIMITS);
+      const use = allowances.entry(key, WARM_UP_LIMITS);
+      let shortage = allowances.ask(use, 'owner');
       if (shortage && allowances.isHungry(key)) {
         exchange();
-        shortage = allowances.ask(key, WARM_UP_LIMITS);
+        shortage = allowances.ask(use, 'owner');
       }
       if (shortage) return false;
-      allowances.take(key);
+      allowances.take(use);
       for (const key of ['', projectId]) sent.set(dayOf(nowMs) + key, on(dayOf(nowMs), key) + 1);
-      allowances.done(key);
+      allowances.done(use);
       return true;
     }
     const die = (): void => void (allowances = new Allowances(`w${index}-${nowMs}`, () => nowMs));
     const expectMail = (projectId: string, count: number) =>
-      allowances.expect(warmUpKey(projectId, SOURCE, PROVIDER), WARM_UP_LIMITS, count);
+      allowances.expect(allowances.entry(warmUpKey(projectId, SOURCE, PROVIDER), WARM_UP_LIMITS), count);
     return { exchange, send, die, expectMail };
   });
 
@@ -170,13 +171,14 @@ describe('the allowance of a day', () => {
   it('is not spent on an email that no server was offered', () => {
     const allowances = new Allowances('w', () => 0);
     const key = warmUpKey(randomUUID(), SOURCE, PROVIDER);
-    allowances.ask(key, WARM_UP_LIMITS);
+    const use = allowances.entry(key, WARM_UP_LIMITS);
+    allowances.ask(use, 'owner');
     allowances.lent(new Map([[key, { atMs: 0, ms: 3_000, units: 1, perSecond: Infinity, connections: Infinity }]]), 0);
-    expect(allowances.ask(key, WARM_UP_LIMITS)).toBeUndefined();
-    allowances.take(key);
-    expect(allowances.ask(key, WARM_UP_LIMITS)).toBeDefined();
-    allowances.done(key, 0);
-    expect(allowances.ask(key, WARM_UP_LIMITS)).toBeUndefined();
+    expect(allowances.ask(use, 'owner')).toBeUndefined();
+    allowances.take(use);
+    expect(allowances.ask(use, 'owner')).toBeDefined();
+    allowances.done(use, 0);
+    expect(allowances.ask(use, 'owner')).toBeUndefined();
   });
 });
 

@@ -205,17 +205,21 @@ export class MxPool {
       );
     }
     const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
+    // One that was tried before may be what breaks the connections of a host: others are not kept from it.
+    const unbroken = options.isAlone && this.#without(route, destination.pool.brokenHosts());
+    if (unbroken) return this.#sendTo(unbroken, usable, envelope, raw, options);
     const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
     const avoid = avoided.length > 0 ? new Set(avoided) : undefined;
     const unaskedUntilMs = destination.pool.restsUntilMs(avoid);
     try {
-      return await destination.pool.send(envelope, raw, { ...options, avoid });
+      const outcome = await destination.pool.send(envelope, raw, { ...options, avoid });
+      const hasArrived = outcome.kind !== 'interrupted' || outcome.mayHaveBeenAccepted;
+      const next = hasArrived || options.isAlone ? undefined : this.#without(route, destination.pool.brokenHosts());
+      return next ? await this.#sendTo(next, usable, envelope, raw, { ...options, isAlone: true }) : outcome;
     } catch (error) {
       if (error instanceof Utf8NotOfferedError) {
-        const hosts = route.hosts.filter(
-          (host) => host.name !== error.server && this.#options.sources.some(reaches(host)),
-        );
-        if (hosts.length > 0) return this.#sendTo({ ...route, hosts }, usable, envelope, raw, options);
+        const next = this.#without(route, new Set([error.server]));
+        if (next) return this.#sendTo(next, usable, envelope, raw, options);
         const labels = this.#states.map(({ label }) => label);
         throw new Utf8NotOfferedError(labels, `any mail host of ${route.domain}`);
       }
@@ -224,6 +228,14 @@ export class MxPool {
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
       return { ...outcomeOf(failure), ...(unaskedUntilMs !== undefined && { unaskedUntilMs }) };
     }
+  }
+
+  /** A route without some of its hosts; undefined when these are none of them, or all that sources reach. */
+  #without(route: MailRoute, names: ReadonlySet<string>): MailRoute | undefined {
+    const hosts = route.hosts.filter(({ name }) => !names.has(name));
+    if (hosts.length === route.hosts.length) return undefined;
+    const isReached = hosts.some((host) => this.#options.sources.some(reaches(host)));
+    return isReached ? { ...route, hosts } : undefined;
   }
 
   #destinationOf(route: MailRoute): Destination {

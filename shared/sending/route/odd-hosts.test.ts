@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FaultyRelayOptions, RelayStep } from '../../../tests/support/faulty-relay.ts';
+import type { FaultyRelayOptions, RelayFault, RelayStep } from '../../../tests/support/faulty-relay.ts';
+import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
@@ -45,6 +46,52 @@ describe('mail goes to the next host, for the reason that the first one gives, w
     world().domain(domain, [10, alone], [20, next]);
     expect(await send(poolOf(), `a@${alone}`)).toMatchObject({ kind: 'deferred', reply });
     expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'accepted', server: next });
+  });
+});
+
+const faulty = (at: RelayStep, fault: RelayFault): FaultyRelayOptions => ({
+  fault: ({ step }) => (step === at ? fault : undefined),
+});
+
+describe('a host whose connection breaks under a message', () => {
+  it.each<[string, FaultyRelayOptions]>([
+    ['with 421 at MAIL', faulty('mail', '421')],
+    ['at RCPT', faulty('rcpt', 'close')],
+    ['in the middle of a long content', faulty('content', 'reset')],
+    ['by a wrong reply to DATA', saying('data', '250 Ok\r\n')],
+  ])('%s, leaves it to the next one at once', async (_name, options) => {
+    const [domain, first, next, last] = [fresh(), fresh(), fresh(), fresh()];
+    const extensions = (): string[] => [];
+    const host = await world().host(first, { ...options, extensions });
+    const second = await world().host(next);
+    await world().host(last);
+    world().domain(domain, [10, first], [20, next], [30, last]);
+    const long = Buffer.from('x'.repeat(78).concat('\r\n').repeat(50_000));
+    const outcome = await poolOf().send({ from: 'a@sender.test', to: `a@${domain}` }, long, {});
+    expect(outcome).toMatchObject({ kind: 'accepted', server: next });
+    expect([host.deliveries().size, host.connectionCount(), second.deliveries().size]).toEqual([0, 1, 1]);
+  });
+
+  it('breaks that of one other host at most in an attempt', async () => {
+    const [domain, ...names] = [fresh(), fresh(), fresh(), fresh()];
+    const hosts: MailHost[] = [];
+    for (const name of names) hosts.push(await world().host(name, faulty('rcpt', 'close')));
+    world().domain(domain, ...names.map((name, n) => [n, name] as const));
+    expect(await send(poolOf(), `a@${domain}`)).toMatchObject({ kind: 'interrupted' });
+    expect(hosts.map((host) => host.connectionCount())).toEqual([1, 1, 0]);
+  });
+
+  it('may have accepted it after the content: then the next host gets it when it is tried again', async () => {
+    const [domain, first, next] = [fresh(), fresh(), fresh()];
+    const host = await world().host(first, faulty('end', 'close'));
+    await world().host(next);
+    world().domain(domain, [10, first], [20, next]);
+    const pool = poolOf();
+    expect(await send(pool, `a@${domain}`)).toMatchObject({ kind: 'interrupted', mayHaveBeenAccepted: true });
+    expect(host.deliveries().size).toBe(1);
+    const again = { from: 'a@sender.test', to: `a@${domain}` };
+    const outcome = await pool.send(again, Buffer.from('Subject: x\r\n\r\nx\r\n'), { isAlone: true });
+    expect(outcome).toMatchObject({ kind: 'accepted', server: next });
   });
 });
 

@@ -57,6 +57,9 @@ export class Pool {
   /** See {@link ServerHealth.restsUntilMs}. */
   restsUntilMs = (avoid?: ReadonlySet<string>): number | undefined => this.#health.restsUntilMs(avoid);
 
+  /** See {@link ServerHealth.brokenHosts}. */
+  brokenHosts = (): ReadonlySet<string> => this.#health.brokenHosts();
+
   /** @param envelope as `toWireEnvelope` returns it */
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
     const { signal, urgency = 'transactional', isAlone = false, avoid, limits } = options;

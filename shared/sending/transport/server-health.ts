@@ -128,6 +128,15 @@ export class ServerHealth {
     return this.#isBroken(server) && this.servers.some((other) => !this.#isBroken(other) && this.isUp(other));
   }
 
+  /** The names of the hosts whose connection broke lately under the latest message that they were offered. */
+  brokenHosts(): ReadonlySet<string> {
+    const sinceMs = Date.now() - this.#backoff.maxMs;
+    const broken = this.servers.filter(
+      ({ interruptions, interruptedAt }) => interruptions > 0 && interruptedAt > sinceMs,
+    );
+    return new Set(broken.flatMap(({ options: { exchange } }) => exchange ?? []));
+  }
+
   #isBroken({ options: { preference }, interruptions, interruptedAt }: PoolServer): boolean {
     if (preference === undefined || interruptions < INTERRUPTIONS_MAX) return false;
     return Date.now() - interruptedAt < this.#backoff.maxMs;

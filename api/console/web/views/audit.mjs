@@ -1,5 +1,6 @@
+import { withQuery } from '../api.mjs';
 import { html } from '../html.mjs';
-import { Empty, PageHead, Section } from '../parts/basics.mjs';
+import { Empty, filtersOf, PageHead, Section } from '../parts/basics.mjs';
 import { List } from '../parts/list.mjs';
 import { Load } from '../parts/load.mjs';
 import { Pill, wordOf } from '../parts/pill.mjs';
@@ -15,6 +16,9 @@ const COLUMNS = [
   { label: 'About', kind: 'mono', wide: true },
   { label: 'When', kind: 'time' },
 ];
+
+const ACTORS = { key: 'A key', console: 'The console', operator: 'An operator' };
+const OUTCOMES = { done: 'Done', refused: 'Refused', failed: 'Failed' };
 
 /** @param {AuditEntry} entry */
 function whoOf({ actor, keyName }) {
@@ -50,15 +54,24 @@ function row(entry) {
   };
 }
 
-/** Who did what, newest first. */
-export function AuditView() {
+/** Who did what, newest first. @param {import('../main.mjs').ViewProps} props */
+export function AuditView({ route }) {
+  const { values, isFiltered, chips } = filtersOf(route, [
+    { name: 'actor', label: 'Who', options: ACTORS },
+    { name: 'outcome', label: 'Outcome', options: OUTCOMES },
+    { name: 'subjectId', label: 'About the id' },
+    { name: 'from', label: 'From', type: 'date' },
+    { name: 'to', label: 'Before', type: 'date' },
+    ...(route.query.get('keyId') ? [{ name: 'keyId', label: 'Key' }] : []),
+  ]);
   return html`<${PageHead} title="Audit" facts="Writing requests, commands and actions in the console" />
+    ${chips}
     <${List}
-      path="/audit?limit=50"
+      path=${withQuery('/audit', { ...values, limit: 50 })}
       label="Who did what, newest first"
       columns=${COLUMNS}
       rows=${(/** @type {any} */ { entries }) => entries.map(row)}
-      empty=${html`<${Empty} title="Nothing has been changed yet" icon="clock" guide="keys" />`}
+      empty=${html`<${Empty} title=${isFiltered ? 'No entry fits' : 'Nothing has been changed yet'} icon="clock" guide="keys" />`}
     />`;
 }
 

@@ -5,6 +5,7 @@ import { Empty, PageHead } from '../parts/basics.mjs';
 import { Action } from '../parts/dialog.mjs';
 import { Field } from '../parts/form.mjs';
 import { List } from '../parts/list.mjs';
+import { linkTo } from '../route.mjs';
 import { SecretDialog } from './webhooks.mjs';
 
 /** @typedef {import('../api-types.ts').Key} Key */
@@ -29,9 +30,10 @@ const ROLES = {
   full: 'Full: everything',
 };
 
-/** @param {Key} key @param {() => void} reload */
+/** A key leads to what it did. @param {Key} key @param {() => void} reload */
 const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }, reload) => ({
   key: id,
+  href: linkTo('audit', '', { keyId: id }),
   cells: [
     isCurrent ? `${name} (this one)` : name,
     role,
@@ -52,7 +54,18 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
 export class KeysView extends Component {
   /** @param {FormData} given */
   create = async (given) => {
-    const created = await call('POST', PATH, { body: { name: given.get('name'), role: given.get('role') } });
+    const domains = String(given.get('senderDomains'))
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    const day = String(given.get('expires'));
+    const created = await call('POST', PATH, {
+      body: {
+        name: given.get('name'),
+        role: given.get('role'),
+        senderDomains: domains.length > 0 ? domains : null,
+        expiresAt: day === '' ? null : `${day}T00:00:00Z`,
+      },
+    });
     this.setState({ created });
     dispatchEvent(new Event('everpost-reload'));
     return 'Created';
@@ -63,6 +76,17 @@ export class KeysView extends Component {
     const add = html`<${Action} label="Create key" kind="primary" run=${this.create}>
       <${Field} name="name" label="Where it is used" required maxlength="100" />
       <${Field} name="role" label="What it may do" options=${ROLES} value="send" />
+      <${Field}
+        name="senderDomains"
+        label="Sends only from"
+        hint="Domains, separated by commas, for a send key; all, if there is none"
+      />
+      <${Field}
+        name="expires"
+        label="Expires"
+        type="date"
+        hint="Refused from the start of this day on (UTC); never, if there is none"
+      />
     <//>`;
     return html`<${PageHead} title="Keys" actions=${add} />
       <${List}
