@@ -72,6 +72,22 @@ describe('a traffic rule', () => {
     expect(most).toBeLessThanOrEqual(PER_SECOND + 2);
   }, 120_000);
 
+  it('is shared in turns by the campaigns of projects and by transactional mail', async () => {
+    const [large, small] = [await stack.createProject(), await stack.createProject()];
+    await addReaders(stack.em(), large.project.id, 150, 'slow.test');
+    await addReaders(stack.em(), small.project.id, 20, 'slow.test');
+    await query(stack.em(), sql`update contact set email = 'small-' || email where project_id = ${small.project.id}`);
+    await sendToAll(large);
+    await stack.sink.waitForMessages(10, PATIENCE_MS);
+    await sendToAll(small);
+    await send('now@slow.test', large);
+    await stack.sink.waitForMessages(171, PATIENCE_MS);
+    const order = stack.sink.messages().map(({ to: [to = ''] }) => to);
+    // Either would be among the last ones if it waited behind the large campaign.
+    expect(order.indexOf('now@slow.test')).toBeLessThan(60);
+    expect(order.findLastIndex((to) => to.startsWith('small-'))).toBeLessThan(100);
+  }, 120_000);
+
   it('holds what exceeds it, says so at the email, in the queue and in the command, and counts no attempt', async () => {
     for (let n = 0; n < 5; n++) await send(`reader-${n}@hourly.test`);
     await stack.sink.waitForMessages(3, PATIENCE_MS);

@@ -33,6 +33,8 @@ export interface KeyedRequest {
   authorization: string | undefined;
   /** Who sends it, if that is known. */
   client: string | undefined;
+  /** For how many requests it stands. Default 1. */
+  requests?: number;
 }
 
 export interface AuthenticatorDeps {
@@ -72,8 +74,8 @@ interface KeyRequests {
   count: number;
 }
 
-/** Tells a request who its caller is; undefined when there is no such key. @throws AppError for an expired key */
-type FindCaller = () => Caller | undefined;
+/** Tells requests who their caller is; undefined when there is no such key. @throws AppError for an expired key */
+type FindCaller = (requests: number) => Caller | undefined;
 
 /** The rate counter of each project, as it stood before the requests of a group. */
 function countersOf(
@@ -97,7 +99,7 @@ function countersOf(
 function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): FindCaller[] {
   const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
   const counters = countersOf(group, ownerOf, limitPerMinute);
-  return group.map(({ lookup, isPublic }) => () => {
+  return group.map(({ lookup, isPublic }) => (requests) => {
     const owner = ownerOf.get(lookup);
     if (!owner) return undefined;
     if (owner.has_expired) throw expiredKey(owner.expires_at);
@@ -115,7 +117,7 @@ function callersOf(group: KeyRequests[], owners: (KeyOwner | CountedKeyOwner)[],
       },
       key: { id: owner.key_id, name: owner.key_name, role: owner.role, senderDomains: owner.sender_domains },
       isPublic,
-      rate: counters.get(id)?.next(isPublic),
+      rate: counters.get(id)?.next(isPublic, requests),
       acceptsSecretKey: owner.track_accepts_secret_key,
     };
   });
@@ -155,13 +157,13 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
     keysOf: ({ lookup }: KeyRequests) => [lookup],
   });
 
-  function find(lookup: string, isPublic: boolean): Promise<FindCaller> {
+  function find(lookup: string, isPublic: boolean, count: number): Promise<FindCaller> {
     const known = waiting.get(lookup);
     if (known) {
-      known.requests.count += 1;
+      known.requests.count += count;
       return known.found;
     }
-    const requests = { lookup, isPublic, count: 1 };
+    const requests = { lookup, isPublic, count };
     const found = statements.add(requests);
     waiting.set(lookup, { requests, found });
     return found;
@@ -169,11 +171,12 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
 
   return {
     /** @throws AppError INVALID_API_KEY; RATE_LIMIT_EXCEEDED for a client that has had its share of the public key */
-    async authenticate({ authorization, client }: KeyedRequest, keyKind: KeyKind, path: string): Promise<Caller> {
+    async authenticate(request: KeyedRequest, keyKind: KeyKind, path: string): Promise<Caller> {
+      const { authorization, client, requests = 1 } = request;
       const key = readKey(authorization, keyKind);
       const lookup = hashKey(key);
       if (isPublicKey(key)) assertShare(shares, lookup, client, limitPerMinute);
-      const caller = (await find(lookup, isPublicKey(key)))();
+      const caller = (await find(lookup, isPublicKey(key), requests))(requests);
       if (!caller) throw unknownKey();
       if (keyKind === 'public' && !isPublicKey(key) && !caller.acceptsSecretKey) throw publicKeyOnly(path);
       return caller;

@@ -26,10 +26,10 @@ export function createRateCounter(
   const publicLimit = publicLimitOf(limitPerMinute);
   let { secretUsed, publicUsed } = before;
   return {
-    /** The state after the next request. */
-    next(isPublic: boolean): RateState {
-      if (isPublic) publicUsed += 1;
-      else secretUsed += 1;
+    /** The state after the next requests. */
+    next(isPublic: boolean, requests: number): RateState {
+      if (isPublic) publicUsed += requests;
+      else secretUsed += requests;
       const used = secretUsed + Math.min(publicUsed, publicLimit);
       const isExceeded = used > limitPerMinute || (isPublic && publicUsed > publicLimit);
       return {

@@ -21,8 +21,8 @@ export interface LoggedIn {
   /** Whether the client has declared that its message may have UTF-8 in addresses and header (RFC 6531). */
   isUtf8: boolean;
   recipients: Set<string>;
-  /** Whether the last message passed, so that the next one need not wait for its key before it is read. */
-  hasPassed: boolean;
+  /** When the key was asked for that the last message passed with. */
+  askedAt: number;
 }
 
 /** The logins of sessions. */
@@ -32,12 +32,11 @@ export interface Logins {
   /** @throws the refusal of a session that is not logged in */
   of: (session: SMTPServerSession) => LoggedIn;
   /**
-   * Begins a message: its key is asked for, so that one that has ended sends nothing more.
-   * @throws the refusal of a connection that has sent enough
+   * Begins a message. Its key is asked for, unless that was done a moment ago: whoever stores the message sees whether the
+   * key has ended since.
+   * @throws the refusal of a connection that has sent enough, or of a key that may not send now
    */
-  beginMessage: (session: SMTPServerSession) => LoggedIn;
-  /** Waits for the key of the message. @throws the refusal of a key that may not send now */
-  admit: (session: SMTPServerSession) => Promise<void>;
+  beginMessage: (session: SMTPServerSession) => Promise<LoggedIn>;
   end: (session: SMTPServerSession) => void;
 }
 
@@ -51,15 +50,32 @@ const WRONG_KEYS_MAX = 3;
 const MESSAGES_PER_CONNECTION = 1_000;
 /** Connections of one project that are logged in. */
 const CONNECTIONS_PER_PROJECT = 100;
+/**
+ * How long a connection sends without asking for its key. With a question for each message, a tenth of the CPU time of
+ * small messages goes into the questions (`npm run bench -- submission`).
+ */
+const ASKED_MS = 1_000;
+export const NEVER = -Infinity;
+
+interface Session extends LoggedIn {
+  key: string;
+  messages: number;
+  /** The messages that are no requests of the project yet. */
+  uncounted: number;
+}
 
 /** Creates the logins of the sessions of a process. */
 export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): Logins {
-  const loggedIn = new Map<string, LoggedIn & { key: string; asked: Promise<Caller>; messages: number }>();
+  const loggedIn = new Map<string, Session>();
   const wrongKeys = new Map<string, number>();
 
-  /** Finds who has a key. It counts as a request of the project. */
-  const authenticate = (key: string): Promise<Caller> =>
-    authenticator.authenticate({ authorization: `Bearer ${key}`, client: undefined }, 'secret', SEND.path);
+  /** Finds who has a key. It counts as so many requests of the project. */
+  const authenticate = (key: string, requests: number): Promise<Caller> =>
+    authenticator.authenticate({ authorization: `Bearer ${key}`, client: undefined, requests }, 'secret', SEND.path);
+
+  /** Whether the next message need not ask. All connections together send no more than the limit leaves. */
+  const isAdmitted = ({ askedAt, uncounted, caller: { rate } }: Session): boolean =>
+    performance.now() < askedAt + ASKED_MS && uncounted <= (rate?.remaining ?? 0) / CONNECTIONS_PER_PROJECT;
 
   /** @throws AppError PROJECT_DISABLED, ROLE_REFUSED, RATE_LIMIT_EXCEEDED */
   function assertMaySend(caller: Caller): void {
@@ -80,7 +96,7 @@ export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): 
     throw error;
   }
 
-  function find({ id }: SMTPServerSession) {
+  function find({ id }: SMTPServerSession): Session {
     const session = loggedIn.get(id);
     if (!session) throw refusal(530, LOG_IN_FIRST);
     return session;
@@ -94,7 +110,7 @@ export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): 
       if (!limits.hasProof(remoteAddress) && !limits.mayGuess(remoteAddress)) {
         throw refusal(421, '4.7.0 Too many wrong passwords from your network, try again later');
       }
-      const caller = await authenticate(key).catch((error: unknown) => {
+      const caller = await authenticate(key, 1).catch((error: unknown) => {
         if (error instanceof AppError && error.code === 'INVALID_API_KEY') return refuseKey(session, error);
         throw error;
       });
@@ -103,26 +119,28 @@ export function createLogins({ authenticator, limits, wrongKeyMs }: LoginDeps): 
         throw refusal(421, `4.7.0 The project has ${ofProject} connections, try again when others have ended`);
       }
       limits.prove(remoteAddress, id);
-      const empty = { announced: 0, isUtf8: false, recipients: new Set<string>(), hasPassed: false, messages: 0 };
-      loggedIn.set(id, { ...empty, key, caller, asked: Promise.resolve(caller) });
+      const empty = { announced: 0, isUtf8: false, recipients: new Set<string>(), messages: 0, uncounted: 0 };
+      loggedIn.set(id, { ...empty, key, caller, askedAt: NEVER });
     },
-    beginMessage(session) {
+    async beginMessage(session) {
       const known = find(session);
       if (known.messages >= MESSAGES_PER_CONNECTION) {
         throw refusal(421, `4.7.0 ${MESSAGES_PER_CONNECTION} messages went over this connection, open another one`);
       }
       known.messages += 1;
-      known.asked = authenticate(known.key);
-      // Whoever waits for it hears of its fault; a message that is broken off waits for nothing.
-      known.asked.catch(() => undefined);
+      known.uncounted += 1;
+      if (isAdmitted(known)) return known;
+      const { key, uncounted } = known;
+      Object.assign(known, { uncounted: 0, askedAt: NEVER });
+      const askedAt = performance.now();
+      known.caller = await authenticate(key, uncounted);
+      assertMaySend(known.caller);
+      known.askedAt = askedAt;
       return known;
     },
-    async admit(session) {
-      const known = find(session);
-      known.caller = await known.asked;
-      assertMaySend(known.caller);
-    },
     end({ id }) {
+      const { key, uncounted } = loggedIn.get(id) ?? { key: '', uncounted: 0 };
+      if (uncounted > 0) authenticate(key, uncounted).catch(() => undefined);
       loggedIn.delete(id);
       wrongKeys.delete(id);
     },

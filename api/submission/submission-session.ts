@@ -3,12 +3,11 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { SubmissionQueue } from '../../shared/domain/emails/submission-queue.ts';
-import { assertDomainOfKey } from '../../shared/domain/emails/transactional-request.ts';
 import { readSubmittedMessage } from '../../shared/sending/compose/submitted-message.ts';
 import { needsUtf8 } from '../../shared/sending/transport/wire-address.ts';
 import type { Load } from '../http/load.ts';
 import { recipientAddressSchema, senderAddressSchema } from '../send/sender-address.ts';
-import type { LoggedIn, Logins } from './logins.ts';
+import { NEVER, type LoggedIn, type Logins } from './logins.ts';
 import { readMessage, type ReadMessage } from './message-reader.ts';
 import { refusal } from './refusals.ts';
 
@@ -32,7 +31,7 @@ const KNOWN = 'This message was accepted before, and is sent once';
 
 /** Stores a message unless it was stored before. @returns the text of the reply */
 async function store(
-  { caller: { project, key }, recipients: addresses, isUtf8 }: LoggedIn,
+  { caller: { project, key, lookup }, recipients: addresses, isUtf8 }: LoggedIn,
   { raw, isEightBit }: ReadMessage,
   deps: SessionDeps,
 ): Promise<string> {
@@ -45,9 +44,9 @@ async function store(
     throw refusal(code, `${status} The address in the From header cannot be used: ${sender.error.issues[0]?.message}`);
   }
   const message = { ...read, from: { ...read.from, address: sender.data } };
-  assertDomainOfKey(key.senderDomains, sender.data);
   try {
-    const submission = { project, keyId: key.id, message, isEightBit, isUtf8, recipients: [...addresses] };
+    const by = { keyId: key.id, keyHash: lookup };
+    const submission = { ...by, project, message, isEightBit, isUtf8, recipients: [...addresses] };
     return `Accepted as ${await deps.queue(submission)}`;
   } catch (error) {
     if (error instanceof AppError && error.details?.['originalStatusCode']) return KNOWN;
@@ -60,9 +59,7 @@ export function createSessions(deps: SessionDeps): Sessions {
   const { config, load, logins } = deps;
   return {
     async beginMessage({ args }, session) {
-      const known = logins.beginMessage(session);
-      // A message after one that passed is read meanwhile, and its answer waits.
-      if (!known.hasPassed) await logins.admit(session);
+      const known = await logins.beginMessage(session);
       known.announced = Number((args || {})['SIZE'] ?? 0);
       known.isUtf8 = 'SMTPUTF8' in (args || {});
       known.recipients = new Set();
@@ -85,11 +82,12 @@ export function createSessions(deps: SessionDeps): Sessions {
         announced: known.announced,
       });
       onRead();
-      known.hasPassed = false;
+      const { askedAt } = known;
+      // After a refusal the key is asked for before the next message is read.
+      known.askedAt = NEVER;
       try {
-        await logins.admit(session);
         const reply = await store(known, message, deps);
-        known.hasPassed = true;
+        known.askedAt = askedAt;
         return reply;
       } finally {
         message.release();

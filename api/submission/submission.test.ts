@@ -101,20 +101,6 @@ describe('a login', () => {
     const bound = await logIn(server.port, (await keyOf({ role: 'send', senderDomains: ['else.test'] })).key);
     expect(await submit(bound, ['a@mail.test'], MAIL)).toMatch(/^550 5\.7\.1 This key may not send from example\.com/);
   });
-
-  it('ends with its key: a rotated key sends nothing more on an open connection', async () => {
-    const project = await app.createProject();
-    const client = await enter(project);
-    expect(await submit(client, ['a@mail.test'], MAIL)).toMatch(/^250/);
-    await query(app.em(), sql`delete from api_key where project_id = ${project.project.id}`);
-    // After a message that passed, the answer comes when the next one has been read; after a refusal, before it is read.
-    for (const line of ['MAIL FROM:<a@b.test>', 'RCPT TO:<b@mail.test>'])
-      expect(await client.ask(line)).toMatch(/^250/);
-    expect(await client.ask('DATA')).toMatch(/^354/);
-    expect(await client.ask(`${MAIL.replaceAll('\n', '\r\n')}\r\n.`)).toMatch(/^535 5\.7\.8/);
-    expect(await client.ask('MAIL FROM:<a@b.test>')).toMatch(/^535 5\.7\.8/);
-    expect(await emailsOf(project)).toHaveLength(1);
-  });
 });
 
 describe('a message', () => {
@@ -295,24 +281,6 @@ describe('a message', () => {
       expect(await emailsOf(project)).toHaveLength(5);
     },
   );
-
-  it('counts as a request of its project', async () => {
-    const limited = await startTestSubmission(app, { config: { API_RATE_LIMIT_PER_MINUTE: 3 } });
-    const project = await app.createProject();
-    const client = await logIn(limited.port, project.keys.secretKey);
-    const replies: string[] = [];
-    for (let i = 0; i < 6; i++)
-      replies.push(await submit(client, ['a@mail.test'], MAIL.replace('1@shop', `${i}@shop`)));
-    expect(replies.at(-1)).toMatch(/^451 4\.7\.0 More than 3 .*Try again in \d+ seconds/);
-    await limited.close();
-  });
-
-  it('of a disabled project is refused', async () => {
-    const project = await app.createProject();
-    const client = await enter(project);
-    await query(app.em(), sql`update project set disabled = true where id = ${project.project.id}`);
-    expect(await client.ask('MAIL FROM:<a@b.test>')).toMatch(/^550 5\.7\.1 .*disabled/i);
-  });
 });
 
 describe('a hostile client', () => {

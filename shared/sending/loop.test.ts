@@ -120,7 +120,7 @@ describe('a traffic rule', () => {
     const hold = () =>
       ({ level: 'provider', reason: 'warm-up', words: null, until: '2026-01-01T00:00:00.000Z' }) as const;
     const permit: AttemptOptions['permit'] = {
-      watch: (onFree) => ((free = onFree), () => undefined),
+      watch: (_, onFree) => ((free = onFree), () => undefined),
       ask: async ({ projectId, recipient }) => {
         if (inFlight === 2) return { key: 'k', waitMs: 300, hold };
         inFlight += 1;

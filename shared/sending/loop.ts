@@ -145,6 +145,10 @@ async function messageOf(options: LoopOptions, email: PreparedEmail): Promise<Ra
   }
 }
 
+/** Whose the emails of an attempt are, for the turns of those that traffic rules keep back. */
+const ownerOf = ({ projectId, urgency }: Pick<LoopOptions, 'projectId' | 'urgency'>): string =>
+  `${projectId} ${urgency}`;
+
 /** What the permit is asked about an email. */
 function questionOf(
   { envelope, queuedAt, heldAt, answered, isMarketing }: PreparedEmail,
@@ -153,7 +157,8 @@ function questionOf(
   const stream = (isMarketing ?? urgency === 'campaign') ? 'marketing' : 'transactional';
   // Emails of a campaign wait for each other; they are due when they are first taken.
   const due = queuedAt?.getTime() ?? answered?.firstMs ?? heldAt?.getTime();
-  return { projectId, recipient: envelope.to, stream, signal, email: { dueMs: due ?? Date.now(), answered } };
+  const owner = ownerOf({ projectId, urgency });
+  return { projectId, owner, recipient: envelope.to, stream, signal, email: { dueMs: due ?? Date.now(), answered } };
 }
 
 /** Notes what is known of an email already. @returns the email, if a server must take it */
@@ -252,7 +257,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     }
   }
 
-  const unwatch = permit.watch((key) => patient.free(key));
+  const unwatch = permit.watch(ownerOf(options), (key) => patient.free(key));
   await Promise.all(Array.from({ length: concurrency }, lane)).finally(unwatch);
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;

@@ -60,7 +60,7 @@ export function createPermit(
     resolver: { mx: async () => ({ kind: 'absent', isNameUnknown: false }) },
     shaping: { defaults: 'none', rules: [{ provider: '*', source: '*', ...limits }] },
   });
-  const ask = (recipient: string) => permit.ask({ projectId: 'p', recipient, stream: 'marketing', signal });
+  const ask = (recipient: string) => permit.ask({ projectId: 'p', owner: 'p', recipient, stream: 'marketing', signal });
   /** Runs work on the fake clock. @returns its result, and how long it took */
   async function timed<T>(work: Promise<T>, longestMs = 2_000): Promise<{ result: T; ms: number }> {
     const startMs = performance.now();

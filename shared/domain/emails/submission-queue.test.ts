@@ -3,20 +3,28 @@ import { testConfig } from '../../../tests/support/config.ts';
 import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { query } from '../../../tests/support/rows.ts';
 import { AppError } from '../../pure/app-error.ts';
-import { inTransaction, sql } from '../../database/sql.ts';
+import { inTransaction, sql, type SqlFragment } from '../../database/sql.ts';
 import { linkSignerOf } from '../../sending/compose/links.ts';
 import { readSubmittedMessage } from '../../sending/compose/submitted-message.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
+import { findKeyOwners } from '../projects/key-usage.ts';
+import { hashKey } from '../projects/keys.ts';
 import { createProject } from '../projects/projects.ts';
 import { createSubmissionQueue } from './submission-queue.ts';
 
 const { em } = useTestDatabase();
 let projectId: string;
+/** The key that submits. */
+let key: { keyId: string; keyHash: string };
 /** How often a group or a message had a connection. */
 let turns = 0;
 beforeEach(async () => {
-  projectId = (await createProject(em(), 'Submission')).project.id;
+  const { project, keys } = await createProject(em(), 'Submission');
+  projectId = project.id;
+  const keyHash = hashKey(keys.secretKey);
+  const [owner] = await findKeyOwners(em(), [keyHash]);
+  key = { keyId: owner!.key_id, keyHash };
   await trustDomain(em(), projectId, 'example.com');
   turns = 0;
 });
@@ -30,8 +38,7 @@ function createQueue() {
     const fields = [`From: ${from}`, 'Subject: Hi', `Message-ID: <${messageId}@example.com>`];
     const message = readSubmittedMessage(Buffer.from(`${fields.join('\r\n')}\r\n\r\nHello\r\n`), []);
     const project = { id: projectId, tracking: 'DISABLED' as const };
-    const keyId = '01890000-0000-7000-8000-000000000000';
-    return queue({ project, message, isEightBit: false, isUtf8: false, keyId, recipients }).then(
+    return queue({ ...key, project, message, isEightBit: false, isUtf8: false, recipients }).then(
       () => 'stored',
       (error: unknown) => (error instanceof AppError ? error.code : String(error)),
     );
@@ -86,6 +93,22 @@ describe('submitted messages', () => {
     const submit = createQueue();
     const outcomes = await Promise.all([submit('1', ['a@x.test']), submit('2', ['b@x.test'], 'shop@other.test')]);
     expect(outcomes).toEqual(['stored', 'SENDER_DOMAIN_REFUSED']);
+    expect(await stored()).toEqual([whole('a@x.test')]);
+  });
+
+  it.each<[string, SqlFragment, string]>([
+    ['has ended', sql`delete from api_key`, 'INVALID_API_KEY'],
+    ['has expired', sql`update api_key set expires_at = now()`, 'INVALID_API_KEY'],
+    ['sends from other domains now', sql`update api_key set sender_domains = '{else.test}'`, 'ROLE_REFUSED'],
+    ['belongs to a disabled project', sql`update project set disabled = true`, 'PROJECT_DISABLED'],
+  ])('are refused when their key %s', async (_case, change, refusal) => {
+    const submit = createQueue();
+    expect(await submit('1', ['a@x.test'])).toBe('stored');
+    await query(em(), change);
+    // One with many recipients is stored alone, and in several statements.
+    const many = Array.from({ length: 12 }, (_, n) => `${n}@x.test`);
+    const outcomes = await Promise.all([submit('2', ['b@x.test']), submit('3', ['c@x.test']), submit('4', many)]);
+    expect(outcomes).toEqual([refusal, refusal, refusal]);
     expect(await stored()).toEqual([whole('a@x.test')]);
   });
 

@@ -1,12 +1,21 @@
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { uuidV7 } from '../../platform/uuid.ts';
+import { AppError } from '../../pure/app-error.ts';
 import { formerSpelling } from '../../pure/emails/email-address.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createYields } from '../../platform/yielding.ts';
 import { OCTETS_MAX, type ProjectWriterDeps } from '../../database/project-writer.ts';
 import { isUnmet } from '../../database/database-errors.ts';
-import { json, lockTimeoutSelect, queryPrepared, selectIf, sql, type Em } from '../../database/sql.ts';
+import {
+  json,
+  lockTimeoutSelect,
+  queryPrepared,
+  selectIf,
+  sql,
+  type Em,
+  type SqlFragment,
+} from '../../database/sql.ts';
 import { number } from '../../database/tables.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import { messageIdOf } from '../../sending/compose/message-id.ts';
@@ -15,6 +24,7 @@ import { createMessageHeaders } from '../../sending/compose/message-headers.ts';
 import { missingFields, type SubmittedMessage } from '../../sending/compose/submitted-message.ts';
 import { mailContacts } from '../contacts/mail-contacts.ts';
 import { nameOfDomain } from '../domains/sender-domains.ts';
+import { findKeyOwners, type KeyOwner } from '../projects/key-usage.ts';
 import { claimsInsert, countKeys } from '../idempotency/idempotency.ts';
 import {
   attempt,
@@ -27,7 +37,7 @@ import {
   type SizedEmail,
 } from './email-queue.ts';
 import { emailInserts } from './stored-email.ts';
-import { chunksOf, contactRowsOf } from './transactional-request.ts';
+import { chunksOf, contactRowsOf, domainRefusal } from './transactional-request.ts';
 
 /** A submitted message, and who gets it. */
 export interface Submission {
@@ -38,6 +48,7 @@ export interface Submission {
   isUtf8: boolean;
   /** The key that submitted it. */
   keyId: string;
+  keyHash: string;
   /** The envelope recipients, normalised, each once. */
   recipients: string[];
 }
@@ -46,7 +57,8 @@ export interface Submission {
  * Stores a message, an email for each recipient, what delivers them, and the key that the message is known by, all or
  * nothing.
  * @returns the id of the message
- * @throws AppError SENDER_DOMAIN_REFUSED, IDEMPOTENCY_KEY_REUSED with the detail `originalStatusCode`, which is null while
+ * @throws AppError INVALID_API_KEY for a key that has ended, PROJECT_DISABLED, ROLE_REFUSED for a domain that the key may not
+ *   send from, SENDER_DOMAIN_REFUSED, IDEMPOTENCY_KEY_REUSED with the detail `originalStatusCode`, which is null while
  *   the same message is being stored
  */
 export type SubmissionQueue = (submission: Submission) => Promise<string>;
@@ -69,12 +81,14 @@ export function createSubmissionQueue({ em, slots, links, ttlHours }: Submission
     slots,
     returnMs: RETURN_MS,
     storeAtOnce: (own, inputs, lockMs) => storeAtOnce(own, inputs, { links, ttlHours, lockMs }),
-    resolve: async (_em, inputs) =>
-      inputs.map((input) => ({
-        input,
-        from: input.message.from.address,
-        compile: async () => readySubmission(input, links, ttlHours),
-      })),
+    async resolve(own, inputs) {
+      const owners = await findKeyOwners(own, [...new Set(inputs.map(({ keyHash }) => keyHash))]);
+      return inputs.map((input) => {
+        const from = input.message.from.address;
+        const owner = owners.find(({ lookup }) => lookup === input.keyHash);
+        return keyRefusal(owner, from) ?? { input, from, compile: async () => readySubmission(input, links, ttlHours) };
+      });
+    },
   });
   return async (submission) => {
     const { project, message, recipients } = submission;
@@ -86,6 +100,13 @@ export function createSubmissionQueue({ em, slots, links, ttlHours }: Submission
     const [first] = await queue({ ...submission, setId, key, keys, isAlone, projectId: project.id, octets });
     return first?.emailId ?? setId;
   };
+}
+
+/** Why a key may not send from an address any more. Whether its role may send at all was asked when it logged in. */
+function keyRefusal(owner: KeyOwner | undefined, from: string): AppError | undefined {
+  if (!owner || owner.has_expired) return new AppError('INVALID_API_KEY', { message: 'The API key has ended' });
+  if (owner.disabled) return new AppError('PROJECT_DISABLED');
+  return domainRefusal(owner.sender_domains, from);
 }
 
 /** Its message is the only file of a set, with the fields that it lacks. */
@@ -146,11 +167,15 @@ async function storeAtOnce(
       links,
     ),
   );
-  const senders = [...new Set(inputs.map(({ message }) => nameOfDomain(message.from.address)))];
+  const senders = new Map(
+    inputs.map(({ keyId, message }) => {
+      const sender = { keyId, domain: nameOfDomain(message.from.address) };
+      return [`${sender.keyId} ${sender.domain}`, sender];
+    }),
+  );
   const where = sql`
     where (${countKeys(projectId, wanted)}) = 0
-      and (select count(*) from sender_domain
-        where project_id = ${projectId} and verified and domain = any(${senders}::text[])) = ${senders.length}::int`;
+      and (${countSenders(projectId, [...senders.values()])}) = ${senders.size}::int`;
   const parts = await emailInserts(em, projectId, emails.flat(), {
     files: ready.flatMap((each) => each.files),
     where: sql`where exists (select from lock_limit)`,
@@ -178,6 +203,17 @@ async function storeAtOnce(
     if (isUnmet(error)) return undefined;
     throw error;
   }
+}
+
+/** A select of the number of keys and domains of which the key may send from the domain. */
+function countSenders(projectId: string, senders: readonly { keyId: string; domain: string }[]): SqlFragment {
+  return sql`
+    select count(*)
+    from unnest(${senders.map(({ keyId }) => keyId)}::uuid[], ${senders.map(({ domain }) => domain)}::text[]) as s (key_id, domain)
+      join api_key k on k.id = s.key_id and (k.sender_domains is null or s.domain = any(k.sender_domains))
+      join sender_domain d on d.project_id = k.project_id and d.domain = s.domain and d.verified
+      join project p on p.id = k.project_id and not p.disabled
+    where k.project_id = ${projectId} and coalesce(k.expires_at > now(), true)`;
 }
 
 function emailsOf(

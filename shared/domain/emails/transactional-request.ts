@@ -1,13 +1,12 @@
-import { domainToASCII } from 'node:url';
 import { AppError, badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import type { Brand } from '../../pure/brand.ts';
-import { domainOf } from '../../pure/emails/email-address.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../sending/compose/links.ts';
 import type { EmailCompiler, EmailSource } from '../../sending/compose/compiled-email.ts';
 import type { Share } from '../../platform/share.ts';
 import { purposeOf, refusalOf, type Refusal } from '../consent/consent.ts';
+import { nameOfDomain } from '../domains/sender-domains.ts';
 import { findEmailTopic, choicesAbout } from '../topics/email-topics.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Em } from '../../database/sql.ts';
@@ -98,10 +97,16 @@ export async function findTemplateAndTopic(em: Em, projectId: string, templateId
 }
 
 /** @throws AppError ROLE_REFUSED for a domain that is none of those the key may send from */
-export function assertDomainOfKey(senderDomains: readonly string[] | null, address: string): void {
-  const domain = domainToASCII(domainOf(address)) || domainOf(address);
-  if (senderDomains === null || senderDomains.includes(domain)) return;
-  throw new AppError('ROLE_REFUSED', {
+function assertDomainOfKey({ senderDomains }: TransactionalRequest['key'], address: string): void {
+  const refused = domainRefusal(senderDomains, address);
+  if (refused) throw refused;
+}
+
+/** The error for a domain that is none of those a key may send from. */
+export function domainRefusal(senderDomains: readonly string[] | null, address: string): AppError | undefined {
+  const domain = nameOfDomain(address);
+  if (senderDomains === null || senderDomains.includes(domain)) return undefined;
+  return new AppError('ROLE_REFUSED', {
     message: `This key may not send from ${domain}, only from ${senderDomains.join(', ')}`,
     details: { domain, senderDomains },
     suggestion: 'Send from one of these domains, or use a key that may send from all domains of the project',
@@ -135,7 +140,7 @@ export function resolveContent(
     missing.push({ field, message: MISSING, code: 'invalid_type' });
   }
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
-  assertDomainOfKey(request.key.senderDomains, from.address);
+  assertDomainOfKey(request.key, from.address);
   const type = template?.type ?? 'TRANSACTIONAL';
   assertMayHaveCopies(type, request);
   return {

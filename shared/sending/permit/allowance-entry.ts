@@ -1,5 +1,6 @@
 import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
 import type { ConnectionBudget } from '../transport/connection-budget.ts';
+import { OwnerTurns } from './owner-turns.ts';
 
 /** Units of one loan. */
 export interface Lent {
@@ -44,6 +45,7 @@ export class Entry {
   ended = 0;
   endedPerSecond = 0;
   requestedMs: number;
+  readonly turns = new OwnerTurns();
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;
   isAnswered = false;

@@ -32,10 +32,10 @@ function createWorkers(count: number, limits: Limits) {
     }
     /** Sends one email if the rule lets it, which takes `ms` after it has waited `delayMs` for its connection. */
     function send(ms: number, delayMs = 0): boolean {
-      let shortage = allowances.ask(use());
+      let shortage = allowances.ask(use(), 'owner');
       if (shortage && !workers[index]?.isCut && allowances.isHungry(KEY)) {
         exchange();
-        shortage = allowances.ask(use());
+        shortage = allowances.ask(use(), 'owner');
       }
       if (shortage) return false;
       const takenMs = nowMs;
@@ -110,7 +110,7 @@ describe('a worker that stops', () => {
     const use = stopping.entry(KEY, limits);
     stopping.expect(use, 3);
     exchange(stopping);
-    expect(stopping.ask(use)).toBeUndefined();
+    expect(stopping.ask(use, 'owner')).toBeUndefined();
     stopping.take(use, nowMs);
     stopping.begun(use, nowMs);
     stopping.done(use);

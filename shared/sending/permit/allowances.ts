@@ -1,6 +1,7 @@
 import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../../pure/traffic-rules.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { Entry, unitRateOf, type Lent } from './allowance-entry.ts';
+import { TURN_MS } from './owner-turns.ts';
 import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
@@ -47,6 +48,11 @@ function hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry,
   return sharesUntilMs > nowMs && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
 }
 
+interface Watcher {
+  owner: string;
+  onFree: (key: string) => void;
+}
+
 /** What this process may use of the rules that all workers share. The keys name a rule's subject and its provider. */
 export class Allowances {
   readonly #workerId: string;
@@ -55,7 +61,7 @@ export class Allowances {
   readonly #entries = new Map<string, Entry>();
   /** Those that the next exchange must ask for. */
   readonly #wanted = new Map<string, Entry>();
-  readonly #watching = new Set<(key: string) => void>();
+  readonly #watching = new Set<Watcher>();
 
   /** @param perConnectionOf how many messages of a key may be in flight for each connection */
   constructor(workerId: string, now: () => number, perConnectionOf: (key: string) => number = () => 1) {
@@ -64,10 +70,11 @@ export class Allowances {
     this.#perConnectionOf = perConnectionOf;
   }
 
-  /** Calls a function with each key of which more may be used than before. @returns ends that */
-  watch(onFree: (key: string) => void): () => void {
-    this.#watching.add(onFree);
-    return () => void this.#watching.delete(onFree);
+  /** Calls a function with each key of which the mail of an owner may use more than before. @returns ends that */
+  watch(owner: string, onFree: (key: string) => void): () => void {
+    const watcher = { owner, onFree };
+    this.#watching.add(watcher);
+    return () => void this.#watching.delete(watcher);
   }
 
   /** What this process knows of a rule. */
@@ -100,13 +107,21 @@ export class Allowances {
     return isShort;
   }
 
-  /** Notes that an email wants to go. @returns what keeps it from going now; undefined when nothing does */
-  ask(entry: Entry): Shortage | undefined {
+  /**
+   * Notes that an email wants to go.
+   * @param owner whose email it is: those whose mail waits have what is free in turns
+   * @returns what keeps it from going now; undefined when nothing does
+   */
+  ask(entry: Entry, owner: string): Shortage | undefined {
     const { key, limits } = entry;
     const nowMs = this.#now();
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
-    const shortage = this.#shortage(entry, nowMs);
-    return shortage && { key, value: limits[shortage.limit], ...shortage };
+    const missing = this.#shortage(entry, nowMs);
+    if (!missing && entry.turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
+    entry.turns.wait(owner);
+    const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
+    const shortage = missing ?? { limit, waitMs: TURN_MS };
+    return { key, value: limits[shortage.limit], ...shortage };
   }
 
   /**
@@ -120,6 +135,7 @@ export class Allowances {
     if (lent) lent.left -= 1;
     if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
     entry.inFlight += 1;
+    entry.turns.used();
     return lent;
   }
 
@@ -270,8 +286,9 @@ export class Allowances {
     }
   }
 
-  #noteFree(key: string): void {
-    for (const onFree of this.#watching) onFree(key);
+  /** Tells everybody, or only one owner, that more of a key may be used. */
+  #noteFree(key: string, only?: string): void {
+    for (const { owner, onFree } of this.#watching) if (only === undefined || owner === only) onFree(key);
   }
 
   /** How many emails may go on what was lent; Infinity while the store has said that there is no more. */

@@ -110,7 +110,7 @@ describe('emails that wait for a connection', () => {
   ])('of a source of kind %s are more than %d at a time, and hear when one is free', async (kind, most) => {
     const { permit, store, ask, timed } = createPermitOn(clock, { connections: 2 }, createStore(), ['source'], kind);
     const freed: string[] = [];
-    const unwatch = permit.watch((key) => freed.push(key));
+    const unwatch = permit.watch('p', (key) => freed.push(key));
     const recipients = addresses(most, 1);
     await timed(permit.expect('p', 'marketing', recipients));
     const grants: object[] = [];
@@ -129,6 +129,7 @@ describe('emails that wait for a connection', () => {
 describe('an email whose first relay lacks what it needs', () => {
   const about = {
     projectId: 'p',
+    owner: 'p',
     recipient: 'a@d0.test',
     stream: 'marketing',
     signal: AbortSignal.timeout(60_000),

@@ -82,7 +82,7 @@ function createPermit(relays: string[] = [A], store = createStore()) {
   /** Asks for an email, which the first relay that it may use answers. @returns that relay, or the hold */
   async function send(recipient: string, answer: SmtpOutcome | ((relay: string) => SmtpOutcome), projectId = 'p') {
     await permit.ready();
-    const grant = await permit.ask({ projectId, recipient, stream: 'transactional', signal });
+    const grant = await permit.ask({ projectId, recipient, owner: 'o', stream: 'transactional', signal });
     if ('until' in grant || 'hold' in grant) return grant as Hold;
     const relay = relays.find((each) => !grant.avoid?.has(each)) ?? '';
     const outcome = typeof answer === 'function' ? answer(relay) : answer;
@@ -168,7 +168,14 @@ it('an email whose servers are left alone waits for them without a try, but not 
   const spared = { firstMs: 1, bySource: {}, isSpared: true as const };
   async function tryIt(answered: CountedAnswers | null, outcome: SmtpOutcome) {
     const email = { dueMs: 1, answered };
-    const grant = await permit.ask({ projectId: 'p', recipient: 'a@b.test', stream: 'transactional', signal, email });
+    const grant = await permit.ask({
+      projectId: 'p',
+      recipient: 'a@b.test',
+      owner: 'o',
+      stream: 'transactional',
+      signal,
+      email,
+    });
     if (!('recipient' in grant)) throw new Error('not granted');
     return permit.settle(grant, via(A, outcome));
   }
@@ -283,6 +290,7 @@ describe('a relay that refuses', () => {
     expect(await send('probe@one.test', refusingAt(A))).toMatchObject({ hold: { provider: 'one.test', relay: A } });
     const grant = await permit.ask({
       projectId: 'p',
+      owner: 'o',
       recipient: 'next@one.test',
       stream: 'transactional',
       signal,

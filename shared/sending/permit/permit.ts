@@ -94,8 +94,8 @@ export class Permit {
   }
 
   /** Calls a function with each key of a rule that leaves more room than before. @returns ends that */
-  watch(onFree: (key: string) => void): () => void {
-    return this.#shaping.allowances.watch(onFree);
+  watch(owner: string, onFree: (key: string) => void): () => void {
+    return this.#shaping.allowances.watch(owner, onFree);
   }
 
   /** Reads the results of other workers, if the last ones are too old. */
@@ -151,7 +151,7 @@ export class Permit {
   /** Does the same without the relays that do not offer what the email needs; undefined when there is no other one. */
   ask(question: Question, missed: readonly string[]): Promise<Grant | Hold | Postponement | undefined>;
   async ask(question: Question, missed: readonly string[] = []): Promise<Grant | Hold | Postponement | undefined> {
-    const { projectId, recipient, stream, signal, email } = question;
+    const { projectId, owner, recipient, stream, email } = question;
     const domain = dnsDomainOf(recipient);
     const grant: Grant = { projectId, recipient, provider: recipientProviderOf(domain), ...(email && { email }) };
     const isPlain = this.#shaping.isPlain(projectId);
@@ -163,17 +163,17 @@ export class Permit {
     if ('until' in all) return all;
     const relays = missed.length === 0 ? all : all.filter((relay) => !missed.includes(relay));
     if (relays.length === 0) return undefined;
-    if (isPlain) return this.#askRelays(grant, relays, signal);
+    if (isPlain) return this.#askRelays(grant, relays, question);
     const found = this.#shaping.providerOf(domain);
     const provider = typeof found === 'string' ? found : await found;
-    const look = (labels = relays) => this.#shaping.candidates(labels, provider, { projectId, domain });
+    const look = (labels = relays) => this.#shaping.candidates(labels, provider, { projectId, owner, domain });
     // While nobody refuses, only the rules matter.
     const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);
     if (only) return only;
-    const free = await this.#candidates(look, stream);
+    const free = await this.#candidates(look, question);
     if (!Array.isArray(free)) return free;
     const labels = free.map(({ label }) => label);
-    const answer = await this.#askRelays(grant, labels, signal);
+    const answer = await this.#askRelays(grant, labels, question);
     if ('until' in answer) return answer;
     // Others may have been faster.
     const open = labels.filter((label) => !answer.avoid?.has(label));
@@ -181,7 +181,7 @@ export class Permit {
     const chosen = this.#choose(answer, left.free, provider);
     if (chosen) return chosen;
     this.abandon(answer);
-    return left.shortage ? this.#postponed(left.shortage, stream) : this.unreachable(answer);
+    return left.shortage ? this.#postponed(left.shortage, question) : this.unreachable(answer);
   }
 
   /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
@@ -193,25 +193,25 @@ export class Permit {
   }
 
   /** The relays whose traffic rules let an email go now. */
-  async #candidates(look: () => Found, stream: MailStream): Promise<Candidate[] | Postponement> {
+  async #candidates(look: () => Found, question: Question): Promise<Candidate[] | Postponement> {
     const { free, shortage } = look();
     if (!shortage || free.length > 0) return free;
-    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, stream);
+    if (!this.#shaping.allowances.isHungry(shortage.key)) return this.#postponed(shortage, question);
     await this.#exchange.lend();
     const now = look();
-    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, stream) : now.free;
+    return now.shortage && now.free.length === 0 ? this.#postponed(now.shortage, question) : now.free;
   }
 
-  #postponed(shortage: NonNullable<Found['shortage']>, stream: MailStream): Postponement {
+  #postponed(shortage: NonNullable<Found['shortage']>, { owner, stream }: Question): Postponement {
     return {
       key: shortage.key,
       waitMs: shortage.waitMs,
-      hold: (emailId) => this.#shaping.hold(shortage, stream, emailId),
+      hold: (emailId) => this.#shaping.hold(shortage, { owner, stream, emailId }),
     };
   }
 
   /** Permits an email at some relays, by their health and that of its provider. */
-  async #askRelays(grant: Grant, relays: readonly string[], signal: AbortSignal): Promise<Grant | Hold> {
+  async #askRelays(grant: Grant, relays: readonly string[], question: Question): Promise<Grant | Hold> {
     const { provider, projectId } = grant;
     let routes = this.#routes(provider, projectId, relays);
     const over = routes.filter(({ paused }) => paused.length > 0 && this.#endOf(paused) <= this.#exchange.nowMs());
@@ -228,7 +228,7 @@ export class Permit {
     const open = routes.filter(({ paused }) => paused.length === 0).map(({ relay }) => relay);
     if (open.length === 0) return this.#pausedHold(provider, routes);
     const slow = open.filter((relay) => this.#rateOf(healthKey(relay, provider)) !== undefined);
-    if (slow.length > 0) return this.#paced(grant, open, slow, signal);
+    if (slow.length > 0) return this.#paced(grant, open, slow, question);
     return open.length === this.#relays.length ? grant : { ...grant, avoid: this.#allBut(...open) };
   }
 
@@ -355,7 +355,7 @@ export class Permit {
     grant: Grant,
     open: readonly string[],
     slow: readonly string[],
-    signal: AbortSignal,
+    { owner, signal }: Question,
   ): Promise<Grant | Hold> {
     const { provider } = grant;
     const free = slow.find((relay) => this.#turns.isFree(healthKey(relay, provider)));
@@ -365,7 +365,7 @@ export class Permit {
     let shortestMs = Infinity;
     for (const relay of free === undefined ? slow : [free]) {
       const key = healthKey(relay, provider);
-      const heldMs = await this.#turns.take(key, this.#rateOf(key) ?? Infinity, signal);
+      const heldMs = await this.#turns.take(key, owner, this.#rateOf(key) ?? Infinity, signal);
       if (heldMs === undefined) return { ...grant, avoid: this.#allBut(relay) };
       shortestMs = Math.min(shortestMs, heldMs);
     }

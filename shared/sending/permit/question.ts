@@ -32,6 +32,8 @@ export interface Postponement extends Later {
 
 export interface Question {
   projectId: string;
+  /** Whose email it is: owners have what is free in turns. */
+  owner: string;
   /** The address of the recipient. */
   recipient: string;
   stream: MailStream;

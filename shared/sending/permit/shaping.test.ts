@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { shapingFileSchema, type ProjectRule } from '../../pure/traffic-rules.ts';
+import type { Hold } from '../../pure/emails/hold.ts';
 import { Shaping } from './shaping.ts';
 
 const P = 'project';
@@ -78,6 +79,8 @@ describe('an internationalised domain', () => {
   });
 });
 
+const held = (emailId: string, owner = P) => ({ emailId, owner, stream: 'marketing' as const });
+
 describe('a hold', () => {
   it.each([
     [{ perSecond: 1 }, { perSecond: 1 }, 0],
@@ -87,10 +90,10 @@ describe('a hold', () => {
     const { shaping } = createShaping({}, [{ provider: 'x.test', ...before }], {}, () => nowMs);
     /** Holds all emails. @returns when they return, in milliseconds from now */
     const holdAll = (waitMs: number): number[] => {
-      const { shortage } = shaping.candidates(['s:25'], 'x.test', { projectId: P, domain: 'x.test' });
+      const { shortage } = shaping.candidates(['s:25'], 'x.test', { projectId: P, owner: P, domain: 'x.test' });
       const startMs = Date.now();
       return Array.from({ length: 700 }, (_, n) => {
-        const { until } = shaping.hold({ ...shortage!, waitMs }, 'marketing', `email${n}`);
+        const { until } = shaping.hold({ ...shortage!, waitMs }, held(`email${n}`));
         return Date.parse(until) - startMs;
       }).sort((a, b) => a - b);
     };
@@ -103,15 +106,28 @@ describe('a hold', () => {
     expect(Math.max(...gaps)).toBeLessThan(1_000);
   });
 
+  it('does not let the mail of one owner wait behind that of another', () => {
+    const { shaping } = createShaping({ rules: [{ provider: 'x.test', perSecond: 5 }] }, [], {}, () => 0);
+    const { shortage } = shaping.candidates(['s:25'], 'x.test', { projectId: P, owner: P, domain: 'x.test' });
+    const secondsOf = (hold: Hold) => (Date.parse(hold.until) - Date.now()) / 1_000;
+    const last = (count: number, of: (n: number) => Parameters<typeof shaping.hold>[1]) =>
+      secondsOf(Array.from({ length: count }, (_, n) => shaping.hold(shortage!, of(n))).at(-1)!);
+    expect(last(1_000, (n) => held(`campaign${n}`))).toBeGreaterThan(19);
+    // Both lines together are as fast as one.
+    expect(last(50, (n) => held(`own${n}`, 'other'))).toBeLessThan(3);
+    expect(last(50, (n) => held(`later${n}`, 'other'))).toBeGreaterThan(3);
+  });
+
   it('tells since when it may be wrong: since sources or the project were last looked at', async () => {
     const { shaping } = createShaping({ rules: [{ provider: 'x.test', perDay: 5 }] });
     shaping.learn(P, undefined, 70);
     shaping.note({ drained: new Set(), warming: new Set() }, 50);
-    const shortage = () => shaping.candidates(['s:25'], 'x.test', { projectId: P, domain: 'x.test' }).shortage!;
+    const shortage = () =>
+      shaping.candidates(['s:25'], 'x.test', { projectId: P, owner: P, domain: 'x.test' }).shortage!;
     const early = shortage();
     shaping.note({ drained: new Set(['s']), warming: new Set() }, 90);
-    expect(shaping.hold(early, 'transactional', 'e').knownMs).toBe(50);
-    expect(shaping.hold(shortage(), 'transactional', 'e').knownMs).toBe(70);
+    expect(shaping.hold(early, held('e')).knownMs).toBe(50);
+    expect(shaping.hold(shortage(), held('e')).knownMs).toBe(70);
     expect(shaping.relaysOf(P, 'transactional')).toMatchObject({ reason: 'no source', knownMs: 70 });
     expect(shaping.relaysOf('unknown', 'transactional')).toMatchObject({ knownMs: 0 });
   });

@@ -52,8 +52,16 @@ interface SourceRule {
 /** An email, as far as rules are about it. */
 interface Addressed {
   projectId: string;
+  owner: string;
   /** The domain of its recipient, as DNS has it. */
   domain: string;
+}
+
+/** An email that a rule holds. */
+interface Held {
+  owner: string;
+  stream: MailStream;
+  emailId: string;
 }
 
 export interface ShapingOptions {
@@ -253,7 +261,7 @@ export class Shaping {
   }
 
   /** The relays that may carry an email now; without one, what is missing. */
-  candidates(labels: readonly string[], provider: string, { projectId, domain }: Addressed) {
+  candidates(labels: readonly string[], provider: string, { projectId, owner, domain }: Addressed) {
     const free: Candidate[] = [];
     let shortage: (Shortage & { knownMs: number }) | undefined;
     const note = (missing: Shortage | undefined): boolean => {
@@ -263,13 +271,13 @@ export class Shaping {
       return missing === undefined;
     };
     const own = this.#projectUse(provider, { projectId, domain });
-    if (own && !note(this.allowances.ask(own))) return { free, shortage };
+    if (own && !note(this.allowances.ask(own, owner))) return { free, shortage };
     for (const label of labels) {
       const warming = this.#warmUpUse(label, provider, projectId);
-      if (warming && !note(this.allowances.ask(warming))) continue;
+      if (warming && !note(this.allowances.ask(warming, owner))) continue;
       const rule = this.#ruleOf(label, provider);
       const shared = rule.isShared ? this.#useOf(rule) : undefined;
-      if (shared && !note(this.allowances.ask(shared))) continue;
+      if (shared && !note(this.allowances.ask(shared, owner))) continue;
       const uses = [warming, shared, own].filter((use) => use !== undefined);
       free.push({ label, rule, uses, isWarming: warming !== undefined });
     }
@@ -291,7 +299,7 @@ export class Shaping {
   }
 
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
-  hold(shortage: Shortage & { knownMs: number }, stream: MailStream, emailId: string): Hold {
+  hold(shortage: Shortage & { knownMs: number }, { owner, stream, emailId }: Held): Hold {
     const { key, limit, value, waitMs, because, knownMs } = shortage;
     const warming = partsOfWarmUp(key);
     if (warming) {
@@ -310,7 +318,8 @@ export class Shaping {
     const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
     const nowMs = this.#now();
     const earliestMs = nowMs + Math.max(waitMs, HELD_MS_MIN);
-    const returnsMs = this.#held.place(`${key} ${limit} ${value}`, emailId, { earliestMs, stepMs });
+    const email = { rule: `${key} ${limit} ${value}`, owner, emailId };
+    const returnsMs = this.#held.place(email, { earliestMs, stepMs });
     const who = source ? `source ${subject}` : 'the project';
     const what = limit === 'connections' ? 'connections' : 'messages';
     const words = `The traffic rule for ${provider} is used up: ${who} may have ${value} ${what} ${LIMIT_WORDS[limit]}`;
@@ -374,7 +383,7 @@ export class Shaping {
    * The use of a project's own rules; undefined where they limit nothing. Each limit comes from the most specific rule that has it: one for the domain of the
    * recipient, which is then a provider of its own, then one for the provider, then one for all.
    */
-  #projectUse(provider: string, { projectId, domain }: Addressed): Entry | undefined {
+  #projectUse(provider: string, { projectId, domain }: Omit<Addressed, 'owner'>): Entry | undefined {
     const all = this.#projects.get(projectId)?.shaping?.rules;
     if (!all) return undefined;
     const rules = [domain, provider, ANY].flatMap((name) => all.find((rule) => rule.provider === name) ?? []);

@@ -1,17 +1,18 @@
+import { HeldLines } from './held-lines.ts';
 import { pause } from '../../platform/wait.ts';
 
-/** Turns at a speed that may change. Those that were missed within `bankMs` are made up for. */
+const BANK_MS = 2_000;
+
+/** Turns at a speed that may change. Those that were missed within `BANK_MS` are made up for. */
 class Turns {
   #nextMs: number;
-  readonly #bankMs: number;
 
-  constructor(nowMs: number, bankMs: number) {
+  constructor(nowMs: number) {
     this.#nextMs = nowMs;
-    this.#bankMs = bankMs;
   }
 
   at(nowMs: number): number {
-    return Math.max(this.#nextMs, nowMs - this.#bankMs);
+    return Math.max(this.#nextMs, nowMs - BANK_MS);
   }
 
   take(turnMs: number, stepMs: number): void {
@@ -21,13 +22,13 @@ class Turns {
 
 /** The longest wait within the send loop, where a waiting email occupies the place of another. */
 const SHORT_WAIT_MS = 300;
-const BANK_MS = 2_000;
 /** How long a held email waits. The speed may change meanwhile, so a distant turn is planned again. */
 const HELD_MS = { min: 2_000, max: 60_000 } as const;
 
 /** The turns of emails to providers that limit the speed, by key. */
 export class ProviderTurns {
-  readonly #turns = new Map<string, { now: Turns; later: Turns }>();
+  readonly #turns = new Map<string, Turns>();
+  readonly #held = new HeldLines();
   /** At most a quarter of the places of the send loop wait for a turn. */
   readonly #waitingMax: number;
   #waiting = 0;
@@ -39,27 +40,27 @@ export class ProviderTurns {
   /** Whether the next turn is now. */
   isFree(key: string): boolean {
     const nowMs = performance.now();
-    return (this.#turns.get(key)?.now.at(nowMs) ?? 0) <= nowMs;
+    return (this.#turns.get(key)?.at(nowMs) ?? 0) <= nowMs;
   }
 
   /**
    * Waits for a turn, if it is near.
+   * @param owner whose email it is: each has a line of its own of emails that are held
    * @param rate emails a second of this worker
    * @returns how long the email must be held, in milliseconds; undefined when it may go
    */
-  async take(key: string, rate: number, signal: AbortSignal): Promise<number | undefined> {
+  async take(key: string, owner: string, rate: number, signal: AbortSignal): Promise<number | undefined> {
     const nowMs = performance.now();
     const stepMs = 1_000 / rate;
-    const turns = this.#turns.get(key) ?? { now: new Turns(nowMs, BANK_MS), later: new Turns(nowMs, -HELD_MS.min) };
+    const turns = this.#turns.get(key) ?? new Turns(nowMs);
     this.#turns.set(key, turns);
-    const turnMs = turns.now.at(nowMs);
+    const turnMs = turns.at(nowMs);
     const waitMs = Math.max(0, turnMs - nowMs);
     if (waitMs > 0 && !this.#mayWait(waitMs)) {
-      const heldUntilMs = Math.min(turns.later.at(nowMs), nowMs + HELD_MS.max);
-      turns.later.take(heldUntilMs, stepMs);
-      return heldUntilMs - nowMs;
+      const times = { earliestMs: nowMs + HELD_MS.min, latestMs: nowMs + HELD_MS.max, stepMs };
+      return this.#held.place({ rule: key, owner }, times) - nowMs;
     }
-    turns.now.take(turnMs, stepMs);
+    turns.take(turnMs, stepMs);
     if (waitMs > 0) {
       this.#waiting += 1;
       await pause(waitMs, signal);

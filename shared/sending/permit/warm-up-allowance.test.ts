@@ -54,10 +54,10 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
     function send(projectId: string): boolean {
       const key = warmUpKey(projectId, SOURCE, PROVIDER);
       const use = allowances.entry(key, WARM_UP_LIMITS);
-      let shortage = allowances.ask(use);
+      let shortage = allowances.ask(use, 'owner');
       if (shortage && allowances.isHungry(key)) {
         exchange();
-        shortage = allowances.ask(use);
+        shortage = allowances.ask(use, 'owner');
       }
       if (shortage) return false;
       allowances.take(use);
@@ -172,13 +172,13 @@ describe('the allowance of a day', () => {
     const allowances = new Allowances('w', () => 0);
     const key = warmUpKey(randomUUID(), SOURCE, PROVIDER);
     const use = allowances.entry(key, WARM_UP_LIMITS);
-    allowances.ask(use);
+    allowances.ask(use, 'owner');
     allowances.lent(new Map([[key, { atMs: 0, ms: 3_000, units: 1, perSecond: Infinity, connections: Infinity }]]), 0);
-    expect(allowances.ask(use)).toBeUndefined();
+    expect(allowances.ask(use, 'owner')).toBeUndefined();
     allowances.take(use);
-    expect(allowances.ask(use)).toBeDefined();
+    expect(allowances.ask(use, 'owner')).toBeDefined();
     allowances.done(use, 0);
-    expect(allowances.ask(use)).toBeUndefined();
+    expect(allowances.ask(use, 'owner')).toBeUndefined();
   });
 });
 

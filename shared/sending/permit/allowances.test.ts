@@ -1,0 +1,48 @@
+import { expect, it } from '@jest/globals';
+import { Allowances } from './allowances.ts';
+
+const KEY = 'source gmail.com';
+
+/** Owners whose mail asks for a rule of two emails a second. */
+function createOwners(...owners: string[]) {
+  let nowMs = 0;
+  const allowances = new Allowances('worker', () => nowMs);
+  const entry = allowances.entry(KEY, { perSecond: 2 });
+  allowances.lent(new Map([[KEY, { atMs: 0, ms: 60_000, units: Infinity, perSecond: 2, connections: Infinity }]]), 0);
+  const told: string[] = [];
+  for (const owner of owners) allowances.watch(owner, (key) => told.push(`${owner}: ${key}`));
+  return {
+    told,
+    /** @returns whether the owner has sent an email */
+    send: (owner: string): boolean => {
+      if (allowances.ask(entry, owner)) return false;
+      allowances.begun(entry, nowMs, allowances.take(entry, nowMs));
+      allowances.done(entry);
+      return true;
+    },
+    pass: (ms: number) => void (nowMs += ms),
+  };
+}
+
+it('what is free goes to those whose mail waits, in turns', () => {
+  const { send, pass, told } = createOwners('a', 'b', 'c');
+  expect([send('a'), send('a'), send('b'), send('c'), send('a')]).toEqual([true, false, false, false, false]);
+  pass(1_000);
+  // It was the first that had to wait.
+  expect([send('a'), told]).toEqual([true, []]);
+  send('a');
+  for (const next of ['b', 'c', 'a']) {
+    pass(1_000);
+    const other = next === 'a' ? 'b' : 'a';
+    expect([send(other), told.splice(0), send(next)]).toEqual([false, [`${next}: ${KEY}`], true]);
+  }
+});
+
+it('what one does not take in its turn goes to the others', () => {
+  const { send, pass } = createOwners('a', 'b');
+  expect([send('a'), send('b'), send('a')]).toEqual([true, false, false]);
+  pass(1_000);
+  expect(send('a')).toBe(false);
+  pass(5);
+  expect(send('a')).toBe(true);
+});
