@@ -68,7 +68,7 @@ describe('a subscription through a form', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
     await eventually(async () => (await optInsOf(stack.em(), stack.project.id, email))[0]?.is_mail_wanted === false);
     const contactId = (await contactOf(email)).id as string;
-    // A new contact and a new opt-in do not begin to count anew.
+    // A new contact and a new opt-in do not start a new count.
     await stack.api('DELETE', `/contacts/${contactId}`);
     await subscribe(stack, { email });
     const [fresh] = await eventually(async () => {

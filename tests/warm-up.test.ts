@@ -89,9 +89,14 @@ async function engage({ project }: TestProject, reader: number, name: string, da
   );
 }
 
-/** Resolves once so many emails of a campaign are held. */
-async function untilHeld(campaignId: string, count: number): Promise<void> {
-  const held = sql`select from email where campaign_id = ${campaignId} and wait_reason = 'warm-up' and retry_at > now()`;
+/**
+ * Resolves once so many emails of a campaign are held.
+ * @param seconds for at least so long; until midnight they are only when a change of the source is some seconds ago
+ */
+async function untilHeld(campaignId: string, count: number, seconds = 0): Promise<void> {
+  const held = sql`
+    select from email
+    where campaign_id = ${campaignId} and wait_reason = 'warm-up' and retry_at > now() + ${seconds}::int * interval '1 second'`;
   await eventually(async () => (await query(stack.em(), held)).length === count, PATIENCE_MS);
 }
 
@@ -111,7 +116,8 @@ async function untilCounted(source: string): Promise<void> {
  * @param isBad whether 10 % of the day was deferred or refused. One statement says so: a worker may ask at any moment
  */
 async function passDay(source: string, campaignId: string, held: number, isBad = false): Promise<void> {
-  await untilHeld(campaignId, held);
+  // None of them may ask before the test has looked at the new day.
+  await untilHeld(campaignId, held, 60);
   await untilCounted(source);
   const bad = sql`${isBad}::boolean and day = (now() at time zone 'UTC')::date`;
   await query(

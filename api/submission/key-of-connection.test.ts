@@ -52,7 +52,7 @@ describe('the key of a connection', () => {
     const project = await app.createProject();
     const usage = sql`select used from rate_window where project_id = ${project.project.id}`;
     const used = async () => Number((await query(app.em(), usage))[0]?.used);
-    // Counts begin anew with each minute.
+    // The count of each minute begins with 0.
     await eventually(async () => new Date().getUTCSeconds() < 45);
     const client = await logIn(server.port, project.keys.secretKey);
     await submit(client, ['a@mail.test'], MAIL);

@@ -140,7 +140,7 @@ describe('a message', () => {
     expect(contact).toEqual({ subscribed: false });
   });
 
-  it('is stored once when the client did not get the answer and repeats it, and anew when its content differs', async () => {
+  it('is stored once when the client did not get the answer and repeats it, and twice when its content differs', async () => {
     const project = await app.createProject();
     expect(await send(MAIL, ['a@mail.test', 'b@mail.test'], project)).toContain('Accepted as');
     expect(await send(MAIL, ['b@mail.test', 'a@mail.test'], project)).toMatch(

@@ -204,12 +204,12 @@ describe('a delivery report', () => {
     await deliver(inbound.verp.returnPath(dead.emailId), about(['x@y.test', '5.2.2'], [dead.address, '5.1.1']));
     await deliver(inbound.verp.returnPath(alive.emailId), about(['x@y.test', '5.1.1'], [alive.address, '5.2.2']));
     await deliver(inbound.verp.returnPath(forwarded.emailId), about(['x@y.test', '5.1.1'], ['z@y.test', '5.7.1']));
-    const spelt = await sentMail();
-    const respelt = sql`update email set to_address = 'reader@bücher.test' where id = ${spelt.emailId}`;
-    await query(inbound.database.orm.em.fork(), respelt);
+    const written = await sentMail();
+    const rewritten = sql`update email set to_address = 'reader@bücher.test' where id = ${written.emailId}`;
+    await query(inbound.database.orm.em.fork(), rewritten);
     const report = about(['x@y.test', '5.2.2'], ['Reader@XN--bcher-kva.test', '5.1.1']);
-    await deliver(inbound.verp.returnPath(spelt.emailId), report);
-    expect((await stateOf(spelt)).status).toBe('BOUNCED');
+    await deliver(inbound.verp.returnPath(written.emailId), report);
+    expect((await stateOf(written)).status).toBe('BOUNCED');
     expect((await stateOf(dead)).status).toBe('BOUNCED');
     expect(await stateOf(alive)).toMatchObject({ status: 'SENT', subscribed: true, events: ['email.bounce'] });
     expect(await stateOf(forwarded)).toMatchObject({ status: 'SENT', subscribed: true, events: ['email.bounce'] });

@@ -47,7 +47,7 @@ export async function automationExecution({
   setHandler(eventArrivedSignal, () => {
     arrivals++;
   });
-  // The signal only has to come before the run closes: then the end of the run is decided anew.
+  // The signal only has to come before the run closes: then the end of the run is decided again.
   setHandler(executionRetriedSignal, () => undefined);
   setHandler(currentStepQuery, () => at);
 

@@ -125,7 +125,7 @@ async function assertComplete(em: Em, projectId: string, rows: ImportedProject['
   }
 }
 
-/** Hashes addresses anew with the key of this installation. @returns how many suppressions have no address to hash */
+/** Hashes addresses again with the key of this installation. @returns how many suppressions have no address to hash */
 async function rehash(tx: Em, projectId: string): Promise<number> {
   const hashed = (address: SqlFragment) =>
     sql`(select everpost_address_hash(k.inner_pad, k.outer_pad, project_id, ${address}) from address_hash_key k)`;

@@ -180,10 +180,23 @@ export class MxPool {
     return (this.#unusable.get(name) ?? 0) > Date.now();
   }
 
-  /** The sources that reach an address of a mail host, and the others. */
-  #byReach({ hosts }: MailRoute): [reaching: MxSource[], others: MxSource[]] {
-    const reaching = this.#options.sources.filter((source) => hosts.some((host) => reaches(host)(source)));
-    return [reaching, this.#options.sources.filter((source) => !reaching.includes(source))];
+  /**
+   * The outcome where no source reaches an address of a mail host; undefined where a usable one does.
+   * @throws NoOtherServerError or NoWayError where other sources reach one
+   */
+  #unreached({ domain, hosts }: MailRoute, usable: readonly MxSource[]): Unroutable | undefined {
+    const { sources } = this.#options;
+    const reaching = sources.filter((source) => hosts.some((host) => reaches(host)(source)));
+    if (usable.some((source) => reaching.includes(source))) return undefined;
+    if (reaching.length > 0 && reaching.every(({ name }) => this.#isUnusable(name))) throw new NoOtherServerError();
+    const words = `No source of SMTP_URL reaches the addresses of the mail hosts of ${domain}`;
+    const outcome = unroutable('4.4.4', 451, words);
+    if (reaching.length === 0) return outcome;
+    const others = sources.filter((source) => !reaching.includes(source));
+    throw new NoWayError(
+      others.map(({ name }) => name),
+      outcome,
+    );
   }
 
   async #sendTo(
@@ -193,17 +206,8 @@ export class MxPool {
     raw: RawMessage,
     options: SendOptions,
   ): Promise<SmtpOutcome> {
-    const [reaching, others] = this.#byReach(route);
-    if (!usable.some((source) => reaching.includes(source))) {
-      if (reaching.length > 0 && reaching.every(({ name }) => this.#isUnusable(name))) throw new NoOtherServerError();
-      const words = `No source of SMTP_URL reaches the addresses of the mail hosts of ${route.domain}`;
-      const outcome = unroutable('4.4.4', 451, words);
-      if (reaching.length === 0) return outcome;
-      throw new NoWayError(
-        others.map(({ name }) => name),
-        outcome,
-      );
-    }
+    const unreached = this.#unreached(route, usable);
+    if (unreached) return unreached;
     const destination = this.#destinationOf(envelope.ignoresTls ? withoutDemands(route) : route);
     // One that was tried before may be what breaks the connections of a host: others are not kept from it.
     const unbroken = options.isAlone && this.#without(route, destination.pool.brokenHosts());

@@ -54,10 +54,8 @@ export class Pool {
 
   relays = (): RelayState[] => this.#health.states();
 
-  /** See {@link ServerHealth.restsUntilMs}. */
+  /** See {@link ServerHealth} for both. */
   restsUntilMs = (avoid?: ReadonlySet<string>): number | undefined => this.#health.restsUntilMs(avoid);
-
-  /** See {@link ServerHealth.brokenHosts}. */
   brokenHosts = (): ReadonlySet<string> => this.#health.brokenHosts();
 
   /** @param envelope as `toWireEnvelope` returns it */
