@@ -105,6 +105,26 @@ it('records campaigns that are cancelled or given up', async () => {
   await record('given-up', ofCampaign(fakeCampaign({ sendRecipientPage: () => Promise.reject(givenUp) })));
 }, 60_000);
 
+it('records a campaign that tries emails again beside a slow page', async () => {
+  const fake = fakeCampaign({}, { totalRecipients: 300 });
+  const { sendRecipientPage } = fake.activities;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  fake.activities.sendRecipientPage = async (page) => {
+    if (page.firstSeq === 101) await released;
+    return sendRecipientPage(page);
+  };
+  const rounds = [[], [1, 101, 201]];
+  fake.activities.planDeferred = async () => ({ firstSeqs: rounds.shift() ?? [], retryInMs: 0 });
+  await record(
+    'beside-a-slow-page',
+    ofCampaign(fake, async () => {
+      await eventually(async () => fake.pages.length === 4);
+      release();
+    }),
+  );
+}, 60_000);
+
 it('records a campaign that is paused and resumed', async () => {
   const paused = endlessCampaign();
   const left = [1, 101, 201];

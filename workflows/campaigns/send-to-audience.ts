@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -20,6 +21,12 @@ const FIRST_PAGES = 2;
  * Temporal, even without its suggestion.
  */
 const HISTORY_EVENTS_MAX = 1_500;
+
+/**
+ * How long a lane without a page waits for the others, before it looks which pages that have ended have emails to try
+ * again. A page may take minutes, because a host says nothing.
+ */
+const BESIDE_MS = { first: 1_000, last: 30_000 } as const;
 
 interface PageRange {
   firstSeq: number;
@@ -94,6 +101,10 @@ async function requeue(run: CampaignRun): Promise<void> {
 /** The state that the lanes of `sendPages` share. */
 interface Sending {
   pages: Pages;
+  /** The first recipients of the pages that are being sent. */
+  running: Set<number>;
+  /** Whether a lane looks for pages to try again. */
+  isPlanning: boolean;
   isStopped: boolean;
   /** The campaign was paused: only messages on the wire are completed. */
   isPaused: boolean;
@@ -107,7 +118,7 @@ interface Sending {
  * wire are completed.
  */
 async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<void> {
-  const sending: Sending = { pages, isStopped: false, isPaused: false };
+  const sending: Sending = { pages, running: new Set(), isPlanning: false, isStopped: false, isPaused: false };
   // The audience is stored completely, also during a pause.
   let lanes: CancellationScope | undefined;
   await whileSending(
@@ -140,12 +151,40 @@ async function continueFrom({ campaignId }: CampaignRun, { pageSize }: Plan, nex
   return continueAsNew<(input: CampaignInput) => Promise<unknown>>({ campaignId, nextSeq, pageSize });
 }
 
-async function waitUntilReady(sending: Sending): Promise<void> {
+/** Does something that a cancellation ends. */
+async function untilCancelled(sending: Sending, wait: () => Promise<void>): Promise<void> {
   try {
-    await condition(() => sending.pages.isReady() || sending.isStopped);
+    await wait();
   } catch (error) {
     if (!isCancellation(error)) throw error;
     sending.isStopped = true;
+  }
+}
+
+/** Plans pages to try again while others are still being sent, one lane at a time. */
+async function planBeside({ campaignId }: CampaignRun, plan: Plan, sending: Sending): Promise<void> {
+  const isOver = (): boolean => sending.isStopped || sending.running.size === 0;
+  if (sending.isPlanning) {
+    await condition(() => !sending.isPlanning || isOver());
+    return;
+  }
+  sending.isPlanning = true;
+  try {
+    for (let waitMs: number = BESIDE_MS.first; ; waitMs = Math.min(2 * waitMs, BESIDE_MS.last)) {
+      if (await condition(isOver, waitMs)) return;
+      if (shouldContinueAsNew()) sending.nextSeq = plan.total + 1;
+      if (sending.nextSeq !== undefined) return;
+      const round = { campaignId, pageSize: plan.pageSize, fromSeq: 1 };
+      const options = { summary: 'plan deferred emails beside slow pages' };
+      const { firstSeqs, retryInMs } = await database.planDeferred.executeWithOptions(options, [round]);
+      const ended = firstSeqs.filter((firstSeq) => !sending.running.has(firstSeq));
+      if (ended.length === 0 || retryInMs > waitMs) continue;
+      if (retryInMs > 0 && (await condition(isOver, retryInMs))) return;
+      sending.pages = pagesAt(ended, plan);
+      return;
+    }
+  } finally {
+    sending.isPlanning = false;
   }
 }
 
@@ -153,22 +192,31 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
   const { campaignId, progress } = run;
   while (!sending.isStopped && sending.nextSeq === undefined) {
     if (!sending.pages.isReady()) {
-      await waitUntilReady(sending);
+      await untilCancelled(sending, () => condition(() => sending.pages.isReady() || sending.isStopped));
       continue;
     }
     const page = sending.pages.take();
-    if (!page) return;
+    if (!page) {
+      const hasEnded = sending.running.size < Math.ceil(plan.total / plan.pageSize);
+      if (!hasEnded || sending.running.size === 0 || !patched('plan-beside-slow-pages')) return;
+      await untilCancelled(sending, () => planBeside(run, plan, sending));
+      continue;
+    }
     if (shouldContinueAsNew()) {
       sending.nextSeq = sending.pages.resumeAt(page);
       return;
     }
     const { firstSeq, lastSeq } = page;
-    const result = await campaignDelivery.sendRecipientPage.executeWithOptions(
-      { summary: `recipients ${firstSeq} to ${lastSeq} of ${plan.total}` },
-      [{ campaignId, firstSeq, lastSeq }],
-    );
-    sending.isStopped ||= result.isStopped;
-    run.waiting = result.waiting;
+    const options = { summary: `recipients ${firstSeq} to ${lastSeq} of ${plan.total}` };
+    sending.running.add(firstSeq);
+    try {
+      const sent = campaignDelivery.sendRecipientPage.executeWithOptions(options, [{ campaignId, firstSeq, lastSeq }]);
+      const { isStopped, waiting } = await sent;
+      sending.isStopped ||= isStopped;
+      run.waiting = waiting;
+    } finally {
+      sending.running.delete(firstSeq);
+    }
     progress.pagesDone = Math.ceil(lastSeq / plan.pageSize);
     showStatus(run, `Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
   }
@@ -180,7 +228,7 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
  */
 async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   const { campaignId, progress } = run;
-  const { pageSize, total } = plan;
+  const { pageSize } = plan;
   for (let fromSeq = 1; ;) {
     const current = await readState(run);
     if (current.status !== 'SENDING') return;
@@ -197,11 +245,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
       const pause = { summary: 'try deferred emails again' };
       if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
     }
-    const ranges = round.firstSeqs.map((firstSeq) => ({
-      firstSeq,
-      lastSeq: Math.min(firstSeq + pageSize - 1, total),
-    }));
-    await sendPages(run, plan, { isReady: () => true, take: () => ranges.shift(), resumeAt: () => total + 1 });
+    await sendPages(run, plan, pagesAt(round.firstSeqs, plan));
     fromSeq = round.nextSeq ?? 1;
   }
 }
@@ -261,3 +305,9 @@ function pagesFrom(firstSeq: number, plan: Plan) {
 
 /** The source of the pages to send. */
 type Pages = ReturnType<typeof pagesFrom>;
+
+/** Pages that are sent again. Those that are left are planned by the next run. */
+function pagesAt(firstSeqs: readonly number[], { pageSize, total }: Plan): Pages {
+  const ranges = firstSeqs.map((firstSeq) => ({ firstSeq, lastSeq: Math.min(firstSeq + pageSize - 1, total) }));
+  return { isReady: () => true, take: () => ranges.shift(), resumeAt: () => total + 1 };
+}
