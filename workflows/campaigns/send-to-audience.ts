@@ -197,7 +197,7 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
     }
     const page = sending.pages.take();
     if (!page) {
-      const hasEnded = sending.running.size < Math.ceil(plan.total / plan.pageSize);
+      const hasEnded = sending.running.size < progress.pagesTotal;
       if (!hasEnded || sending.running.size === 0 || !patched('plan-beside-slow-pages')) return;
       await untilCancelled(sending, () => planBeside(run, plan, sending));
       continue;

@@ -45,6 +45,7 @@ export class Entry {
   ended = 0;
   endedPerSecond = 0;
   requestedMs: number;
+  /** Whose mail goes next when there is room. */
   readonly turns = new OwnerTurns();
   /** What the store said is used up. */
   short: { limit: LimitName; untilMs: number; because?: string | undefined } | undefined;

@@ -116,12 +116,16 @@ export class Allowances {
     const { key, limits } = entry;
     const nowMs = this.#now();
     if (expectedOf(entry, nowMs) === 0) entry.asked += 1;
-    const missing = this.#shortage(entry, nowMs);
-    if (!missing && entry.turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
+    const shortage = this.#shortage(entry, nowMs) ?? this.#othersTurn(entry, owner, nowMs);
+    if (!shortage) return undefined;
     entry.turns.wait(owner);
-    const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
-    const shortage = missing ?? { limit, waitMs: TURN_MS };
     return { key, value: limits[shortage.limit], ...shortage };
+  }
+
+  #othersTurn({ key, limits, turns }: Entry, owner: string, nowMs: number): Omit<Shortage, 'key'> | undefined {
+    if (turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
+    const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
+    return { limit, waitMs: TURN_MS };
   }
 
   /**

@@ -93,7 +93,7 @@ export class Permit {
     this.#turns = new ProviderTurns(options.smtp.capacity);
   }
 
-  /** Calls a function with each key of a rule that leaves more room than before. @returns ends that */
+  /** Calls a function with each key of a rule that leaves the mail of an owner more room. @returns ends that */
   watch(owner: string, onFree: (key: string) => void): () => void {
     return this.#shaping.allowances.watch(owner, onFree);
   }

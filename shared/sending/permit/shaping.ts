@@ -380,8 +380,8 @@ export class Shaping {
   }
 
   /**
-   * The use of a project's own rules; undefined where they limit nothing. Each limit comes from the most specific rule that has it: one for the domain of the
-   * recipient, which is then a provider of its own, then one for the provider, then one for all.
+   * The use of a project's own rules, if they limit anything. Each limit comes from the most specific rule that has it:
+   * that for the recipient's domain, which is then a provider of its own, that for the provider, or that for all.
    */
   #projectUse(provider: string, { projectId, domain }: Omit<Addressed, 'owner'>): Entry | undefined {
     const all = this.#projects.get(projectId)?.shaping?.rules;
