@@ -325,6 +325,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     parallel: 1,
     handOverMs: 0,
     pauseMs: () => 250,
+    isPatient: true,
     calls: (_em, { subjectIds }) => subjectIds.map((id) => ({ workflowId: executionWorkflowId(id), subjectIds: [id] })),
   },
   job: {
@@ -333,6 +334,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     parallel: 1,
     handOverMs: 0,
     pauseMs: () => 100,
+    isPatient: true,
     calls: startJobs,
   },
   erasure: {
@@ -341,6 +343,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     parallel: 1,
     handOverMs: 0,
     pauseMs: () => 1_000,
+    isPatient: true,
     calls: (_em, batch) => [wakeErasure(batch)],
   },
   webhook: {
@@ -349,6 +352,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     parallel: 1,
     handOverMs: 0,
     pauseMs: () => 200,
+    isPatient: true,
     calls: (_em, batch) => wakeWebhooks(batch),
     // Recording an event adds no row for its endpoints, because that would cost too much.
     find: { everyMs: 1_000, add: wakeEndpoints },
@@ -359,6 +363,7 @@ export const OUTBOX_WORK: Record<OutboxKind, OutboxWork> = {
     parallel: 1,
     handOverMs: 0,
     pauseMs: () => 100,
+    isPatient: true,
     calls: (_em, batch) => wakeOptIns(batch),
   },
   heldMail: {

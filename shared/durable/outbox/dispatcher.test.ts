@@ -4,6 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
 import { executionsOf, track } from '../../../tests/support/automations.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
+import { createGate } from '../../../tests/support/gate.ts';
 import { createTestNamespace, type TestNamespace } from '../../../tests/support/temporal.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 import { sql } from '../../database/sql.ts';
@@ -123,6 +124,37 @@ describe('a dispatcher', () => {
       if (temporalWorkflowId === refused) await expect(handle).rejects.toThrow(/not found/);
       else expect((await handle).status.name).toBe('RUNNING');
     }
+  });
+
+  it('has few calls at a time for kinds that can wait, and starts the delivery of an email beside them', async () => {
+    const gate = createGate(0);
+    let underWay = 0;
+    let most = 0;
+    const client = new Client({
+      connection: temporal.client.connection,
+      namespace: temporal.namespace,
+      interceptors: {
+        workflow: [
+          {
+            async signalWithStart(input, next) {
+              most = Math.max(most, ++underWay);
+              await gate.pass();
+              return next(input).finally(() => --underWay);
+            },
+          },
+        ],
+      },
+    });
+    const ids = () => Array.from({ length: 10 }, () => uuidV7());
+    await addToOutbox(api.em(), 'optIn', api.project.id, ids());
+    await addToOutbox(api.em(), 'webhook', api.project.id, ids());
+    await withDispatcher({ client }, async () => {
+      await eventually(async () => underWay > 0);
+      await untilHandedOver(await addEmail());
+      gate.openUntil(20);
+      await eventually(async () => (await findDueKinds(api.em(), ['optIn', 'webhook'])).length === 0);
+    });
+    expect(most).toBe(2);
   });
 
   it('does not offer emails that another process has claimed before, since it may have started their delivery', async () => {

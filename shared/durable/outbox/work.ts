@@ -40,6 +40,8 @@ export interface OutboxWork extends ClaimSize {
   handOverMs: number;
   /** The pause after a claim, by the number of its rows. Meanwhile rows gather into larger batches. */
   pauseMs: (rows: number) => number;
+  /** Whether its calls may wait for those of other kinds, so that they leave Temporal to mail. */
+  isPatient?: boolean;
   /** What a batch asks of Temporal. Subjects that need nothing any more are left out. */
   calls: (em: Em, batch: OutboxBatch) => WorkflowCall[] | Promise<WorkflowCall[]>;
   /** Selects `id`, `trace_parent` and `created_at` of traces that subjects continue beside their own. */
