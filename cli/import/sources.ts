@@ -191,8 +191,8 @@ async function* toolRecords(tool: Tool, file: SourceFile, rows: ToolRows): Async
     for await (const records of csvRecords(file.read())) {
       for (const cells of records) {
         row += 1;
-        const fields = names?.map((each, at) => [each, cells[at] ?? '']);
-        const record = fields && new SourceRecord(Object.fromEntries(fields) as object, path.basename(file.name));
+        const fields = names?.map((each, at) => [each, cells[at] ?? ''] as const);
+        const record = fields && new SourceRecord(Object.fromEntries(fields), path.basename(file.name));
         names ??= cells;
         if (!record || isBlank(cells)) continue;
         const isLong = cells.length > names.length && `has ${cells.length} cells, but the header has ${names.length}`;
