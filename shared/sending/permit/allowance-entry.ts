@@ -25,7 +25,9 @@ export class Entry {
   late: number[] = [];
   perSecond = 0;
   connections = 0;
-  /** When the lease of both ends. */
+  /** When the lease of both began, by the clock of the database. */
+  leaseMs: number | undefined;
+  /** When it ends. */
   sharesUntilMs = -Infinity;
   /** When the latest emails went on the wire, at most one second's worth. */
   sentMs: number[] = [];

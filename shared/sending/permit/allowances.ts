@@ -74,7 +74,11 @@ export class Allowances {
   watch(owner: string, onFree: (key: string) => void): () => void {
     const watcher = { owner, onFree };
     this.#watching.add(watcher);
-    return () => void this.#watching.delete(watcher);
+    return () => {
+      this.#watching.delete(watcher);
+      // Those that asked have gone, or are held.
+      if (this.#watching.size === 0) for (const entry of this.#entries.values()) entry.asked = 0;
+    };
   }
 
   /** What this process knows of a rule. */
@@ -126,6 +130,12 @@ export class Allowances {
     if (turns.isTurnOf(owner, nowMs, (next) => this.#noteFree(key, next))) return undefined;
     const [limit = 'perSecond'] = Object.keys(limits) as LimitName[];
     return { limit, waitMs: TURN_MS };
+  }
+
+  /** Notes that an email that was announced does not go now after all. */
+  held(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry) entry.expected = Math.max(0, entry.expected - 1);
   }
 
   /**
@@ -246,6 +256,7 @@ export class Allowances {
       ...this.#wantsOf(entry, perSecond, nowMs),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
       late,
+      ...(this.#sentLately(entry, nowMs) <= entry.perSecond && { keepsToMs: entry.leaseMs }),
     };
     const endedPerSecond = entry.ended / seconds;
     Object.assign(entry, { asked: 0, ended: 0, late: [], endedPerSecond, requestedMs: nowMs });
@@ -268,7 +279,7 @@ export class Allowances {
       const renewedMs = Math.max(entry.lookMs, untilMs - LEASE_MS);
       entry.lookMs = this.#isWorthReturning(entry, entry.lent) ? Math.min(renewedMs, askedMs + LEASE_MS) : renewedMs;
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
-      Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
+      Object.assign(entry, { perSecond, connections, leaseMs: atMs, sharesUntilMs: untilMs, isAnswered: true });
       entry.open?.adjust();
       entry.short = short && { limit: short.limit, untilMs: shortMs, because: short.because };
       this.#noteFree(key);

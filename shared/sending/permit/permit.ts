@@ -206,6 +206,7 @@ export class Permit {
     return {
       key: shortage.key,
       waitMs: shortage.waitMs,
+      perSecond: this.#shaping.speedOf(shortage),
       hold: (emailId) => this.#shaping.hold(shortage, { owner, stream, emailId }),
     };
   }

@@ -298,9 +298,16 @@ export class Shaping {
     return { rules, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
   }
 
+  /** How many emails a second go under the limit that is used up. */
+  speedOf({ key, limit, value = 1 }: Shortage): number {
+    const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
+    return isBusy ? this.allowances.endedPerSecond(key) : (value * 1_000) / RATE_MS[limit];
+  }
+
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
   hold(shortage: Shortage & { knownMs: number }, { owner, stream, emailId }: Held): Hold {
     const { key, limit, value, waitMs, because, knownMs } = shortage;
+    this.allowances.held(key);
     const warming = partsOfWarmUp(key);
     if (warming) {
       const { source: name, provider } = warming;
@@ -313,9 +320,7 @@ export class Shaping {
     }
     const { subject, provider } = partsOfAllowance(key);
     const source = this.sources.find(({ name }) => name === subject);
-    const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
-    const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
-    const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
+    const stepMs = 1_000 / Math.max(RETURNS_FACTOR * this.speedOf(shortage), RETURNS_PER_SECOND);
     const nowMs = this.#now();
     const earliestMs = nowMs + Math.max(waitMs, HELD_MS_MIN);
     const email = { rule: `${key} ${limit} ${value}`, owner, emailId };
