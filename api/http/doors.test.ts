@@ -32,7 +32,7 @@ afterAll(async () => {
 function ask(app: TestApi, host: string, path: string, method = 'GET', key?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { Host: host, ...(key && { Authorization: `Bearer ${key}` }), 'Content-Type': 'application/json' };
-    const sent = request(`${app.url}${path}`, { method, headers }, (res) => {
+    const sent = request(app.url, { method, path, headers }, (res) => {
       let text = '';
       res.on('data', (part: Buffer) => (text += part.toString()));
       res.on('end', () => resolve(text.includes('There is no endpoint') ? 'closed' : String(res.statusCode)));
@@ -55,9 +55,19 @@ describe('ADMIN_HOSTS', () => {
     for (const path of ADMIN_PATHS) {
       expect([path, await ask(apart, 'Admin.test:8443', path)]).not.toEqual([path, 'closed']);
     }
-    expect(await ask(apart, 'admin.test.', '/contacts', 'GET', apart.keys.secretKey)).toBe('200');
+    for (const host of ['admin.test.', 'admin.test:']) {
+      expect(await ask(apart, host, '/contacts', 'GET', apart.keys.secretKey)).toBe('200');
+    }
     expect(await ask(apart, 'mail.test', '/contacts', 'GET', apart.keys.secretKey)).toBe('closed');
     expect(await ask(apart, 'mail.test', '/v1/send', 'POST', apart.keys.secretKey)).toBe('closed');
+  });
+
+  it('follows the host in the target of a request, whatever its header says', async () => {
+    const askFor = (target: string, host: string) => ask(apart, host, target, 'GET', apart.keys.secretKey);
+    expect(await askFor('http://mail.test/contacts', 'admin.test')).toBe('closed');
+    expect(await askFor('HTTP://Admin.test:80/contacts', 'mail.test')).toBe('200');
+    expect(await askFor('http://admin.test@mail.test/contacts', 'admin.test')).toBe('closed');
+    expect(await askFor('http://mail.test/unsubscribe/x', 'admin.test')).not.toBe('closed');
   });
 
   it('leaves links of recipients to the host of PUBLIC_URL', async () => {

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { comparableHost } from '../../shared/platform/config-lists.ts';
@@ -16,7 +16,12 @@ export function isRecipientPath(path: string): boolean {
 
 /** A host name as requests are compared by it: without a port and a final dot. */
 function nameOf(host: string): string {
-  return comparableHost(host.replace(/:\d+$/, '').replace(/\.$/, '')) ?? '';
+  return comparableHost(host.replace(/:\d*$/, '').replace(/\.$/, '')) ?? '';
+}
+
+/** The host that a request asks for: where its target names one, the header does not count (RFC 9112 section 3.2.2). */
+function hostOf({ url, headers }: Request): string {
+  return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? headers.host ?? '';
 }
 
 /**
@@ -39,7 +44,7 @@ export function createDoors(
   }
 
   return (req, _res, next) => {
-    if (isOpen(req.path, nameOf(req.headers.host ?? ''))) next();
+    if (isOpen(req.path, nameOf(hostOf(req)))) next();
     else throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no endpoint ${req.method} ${req.path}` });
   };
 }

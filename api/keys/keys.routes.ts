@@ -48,7 +48,7 @@ const end = endpoint('endKey', 'DELETE /keys/:id', {
   roles: ['send', 'marketing', 'support', 'read'],
   summary: 'End a key: it is refused from now on, everywhere',
   description:
-    'A full key ends any key, and every other key of a server ends itself. The last full key that works cannot be ended here.',
+    'A full key ends any key, and every other key of a server ends itself. The full key that works longest cannot be ended here.',
   replies: { 204: { description: 'Ended' } },
   errors: ['CONFLICT'],
   handle({ em, project, key: { id, role }, params }) {

@@ -129,9 +129,9 @@ describe('listmonk', () => {
 
 it('Mailchimp is imported from the archive of an audience', async () => {
   const owner = await stack.createProject();
-  const head = 'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,OPTIN_IP,LEID,EUID,NOTES,TAGS';
+  const head = 'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,CC,LEID,EUID,NOTES,TAGS';
   const files = {
-    'subscribed_members_export_1.csv': `${head}\nADA@x.test,Ada,"Lovelace, Countess",5,2020-01-01 10:00:00,1.2.3.4,1,e1,,"""vip"",""a """"b"""""""\nboth@x.test,Both,,2,,,,,,\n`,
+    'subscribed_members_export_1.csv': `${head}\nADA@x.test,Ada,"Lovelace, Countess",5,2020-01-01 10:00:00,GB,1,e1,"[{""note"":""rude""}]","""vip"",""a """"b"""""""\nboth@x.test,Both,,2,,,,,,\n`,
     'unsubscribed_members_export_1.csv': `${head},UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON\nboth@x.test,Both,,2,,,,,,,2021-02-03 04:05:06,May,N\nspam@x.test,,,1,,,,,,,2021-02-03 04:05:06,May,SPAM\n`,
     'cleaned_members_export_1.csv': `${head},CLEAN_TIME,CLEAN_CAMPAIGN_TITLE\nbounced@x.test,,,1,,,,,,,2021-02-04 04:05:06,May\n`,
     'nonsubscribed_members_export_1.csv': `${head}\nbuyer@x.test,Bea,,1,,,,,,\n`,
@@ -145,14 +145,6 @@ it('Mailchimp is imported from the archive of an audience', async () => {
     leftCounts: { unsubscribed: 1, complained: 1, bounced: 1, notSubscribed: 1 },
   });
   expect(state).toMatchObject({
-    'ada@x.test': {
-      data: {
-        firstName: 'Ada',
-        lastName: 'Lovelace, Countess',
-        OPTIN_TIME: '2020-01-01 10:00:00',
-        lists: ['vip', 'a "b"'],
-      },
-    },
     'both@x.test': {
       subscribed: false,
       hasLeft: true,
@@ -167,6 +159,12 @@ it('Mailchimp is imported from the archive of an audience', async () => {
       consents: gone('bounced', '2021-02-04 04:05:06'),
     },
     'buyer@x.test': { subscribed: false, hasLeft: false, consents: null },
+  });
+  expect(state['ada@x.test'].data).toEqual({
+    firstName: 'Ada',
+    lastName: 'Lovelace, Countess',
+    OPTIN_TIME: '2020-01-01 10:00:00',
+    lists: ['vip', 'a "b"'],
   });
   const unnamed = await fileOf('people.csv', `${head}\nx@x.test,,,,,,,,,\n`);
   expect((await run(owner, 'mailchimp', unnamed)).failure).toContain('people.csv');
@@ -205,6 +203,9 @@ it('SendGrid is imported from its files, and its suppressions from its API', asy
   });
   expect((await run(owner, 'sendgrid', await fileOf('x.csv', 'email,created\na@x.test,1\n'))).failure).toContain(
     'bounces.csv',
+  );
+  expect((await run(owner, 'sendgrid', await fileOf('bounce_house.csv', contacts))).failure).toContain(
+    'The columns of bounce_house.csv are those of contacts',
   );
 
   const other = await stack.createProject();

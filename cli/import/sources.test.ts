@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { MovedList } from '../../shared/pure/moving/moved.ts';
 import { TOOLS } from '../../shared/pure/moving/tools.ts';
-import { ToolRows, toolFiles, topicKey } from './sources.ts';
+import { openFiles, ToolRows, toolFiles, topicKey } from './sources.ts';
 
 describe('the topic of a list', () => {
   it.each([
@@ -83,4 +86,26 @@ it('items of a saved answer have the same numbers each time they are read', asyn
     [1, 2],
     [1, 2],
   ]);
+});
+
+it('files of a folder that cannot be read are named, and those that macOS adds are left out', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'export-'));
+  const wrong = path.join(folder, 'b.csv');
+  await writeFile(path.join(folder, '._a.csv'), Buffer.of(0, 5, 0x16, 7, 0xb0));
+  await writeFile(path.join(folder, 'a.csv'), 'email,subscribed\na@x.test,true\n');
+  const addresses = async () => {
+    const found: unknown[] = [];
+    for await (const moved of toolFiles(TOOLS.plunk, await openFiles([folder]), new ToolRows('topics')))
+      found.push('contact' in moved ? moved.contact.email : moved);
+    return found;
+  };
+  expect(await addresses()).toEqual(['a@x.test']);
+  for (const [content, fault] of [
+    [Buffer.from('email,name\nb@x.test,J\u00fcrgen\n', 'latin1'), 'The file is not text in UTF-8 or UTF-16'],
+    [Buffer.from('email,name\nb@x.test,"open\n'), 'The file is not valid CSV: a quoted cell is never closed'],
+  ] as const) {
+    await writeFile(wrong, content);
+    await expect(addresses()).rejects.toThrow(`${wrong} cannot be read: ${fault}`);
+  }
+  await rm(folder, { recursive: true });
 });

@@ -10,7 +10,7 @@ import type { ImportFile } from '../../shared/domain/contact-jobs/imported-rows.
 import { NO_OBJECT, objectOfLine } from '../../shared/domain/contact-jobs/json-lines.ts';
 import type { ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
-import { csvRecords, isBlank, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
+import { csvRecords, ImportFileError, isBlank, linesOf } from '../../shared/domain/contact-jobs/csv-file.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import {
   objectOf,
@@ -21,7 +21,7 @@ import {
 } from '../../shared/pure/moving/moved.ts';
 import type { Tool } from '../../shared/pure/moving/tools.ts';
 import { TOPIC_KEY_LENGTH_MAX } from '../../shared/pure/topics.ts';
-import { readZip } from './zip.ts';
+import { COMPANION, readZip } from './zip.ts';
 
 /** A file that is read, whole or from an archive. */
 export interface SourceFile {
@@ -50,7 +50,8 @@ export async function openFiles(paths: readonly string[]): Promise<SourceFile[]>
     else if (!(await stat(each).catch(() => undefined))) throw badRequest(`There is no file ${each}`);
     else if ((await stat(each)).isDirectory()) {
       const names = (await readdir(each, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-      files.push(...(await openFiles(names.map(({ name, parentPath }) => path.join(parentPath, name)).sort())));
+      const inside = names.map(({ name, parentPath }) => path.join(parentPath, name));
+      files.push(...(await openFiles(inside.filter((name) => !COMPANION.test(name)).sort())));
     } else if (/\.zip$/i.test(each)) files.push(...(await readZip(each)));
     else if (PACKED.test(each)) files.push({ name: each.replace(PACKED, ''), read: () => unpacked(each) });
     else files.push({ name: each, read: () => createReadStream(each) });
@@ -178,14 +179,20 @@ export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows:
   for (const file of [...files].sort((one, other) => isAboutLeaving(one) - isAboutLeaving(other))) {
     const name = path.basename(file.name);
     if (/\.json$/i.test(name)) yield* toolItems(tool, file, rows);
-    if (!/\.csv$|^-$/i.test(name)) continue;
-    let names: string[] | undefined;
-    let row = 0;
+    if (/\.csv$|^-$/i.test(name)) yield* toolRecords(tool, file, rows);
+  }
+}
+
+/** The contacts of one export. @throws AppError naming the file when it cannot be read */
+async function* toolRecords(tool: Tool, file: SourceFile, rows: ToolRows): AsyncGenerator<MovedRow> {
+  let names: string[] | undefined;
+  let row = 0;
+  try {
     for await (const records of csvRecords(file.read())) {
       for (const cells of records) {
         row += 1;
-        const record =
-          names && new SourceRecord(Object.fromEntries(names.map((each, at) => [each, cells[at] ?? ''])), name);
+        const fields = names?.map((each, at) => [each, cells[at] ?? ''] as const);
+        const record = fields && new SourceRecord(Object.fromEntries(fields), path.basename(file.name));
         names ??= cells;
         if (!record || isBlank(cells)) continue;
         const isLong = cells.length > names.length && `has ${cells.length} cells, but the header has ${names.length}`;
@@ -193,6 +200,8 @@ export async function* toolFiles(tool: Tool, files: readonly SourceFile[], rows:
         if (moved !== undefined) yield rows.rowOf(withTypes(moved), record.email(), row);
       }
     }
+  } catch (error) {
+    throw error instanceof ImportFileError ? badRequest(`${file.name} cannot be read: ${error.message}`) : error;
   }
 }
 

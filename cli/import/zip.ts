@@ -6,8 +6,8 @@ import { badRequest } from '../../shared/pure/app-error.ts';
 const ENTRIES_MAX = 10_000;
 /** Texts of contacts become 5 to 20 times larger when they are unpacked. Archives that are made to do harm, a thousand times. */
 const UNPACKED = { timesMax: 200, harmlessBytes: 64 * 1024 * 1024 } as const;
-/** What macOS packs beside each file. */
-const COMPANION = /(?:^|\/)(?:__MACOSX\/|\._)/;
+/** What macOS packs, or copies to other file systems, beside each file. */
+export const COMPANION = /(?:^|\/)(?:__MACOSX\/|\._)/;
 
 export interface ZipEntry {
   name: string;

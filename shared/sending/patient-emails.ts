@@ -169,8 +169,7 @@ export class PatientEmails {
       return;
     }
     this.#keptBackMax = Math.max(KEPT_BACK_MIN, answer.perSecond);
-    if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom)
-      this.#postponed.add(answer, { email, hold: answer.hold });
+    if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom) this.#postponed.add(answer, { email, hold: answer.hold });
     else {
       this.#reading.isBehind ||= !this.#hasRoom;
       this.hold(email, answer.hold(email.emailId));

@@ -13,6 +13,7 @@ interface PoolWish {
   sts?: Record<string, StsFinding>;
   maxConnections?: number;
   authorities?: string;
+  replyTimeoutMs?: number;
 }
 
 /** Pools that deliver to the hosts of a world, for the tests of a file. */
@@ -36,8 +37,9 @@ export function useMailWorld() {
   return {
     world: () => world,
     noted,
-    poolOf: ({ urls, isValidating = false, sts = {}, maxConnections = 20, authorities }: PoolWish = {}): SmtpPool => {
-      const own = { replyTimeoutMs: 2_000, logger: { warn: () => undefined } };
+    poolOf: (wish: PoolWish = {}): SmtpPool => {
+      const { urls, isValidating = false, sts = {}, maxConnections = 20, authorities, replyTimeoutMs = 2_000 } = wish;
+      const own = { replyTimeoutMs, logger: { warn: () => undefined } };
       const pool = createMailPool({ urls: urls ?? [world.url], maxConnections, ...own }, () => ({
         lookUp: createDnsLookups({ servers: [world.dns.address] }),
         isValidating,

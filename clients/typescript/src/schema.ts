@@ -1487,7 +1487,7 @@ export interface paths {
         post?: never;
         /**
          * End a key: it is refused from now on, everywhere
-         * @description A full key ends any key, and every other key of a server ends itself. The last full key that works cannot be ended here.
+         * @description A full key ends any key, and every other key of a server ends itself. The full key that works longest cannot be ended here.
          *
          *     Roles: full, send, marketing, support, read.
          */

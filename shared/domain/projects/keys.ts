@@ -79,13 +79,10 @@ export async function createKey(
   });
 }
 
-/**
- * Refuses what would lock the owner out, because only full keys create keys.
- * @param longest which other full keys suffice: those that work longer than a moment, or (null) those without an end
- */
-async function assertOtherFullKey(tx: Em, { id, projectId, role }: Key, longest: Date | null): Promise<void> {
+/** Refuses what would lock the owner out, now or later, because only full keys create keys. */
+async function assertOtherFullKey(tx: Em, { id, projectId, role, expiresAt }: Key): Promise<void> {
   if (role !== 'full') return;
-  const suffices = longest ? [{ expiresAt: null }, { expiresAt: { $gte: longest } }] : [{ expiresAt: null }];
+  const suffices = [{ expiresAt: null }, ...(expiresAt ? [{ expiresAt: { $gte: expiresAt } }] : [])];
   const others = await tx.count(KeyEntity, { projectId, role, id: { $ne: id }, $or: suffices });
   if (others > 0) return;
   throw new AppError('CONFLICT', {
@@ -105,7 +102,7 @@ export async function updateKey(em: Em, projectId: string, keyId: string, change
     const settings = readSettings(key.role, changes);
     const { expiresAt } = changes;
     const isSooner = expiresAt && (!key.expiresAt || expiresAt < key.expiresAt);
-    if (isSooner) await assertOtherFullKey(tx, key, key.expiresAt ?? null);
+    if (isSooner) await assertOtherFullKey(tx, key);
     tx.assign(key, settings);
     await tx.flush();
     return key;
@@ -114,14 +111,14 @@ export async function updateKey(em: Em, projectId: string, keyId: string, change
 
 /**
  * Ends a key: every request from now on is refused.
- * @param mayBeLast whether it may be the last full key that works: an operator can always create another
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT when it is the last full key
+ * @param mayBeLast whether it may be the full key that works longest: an operator can always create another
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT for that key
  */
 export async function endKey(em: Em, projectId: string, keyId: string, mayBeLast = false): Promise<Key> {
   return inTransaction(em, async (tx) => {
     await lockKeys(tx, projectId);
     const key = await findKey(tx, projectId, keyId);
-    if (!mayBeLast) await assertOtherFullKey(tx, key, new Date());
+    if (!mayBeLast) await assertOtherFullKey(tx, key);
     await tx.remove(key).flush();
     return key;
   });

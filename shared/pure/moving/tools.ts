@@ -110,7 +110,7 @@ async function* listmonkTemplates(get: Get): AsyncGenerator<MovedTemplate> {
 const MAILCHIMP_KIND =
   /(?:^|[^a-z])(non-?subscribed|unsubscribed|subscribed|cleaned|transactional|archived)(?:[^a-z]|$)/i;
 const MAILCHIMP_FIELDS =
-  /^(?:member_rating|optin_ip|confirm_ip|latitude|longitude|gmtoff|dstoff|leid|euid|last_changed|tags|unsub_.*|clean_.*)$/;
+  /^(?:member_rating|optin_ip|confirm_ip|latitude|longitude|gmtoff|dstoff|cc|region|leid|euid|last_changed|notes|tags|unsub_.*|clean_.*)$/;
 
 function readMailchimp(record: SourceRecord): Moved {
   const [unsubscribedAt, cleanedAt] = [record.text('unsub_time'), record.text('clean_time')];
@@ -246,8 +246,13 @@ const groupList = (name: string, id?: string): MovedList => ({
 function readSendGrid(record: SourceRecord): Moved {
   const email = record.email();
   const kind = SENDGRID_KINDS.find(([name]) => name.test(record.file));
+  const isContact = ['contact_id', 'first_name', 'last_name'].some((name) => record.get(name) !== undefined);
+  if (kind && isContact) {
+    throw badRequest(
+      `The columns of ${record.file} are those of contacts, and its name is that of people who have left: name it otherwise if they are subscribed`,
+    );
+  }
   if (!kind) {
-    const isContact = ['contact_id', 'first_name', 'last_name'].some((name) => record.get(name) !== undefined);
     if (isContact) return { contact: { email, data: record.data(/^(?:contact_id|created_at|updated_at)$/) } };
     throw badRequest(
       `Nothing says what ${record.file} is: name it as SendGrid does, such as bounces.csv, spam_reports.csv, invalid_emails.csv, global_unsubscribes.csv or group_unsubscribes.csv`,

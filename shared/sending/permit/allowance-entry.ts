@@ -65,6 +65,13 @@ export class Entry {
     this.requestedMs = nowMs;
   }
 
+  /** Notes that a message is no more on its way to the wire. */
+  leave(takenMs = Number.NaN): void {
+    const at = this.takenMs.indexOf(takenMs);
+    if (at === 0) this.takenMs.shift();
+    else if (at > 0) this.takenMs.splice(at, 1);
+  }
+
   /** Wants nothing more, and gives back what is not used. */
   end(): void {
     Object.assign(this, { asked: 0, expected: 0, isAnswered: true });

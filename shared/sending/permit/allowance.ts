@@ -164,6 +164,20 @@ function partOf(
   return Math.max(0, Math.min(fairShare(limit, demand, id, turn), limit - held - given));
 }
 
+/** What a worker gives up of the rate per second, and counts until it surely does not use it. */
+function givenUp(
+  old: Share,
+  perSecond: number,
+  { workerId, wantsPerSecond, keepsToMs }: AllowanceRequest,
+  nowMs: number,
+): AllowanceState['past'] {
+  // A worker without mail has given up its share before it asked.
+  const isOver = wantsPerSecond === 0;
+  if (old.perSecond <= perSecond || (isOver && keepsToMs !== undefined)) return [];
+  const usedUntilMs = isOver ? nowMs : Math.max(old.untilMs, nowMs + ON_ITS_WAY_MS);
+  return [[old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond, workerId, nowMs]];
+}
+
 /** What is stored of a part; one without a limit is none. */
 const finite = (part: number): number => (Number.isFinite(part) ? part : 0);
 
@@ -235,14 +249,7 @@ export function lend(
   const little = littleOf(state, request, part, free, pastRate);
   const { perSecond, connections, units } = little ?? part;
   const ms = little ? LONG_LEASE_MS : LEASE_MS;
-  if (old && old.perSecond > perSecond) {
-    // A worker without mail has given up its share before it asked.
-    const isGiven = wantsPerSecond === 0;
-    const usedUntilMs = isGiven ? nowMs : Math.max(old.untilMs, nowMs + ON_ITS_WAY_MS);
-    const isUnused = isGiven && request.keepsToMs !== undefined;
-    if (!isUnused)
-      state.past = [...state.past, [old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond, id, nowMs]];
-  }
+  if (old) state.past = [...state.past, ...givenUp(old, perSecond, request, nowMs)];
   state.shares[id] = {
     ...share,
     // An answer may be lost: then the worker still has the earlier lease.

@@ -162,7 +162,7 @@ export class Allowances {
     const nowMs = this.#now();
     if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
     if (entry.limits.perSecond === undefined) return;
-    this.#leave(entry, takenMs);
+    entry.leave(takenMs);
     const [oldest = nowMs] = entry.sentMs;
     entry.sentMs.push(nowMs);
     // A limit may be far above what is sent.
@@ -171,7 +171,7 @@ export class Allowances {
 
   /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
   done(entry: Entry, takenMs?: number): void {
-    this.#leave(entry, takenMs);
+    entry.leave(takenMs);
     const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
@@ -332,12 +332,6 @@ export class Allowances {
   /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
   #unsentOf({ takenMs }: Entry, nowMs: number): number {
     return takenMs.filter((at) => at > nowMs - LEASE_MS).length;
-  }
-
-  #leave({ takenMs: all }: Entry, takenMs = Number.NaN): void {
-    const at = all.indexOf(takenMs);
-    if (at === 0) all.shift();
-    else if (at > 0) all.splice(at, 1);
   }
 
   /** How many connections a number of messages needs. */

@@ -23,6 +23,7 @@ import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provide
 import type { Entry } from './allowance-entry.ts';
 import { Allowances, type Shortage } from './allowances.ts';
 import { HeldLines } from './held-lines.ts';
+import { allowanceKey, partsOfAllowance, projectSubject } from './keys.ts';
 import type { ProviderStates, SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
 import { UsedRules } from './used-rules.ts';
@@ -120,20 +121,6 @@ function firstWarmUpOf(file: ShapingFile, { name, warmUp: plan }: Source): Sourc
   if (!perDay)
     throw new ConfigError(`SMTP_URL names the warm-up plan ${plan}, which SHAPING_FILE does not have for ${name}`);
   return { plan, step: 0, perDay };
-}
-
-/** The subject of the rules of a project. */
-export const projectSubject = (projectId: string): string => `project:${projectId}`;
-
-/** The key of an allowance: what it is about, and the provider. */
-export function allowanceKey(subject: string, provider: string): string {
-  return `${subject} ${provider}`;
-}
-
-/** The subject and the provider of a key. A provider has no space. */
-export function partsOfAllowance(key: string): { subject: string; provider: string } {
-  const at = key.lastIndexOf(' ');
-  return { subject: key.slice(0, at), provider: key.slice(at + 1) };
 }
 
 /** Which sources may carry an email, and what the traffic rules leave of them now. */

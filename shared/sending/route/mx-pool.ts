@@ -5,7 +5,7 @@ import { createAddressRule } from '../../platform/webhook/allowed-networks.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import type { RawMessage } from '../transport/data-content.ts';
-import { NoOtherServerError, NoWayError, SmtpUnavailableError } from '../transport/errors.ts';
+import { NoOtherServerError, NoWayError, SilentServerError, SmtpUnavailableError } from '../transport/errors.ts';
 import type { SmtpEnvelope, SmtpOutcome } from '../transport/message.ts';
 import type { MxSource } from '../transport/mx-url.ts';
 import { Pool } from '../transport/pool.ts';
@@ -58,6 +58,8 @@ const CONNECTIONS_MAX = 20;
 const ADDRESSES_MS = 60_000;
 /** How long a host that cannot be connected to is left alone. */
 const BACKOFF = { minMs: 15_000, maxMs: 600_000 };
+/** How long messages of campaigns wait for a silent host: a greeting may take five minutes (RFC 5321 section 4.5.3.2.1). */
+const SILENT_MS = 300_000;
 const BROKEN_TLS_MS = 3_600_000;
 /** Faults of this machine, which say nothing about a host. */
 const OWN_FAULTS = new Set(['EADDRNOTAVAIL', 'ENETDOWN']);
@@ -230,7 +232,8 @@ export class MxPool {
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
-      return { ...outcomeOf(failure), ...(unaskedUntilMs !== undefined && { unaskedUntilMs }) };
+      const untilMs = failure instanceof SilentServerError ? Date.now() + SILENT_MS : unaskedUntilMs;
+      return { ...outcomeOf(failure), ...(untilMs !== undefined && { unaskedUntilMs: untilMs }) };
     }
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FaultyRelayOptions, RelayFault, RelayStep } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
+import type { SmtpUrgency } from '../transport/smtp-pool.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
@@ -114,3 +115,23 @@ it('an outcome says that no host was asked, because all failed lately, and until
   expect(untilMs - Date.now()).toBeLessThanOrEqual(15_000);
   expect(host.connectionCount()).toBe(1);
 });
+
+it('a silent host keeps few messages of a campaign waiting, and those that are more urgent', async () => {
+  const domain = fresh();
+  await world().host(domain, { greetingMs: 17_000 });
+  const pool = poolOf({ replyTimeoutMs: 30_000 });
+  const sendAs = (name: string, urgency: SmtpUrgency) => {
+    const envelope = { from: 'a@sender.test', to: `${name}@${domain}` };
+    return pool.send(envelope, Buffer.from('Subject: x\r\n\r\nx\r\n'), { urgency });
+  };
+  const all = Array.from({ length: 12 }, (_, n) => sendAs(`reader${n}`, 'campaign'));
+  const urgent = [sendAs('buyer', 'transactional'), sendAs('member', 'automation')];
+  const rest = await Promise.all(all.slice(2));
+  const late = await sendAs('late', 'campaign');
+  for (const outcome of [...rest, late]) {
+    expect(outcome).toMatchObject({ kind: 'deferred', reply: expect.stringContaining('has not answered yet') });
+    const untilMs = ('unaskedUntilMs' in outcome && outcome.unaskedUntilMs) || 0;
+    expect(untilMs - Date.now()).toBeGreaterThan(290_000);
+  }
+  for (const outcome of await Promise.all(urgent)) expect(outcome).toMatchObject({ kind: 'accepted' });
+}, 60_000);

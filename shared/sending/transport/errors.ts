@@ -21,6 +21,14 @@ export class SmtpUnavailableError extends Error {
   }
 }
 
+/** No server of a destination has opened a connection for some time, and others wait for those being opened. */
+export class SilentServerError extends SmtpUnavailableError {
+  constructor() {
+    super('The mail server has not answered yet');
+    this.name = 'SilentServerError';
+  }
+}
+
 /**
  * The servers that may get a message cannot be connected to, while others of the pool can. The error says nothing about
  * the message.

@@ -28,6 +28,10 @@ class SilentOpening implements Opening {
     return performance.now() - this.sinceMs;
   }
 
+  get isLong(): boolean {
+    return this.ageMs > 2 * SILENCE_MS;
+  }
+
   abort(): void {
     this.#ending.abort();
   }
@@ -89,7 +93,12 @@ export class Openings {
 
   /** Ends those that have been silent for long, as failures of the server. */
   endSilent(server: PoolServer): void {
-    for (const opening of this.#of(server)) if (opening.ageMs > 2 * SILENCE_MS) opening.abort();
+    for (const opening of this.#of(server)) if (opening.isLong) opening.abort();
+  }
+
+  /** Whether one has been silent for long. */
+  get areLong(): boolean {
+    return [...this.#byServer.values()].some((all) => [...all].some(({ isLong }) => isLong));
   }
 
   giveUp(server: PoolServer): void {

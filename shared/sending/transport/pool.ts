@@ -4,7 +4,7 @@ import { MESSAGES_PER_TURN, UNPROVED_MAX } from './connection-budget.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { Conversation } from './conversation.ts';
 import type { RawMessage } from './data-content.ts';
-import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
+import { ConnectionFault, NoOtherServerError, SilentServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
@@ -12,7 +12,7 @@ import { Openings } from './openings.ts';
 import { RuledConnections } from './ruled-connections.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
-import { interruption, type MessageState } from './transaction.ts';
+import { interruption, isAboutOthers, type MessageState } from './transaction.ts';
 import type { PoolOptions, SendOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
 import type { Session } from './session.ts';
@@ -126,7 +126,7 @@ export class Pool {
     }
   }
 
-  /** Rejects messages for which no connection will be opened. */
+  /** Rejects messages for which no connection will be opened, or only by a destination that is silent. */
   #refuseStranded(): void {
     if (this.#queue.hasAvoiding) this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
     if (this.#health.connections === 0) {
@@ -134,6 +134,9 @@ export class Pool {
     } else if (this.#queue.retries > 0 && this.#health.openings === 0) {
       this.#queue.demoteRetries();
       this.#pumpSoon();
+    } else if (this.#options.budget && this.#sessions.size === 0 && this.#openings.areLong) {
+      // The rest of a campaign must not wait for the mail of one destination.
+      this.#queue.refuseBehind(this.#health.openings, () => new SilentServerError());
     }
   }
 
@@ -192,6 +195,7 @@ export class Pool {
     if (budget) {
       // Other destinations need the connection, and this server has no right to more of them.
       if (budget.isWanted) this.#openings.endSilent(server);
+      else this.pump();
       return;
     }
     if (this.#closing || server.connections > server.openings) return;
@@ -340,11 +344,7 @@ export class Pool {
   }
 
   #onFailed(session: Session, message: QueuedMessage, fault: ConnectionFault, state: MessageState): void {
-    // If the server had closed an idle connection, or ends it because of a message before, it breaks at once. A message
-    // that broke a connection before is its own cause, once the server has taken its MAIL.
-    const isOwn = message.isAlone && state.stage !== 'mail';
-    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT' && !isOwn;
-    const mayGoAgain = state.isBystander || ((wasClosed || state.deferral !== undefined) && !message.isRetry);
+    const mayGoAgain = state.isBystander || (!message.isRetry && isAboutOthers(state, fault, message));
     if (!mayGoAgain && state.deferral) {
       this.#onDone(session, message, state.deferral);
       return;

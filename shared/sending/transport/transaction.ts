@@ -61,6 +61,19 @@ export function stateOf<Message>(
   return { stage: STAGES[step], isBystander, isReused, hasContentStarted, mayHaveBeenAccepted, deferral };
 }
 
+/**
+ * Whether a connection broke because it was idle, or because of a message before. A message that broke a connection before
+ * is its own cause, once the server has taken its MAIL.
+ */
+export function isAboutOthers(
+  { isReused, stage, hasContentStarted, deferral }: MessageState,
+  { code }: ConnectionFault,
+  { isAlone }: SmtpMessage,
+): boolean {
+  if (deferral !== undefined) return true;
+  return isReused && !hasContentStarted && code !== 'ETIMEDOUT' && !(isAlone && stage !== 'mail');
+}
+
 const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
 
 /** The outcome of a message whose connection broke. */
