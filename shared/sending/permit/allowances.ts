@@ -296,8 +296,7 @@ export class Allowances {
         entry.lookMs = 0;
         entry.late.push(...late);
       }
-      const ended = unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity }));
-      entry?.lent.push(...ended);
+      entry?.lent.push(...unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity })));
     }
   }
 
