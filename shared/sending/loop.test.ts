@@ -149,3 +149,27 @@ describe('a traffic rule', () => {
     await test.stop();
   });
 });
+
+describe('an email that waits for a silent host', () => {
+  it('leaves its place to another one, and takes no place when the host answers', async () => {
+    const test = createTest({ emails: Array.from({ length: 6 }, (_, n) => mailTo(`e${n}`)), capacity: 2 });
+    await pass();
+    expect(test.wire).toHaveLength(2);
+    await test.wire[0]?.silence();
+    await test.wire[0]?.silence();
+    expect(test.wire).toHaveLength(3);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(test.wire).toHaveLength(3);
+    for (let n = 1; n < 6; n += 1) await test.wire[n]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 6 });
+  });
+
+  it('leaves it only while few of them wait in memory', async () => {
+    const test = createTest({ emails: Array.from({ length: 300 }, (_, n) => mailTo(`e${n}`)), capacity: 1 });
+    await pass();
+    for (let n = 0; n < test.wire.length; n += 1) await test.wire[n]?.silence();
+    expect(test.wire).toHaveLength(101);
+    for (let n = 0; n < 300; n += 1) await test.wire[n]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 300 });
+  });
+});
