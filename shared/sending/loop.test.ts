@@ -15,7 +15,7 @@ describe('a traffic rule', () => {
         if (provider !== 'mail.test') return { projectId, recipient, provider };
         const hold = () =>
           ({ level: 'provider', reason: 'traffic rule', words: null, until: '2026-01-01T00:00:00.000Z' }) as const;
-        if (waitMs > 0) return { key: provider, waitMs, hold };
+        if (waitMs > 0) return { key: provider, waitMs, perSecond: 1_000 / everyMs, hold };
         freeMs = performance.now() + everyMs;
         return { projectId, recipient, provider };
       },
@@ -61,6 +61,12 @@ describe('a traffic rule', () => {
     expect(await ended(test)).toMatchObject({ sent: 2, putOff: 8 });
   });
 
+  it('keeps as many in memory as go within a second, where a rule is fast', async () => {
+    const test = createTest({ emails: emails(600), permit: rule(1) });
+    await pass(100);
+    expect(Object.values(test.verdicts()).filter((verdict) => verdict === 'held')).toHaveLength(0);
+  });
+
   it('lets all of a long batch go beside a silent host, each once, with few of them in memory', async () => {
     const ids = Array.from({ length: 400 }, (_, n) => `e${n}`);
     const heldUntilMs = new Map<string, number>();
@@ -88,7 +94,7 @@ describe('a traffic rule', () => {
           if (!isFree) {
             const until = new Date(Date.now() + 20_000).toISOString();
             const words = { level: 'provider', reason: 'traffic rule', words: null, until } as const;
-            return { key: 'slow', waitMs: freeMs - nowMs, hold: () => words };
+            return { key: 'slow', waitMs: freeMs - nowMs, perSecond: 1, hold: () => words };
           }
           if (recipient !== SILENT) freeMs = nowMs + 100;
           return { projectId, recipient, provider: recipient.split('@')[1] ?? '' };
@@ -122,7 +128,7 @@ describe('a traffic rule', () => {
     const permit: AttemptOptions['permit'] = {
       watch: (_, onFree) => ((free = onFree), () => undefined),
       ask: async ({ projectId, recipient }) => {
-        if (inFlight === 2) return { key: 'k', waitMs: 300, hold };
+        if (inFlight === 2) return { key: 'k', waitMs: 300, perSecond: 1, hold };
         inFlight += 1;
         return { projectId, recipient, provider: 'mail.test' };
       },
@@ -141,5 +147,29 @@ describe('a traffic rule', () => {
     }
     expect(hosts(test)).toEqual(Array.from({ length: 22 }, (_, n) => `e${n}@mail.test`));
     await test.stop();
+  });
+});
+
+describe('an email that waits for a silent host', () => {
+  it('leaves its place to another one, and takes no place when the host answers', async () => {
+    const test = createTest({ emails: Array.from({ length: 6 }, (_, n) => mailTo(`e${n}`)), capacity: 2 });
+    await pass();
+    expect(test.wire).toHaveLength(2);
+    await test.wire[0]?.silence();
+    await test.wire[0]?.silence();
+    expect(test.wire).toHaveLength(3);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(test.wire).toHaveLength(3);
+    for (let n = 1; n < 6; n += 1) await test.wire[n]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 6 });
+  });
+
+  it('leaves it only while few of them wait in memory', async () => {
+    const test = createTest({ emails: Array.from({ length: 300 }, (_, n) => mailTo(`e${n}`)), capacity: 1 });
+    await pass();
+    for (let n = 0; n < test.wire.length; n += 1) await test.wire[n]?.silence();
+    expect(test.wire).toHaveLength(101);
+    for (let n = 0; n < 300; n += 1) await test.wire[n]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 300 });
   });
 });

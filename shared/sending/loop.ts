@@ -10,6 +10,7 @@ import type {
   PreparedEmail,
   SandboxPort,
 } from './ports.ts';
+import { Lanes } from './lanes.ts';
 import { PatientEmails, type PatientOptions } from './patient-emails.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
@@ -190,12 +191,12 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   const patient = new PatientEmails({ ...options, emails, isStopped, isSending, hold });
 
   /** @returns why the permitted relays cannot carry the email, if they cannot */
-  async function send(email: PreparedEmail, grant: Grant): Promise<Unfit | undefined> {
+  async function send(email: PreparedEmail, grant: Grant, onSilence: () => void): Promise<Unfit | undefined> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
       if (!message) return undefined;
-      const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules };
+      const how = { signal, urgency, isAlone: email.deferrals > 0, avoid: grant.avoid, limits: grant.rules, onSilence };
       const outcome = await traceSending(email.emailId, traceOf(email.emailId), () =>
         pool.send(email.envelope, message, how),
       );
@@ -217,7 +218,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   }
 
   /** Sends an email if it may go now. @param unfit relays that cannot carry it, so that it goes to another one */
-  async function offer(email: PreparedEmail, unfit: readonly Unfit[] = []): Promise<void> {
+  async function offer(email: PreparedEmail, onSilence: () => void, unfit: readonly Unfit[] = []): Promise<void> {
     const missed = unfit.flatMap(({ relays }) => relays);
     const answer = await permit.ask(questionOf(email, options), missed);
     if (!answer) {
@@ -231,8 +232,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         permit.abandon(answer);
         return;
       }
-      const lacking = await send(email, answer);
-      if (lacking) await offer(email, [...unfit, lacking]);
+      const lacking = await send(email, answer, onSilence);
+      if (lacking) await offer(email, onSilence, [...unfit, lacking]);
     }
   }
 
@@ -248,7 +249,8 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         const email = forServer(options, taken);
         if (!email) continue;
         atWork += 1;
-        await offer(email).finally(() => (atWork -= 1));
+        const goesOn = await lanes.work((onSilence) => offer(email, onSilence)).finally(() => (atWork -= 1));
+        if (!goesOn) return;
       }
     } catch (error) {
       if (!signal.aborted) broken ??= asError(error);
@@ -257,8 +259,9 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     }
   }
 
+  const lanes = new Lanes(lane);
   const unwatch = permit.watch(ownerOf(options), (key) => patient.free(key));
-  await Promise.all(Array.from({ length: concurrency }, lane)).finally(unwatch);
+  await lanes.run(concurrency).finally(unwatch);
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();
   if (broken !== undefined) throw broken;
 }

@@ -9,8 +9,11 @@ interface KeptBack {
   hold: Postponement['hold'];
 }
 
-/** The most emails of a batch that wait in memory for a traffic rule. Others are held, and loaded again when they are due. */
-const KEPT_BACK_MAX = 100;
+/**
+ * So many emails of a batch may wait in memory for a traffic rule, or those of a second where it lets more go. Others are
+ * held, and loaded again when they are due.
+ */
+const KEPT_BACK_MIN = 100;
 /** How soon emails are loaded again at the earliest, in milliseconds. */
 const AGAIN_MS = 1_000;
 /**
@@ -115,6 +118,7 @@ export class PatientEmails {
   readonly #options: PatientOptions;
   readonly #reading: Reading;
   readonly #postponed: Postponed<KeptBack>;
+  #keptBackMax = KEPT_BACK_MIN;
   /** Until when the batch waits at its end. */
   #endsMs: number | undefined;
 
@@ -160,9 +164,12 @@ export class PatientEmails {
 
   /** Lets an email wait that may not go now. */
   putOff(email: PreparedEmail, answer: Hold | Postponement): void {
-    if ('until' in answer) this.hold(email, answer);
-    else if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom)
-      this.#postponed.add(answer, { email, hold: answer.hold });
+    if ('until' in answer) {
+      this.hold(email, answer);
+      return;
+    }
+    this.#keptBackMax = Math.max(KEPT_BACK_MIN, answer.perSecond);
+    if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom) this.#postponed.add(answer, { email, hold: answer.hold });
     else {
       this.#reading.isBehind ||= !this.#hasRoom;
       this.hold(email, answer.hold(email.emailId));
@@ -191,6 +198,6 @@ export class PatientEmails {
   }
 
   get #hasRoom(): boolean {
-    return this.#postponed.size < KEPT_BACK_MAX;
+    return this.#postponed.size < this.#keptBackMax;
   }
 }

@@ -47,7 +47,11 @@ export class Postponed<Item extends { email: object }> {
     const line = this.#lines.get(key) ?? { dueMs: 0, items: [] };
     line.dueMs = performance.now() + waitMs;
     const place = this.#placeOf(item);
-    line.items.splice(line.items.findLastIndex((each) => this.#placeOf(each) < place) + 1, 0, item);
+    const last = line.items.at(-1);
+    // A new one is the last, and one that must wait again was among the first.
+    const isLast = !last || this.#placeOf(last) < place;
+    const at = isLast ? line.items.length : line.items.findIndex((each) => this.#placeOf(each) > place);
+    line.items.splice(at, 0, item);
     this.#lines.set(key, line);
     this.#size += 1;
   }

@@ -17,6 +17,8 @@ export const ACCEPTED: SmtpOutcome = { kind: 'accepted', reply: '250 2.0.0 Queue
 /** An outcome that comes when the test says so. */
 interface Sending {
   to: string;
+  /** Tells the loop that the host is silent. */
+  silence: () => Promise<void>;
   end: (outcome: SmtpOutcome | Error) => Promise<void>;
 }
 
@@ -53,12 +55,15 @@ const NO_LIST = { add: () => undefined, end: () => undefined };
 function fakePool(pass: FakeClock['pass'], wire: Sending[], { capacity = 10, answer }: AttemptOptions): SmtpPool {
   return {
     capacity,
-    send: ({ to }) =>
+    send: ({ to }, _raw, { onSilence } = {}) =>
       new Promise((resolve, reject) => {
         const settle = (outcome: SmtpOutcome | Error): void =>
           outcome instanceof Error ? reject(outcome) : resolve(outcome);
         if (answer) settle(answer(to));
-        else wire.push({ to, end: (outcome) => (settle(outcome), pass()) });
+        else {
+          const silence = () => (onSilence?.(), pass());
+          wire.push({ to, silence, end: (outcome) => (settle(outcome), pass()) });
+        }
       }),
   } as Partial<SmtpPool> as SmtpPool;
 }

@@ -20,7 +20,7 @@ import {
   type Lease,
 } from '../../sending/permit/allowance.ts';
 import { partsOfWarmUp } from '../../sending/permit/warm-up-allowance.ts';
-import { partsOfAllowance, allowanceKey } from '../../sending/permit/shaping.ts';
+import { partsOfAllowance, allowanceKey } from '../../sending/permit/keys.ts';
 import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
 import { meetSources } from './sources.ts';

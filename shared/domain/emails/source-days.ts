@@ -2,7 +2,7 @@ import { ANSWER_NUMBERS } from '../../pure/deliverability.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Answers, CountedAnswers } from '../../sending/permit/answers.ts';
 import { OTHER, PROVIDERS_MAX } from '../../sending/permit/email-counts.ts';
-import { partsOfAllowance } from '../../sending/permit/shaping.ts';
+import { partsOfAllowance } from '../../sending/permit/keys.ts';
 import type { AnswerCount, EmailNumbers } from '../../sending/ports.ts';
 import { isNamedProvider } from '../../sending/verdict/mx-provider.ts';
 import { columnsOf, inSql, joinSql, json, query, sql, SqlFragment, TODAY, type Em } from '../../database/sql.ts';

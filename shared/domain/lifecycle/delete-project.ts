@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { projectSubject } from '../../sending/permit/shaping.ts';
+import { projectSubject } from '../../sending/permit/keys.ts';
 import { readClock } from '../../database/clock.ts';
 import { query, queryCount, sql, SqlFragment, inTransaction, type Em } from '../../database/sql.ts';
 import { ATTEMPT_ENDS_MS } from '../emails/orphaned-deliveries.ts';

@@ -25,7 +25,9 @@ export class Entry {
   late: number[] = [];
   perSecond = 0;
   connections = 0;
-  /** When the lease of both ends. */
+  /** When the lease of both began, by the clock of the database. */
+  leaseMs: number | undefined;
+  /** When it ends. */
   sharesUntilMs = -Infinity;
   /** When the latest emails went on the wire, at most one second's worth. */
   sentMs: number[] = [];
@@ -61,6 +63,13 @@ export class Entry {
     this.unitRate = unitRateOf(limits);
     this.perConnection = perConnection;
     this.requestedMs = nowMs;
+  }
+
+  /** Notes that a message is no more on its way to the wire. */
+  leave(takenMs = Number.NaN): void {
+    const at = this.takenMs.indexOf(takenMs);
+    if (at === 0) this.takenMs.shift();
+    else if (at > 0) this.takenMs.splice(at, 1);
   }
 
   /** Wants nothing more, and gives back what is not used. */

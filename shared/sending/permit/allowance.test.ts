@@ -260,6 +260,24 @@ describe('a traffic rule that workers share', () => {
     expect(sentMs.length).toBeGreaterThanOrEqual(0.9 * 600);
   });
 
+  it('goes to workers that begin, and from those that end, within two seconds', () => {
+    const { workers, sentMs, pass } = createWorkers(2, { perSecond: 20 });
+    const [first, second] = workers;
+    const sentIn = (fromMs: number, untilMs: number): number =>
+      sentMs.filter((ms) => ms >= startMs + fromMs && ms < startMs + untilMs).length;
+    const startMs = 1_000_000;
+    for (let at = 0; at < 30_000; at += 10) {
+      if (at % 1_000 === 0) first?.exchange();
+      if (at % 1_000 === 370) second?.exchange();
+      if (at < 20_000) first?.send(10);
+      if (at >= 10_000) second?.send(10);
+      pass(10);
+    }
+    const [alone, joined, left] = [sentIn(5_000, 10_000), sentIn(10_000, 15_000), sentIn(20_000, 25_000)];
+    // Half of it is free for two seconds at most.
+    expect(Math.min(joined, left)).toBeGreaterThanOrEqual(alone - 20);
+  });
+
   it('of one connection is in turns of all workers that want it', () => {
     const { workers, pass } = createWorkers(3, { connections: 1 });
     const sent = workers.map(() => 0);

@@ -6,6 +6,8 @@ export const LEASE_MS = 3_000;
 const LONG_LEASE_MS = 20_000;
 /** So long after the end of its lease a message may begin that waited for a connection, when its worker is cut off. */
 const ON_ITS_WAY_MS = 1_500;
+/** How soon a worker without a part asks again while others are giving up theirs. */
+const GIVEN_UP_MS = 200;
 /** Little is so much of a limit, for one worker and for all together. */
 export const LITTLE = { ofRate: 1 / 50, ofConnections: 1 / 5, ofAll: 1 / 2 };
 /** Units that are lent beyond what was asked for, where that is little. */
@@ -30,8 +32,8 @@ type Loan = readonly [firstMs: number, lastMs: number, count: number];
 /** What all workers know of the use of one rule. Times are of the clock of the database, in milliseconds since 1970. */
 export interface AllowanceState {
   shares: Record<string, Share>;
-  /** Parts of the rate per second that were given up, and until when they count. */
-  past: (readonly [perSecond: number, untilMs: number])[];
+  /** Parts of the rate per second that were given up, until when they count, by which worker, and since when. */
+  past: (readonly [perSecond: number, untilMs: number, workerId?: string, sinceMs?: number])[];
   loans: Loan[];
 }
 
@@ -50,6 +52,8 @@ export interface AllowanceRequest {
   unused: { atMs: number; count: number }[];
   /** The times of the loans whose units were used only after their end. */
   late: number[];
+  /** When the latest lease began that the worker knows, if all that it sent in a second is within that part. */
+  keepsToMs?: number | undefined;
 }
 
 /** What a worker may use until `ms` after `atMs`. */
@@ -122,13 +126,21 @@ function nextFreeMs({ loans }: AllowanceState, rate: Rate, nowMs: number): numbe
   return isLent ? Math.min(oldest, nowMs + LEASE_MS) : oldest;
 }
 
-/** Moves the shares of workers that are gone to the past, where they count until their last second is over. */
-function withoutGone(state: AllowanceState, nowMs: number): AllowanceState {
+/**
+ * Moves the shares of workers that are gone to the past, where they count until their last second is over. What a worker
+ * was told to give up counts no more once it says that it has.
+ */
+function withoutGone(
+  state: AllowanceState,
+  { workerId, keepsToMs = -Infinity }: AllowanceRequest,
+  nowMs: number,
+): AllowanceState {
   const gone = Object.values(state.shares).filter(({ untilMs }) => untilMs <= nowMs);
   const ended = gone.map((share) => [share.perSecond, share.untilMs + ON_ITS_WAY_MS + RATE_MS.perSecond] as const);
+  const left = state.past.filter(([, , by, sinceMs = Infinity]) => by !== workerId || sinceMs > keepsToMs);
   return {
     shares: Object.fromEntries(Object.entries(state.shares).filter(([, { untilMs }]) => untilMs > nowMs)),
-    past: [...state.past, ...ended].filter(([perSecond, untilMs]) => perSecond > 0 && untilMs > nowMs),
+    past: [...left, ...ended].filter(([perSecond, untilMs]) => perSecond > 0 && untilMs > nowMs),
     loans: state.loans,
   };
 }
@@ -150,6 +162,20 @@ function partOf(
   }
   const turn = Math.floor(nowMs / RATE_MS.perMinute);
   return Math.max(0, Math.min(fairShare(limit, demand, id, turn), limit - held - given));
+}
+
+/** What a worker gives up of the rate per second, and counts until it surely does not use it. */
+function givenUp(
+  old: Share,
+  perSecond: number,
+  { workerId, wantsPerSecond, keepsToMs }: AllowanceRequest,
+  nowMs: number,
+): AllowanceState['past'] {
+  // A worker without mail has given up its share before it asked.
+  const isOver = wantsPerSecond === 0;
+  if (old.perSecond <= perSecond || (isOver && keepsToMs !== undefined)) return [];
+  const usedUntilMs = isOver ? nowMs : Math.max(old.untilMs, nowMs + ON_ITS_WAY_MS);
+  return [[old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond, workerId, nowMs]];
 }
 
 /** What is stored of a part; one without a limit is none. */
@@ -203,7 +229,7 @@ export function lend(
   nowMs: number,
 ): { state: AllowanceState; lease: Lease } {
   const { workerId: id, limits, inFlight } = request;
-  const state = withoutGone(before, nowMs);
+  const state = withoutGone(before, request, nowMs);
   const old = state.shares[id];
   const long = LONG_RATES.filter((rate) => limits[rate] !== undefined);
   const keptMs = Math.max(0, ...long.map((rate) => RATE_MS[rate]));
@@ -223,11 +249,7 @@ export function lend(
   const little = littleOf(state, request, part, free, pastRate);
   const { perSecond, connections, units } = little ?? part;
   const ms = little ? LONG_LEASE_MS : LEASE_MS;
-  if (old && old.perSecond > perSecond) {
-    // A worker without mail has given up its share before it asked. Another may have taken an email just before it did.
-    const usedUntilMs = wantsPerSecond === 0 ? nowMs : Math.max(old.untilMs, nowMs + ON_ITS_WAY_MS);
-    state.past = [...state.past, [old.perSecond - perSecond, usedUntilMs + RATE_MS.perSecond]];
-  }
+  if (old) state.past = [...state.past, ...givenUp(old, perSecond, request, nowMs)];
   state.shares[id] = {
     ...share,
     // An answer may be lost: then the worker still has the earlier lease.
@@ -241,7 +263,7 @@ export function lend(
   if (rate) lease.short = { limit: rate, nextMs: nextFreeMs(state, rate, nowMs) };
   // Who wants nothing gets nothing, though there may be some.
   else if (perSecond === 0 && wantsPerSecond > 0)
-    lease.short = { limit: 'perSecond', nextMs: nowMs + RATE_MS.perSecond };
+    lease.short = { limit: 'perSecond', nextMs: nowMs + (pastRate > 0 ? GIVEN_UP_MS : RATE_MS.perSecond) };
   else if (connections === 0 && wantsConnections > 0)
     lease.short = { limit: 'connections', nextMs: nowMs + RATE_MS.perSecond };
   if (units > 0 && Number.isFinite(units)) {

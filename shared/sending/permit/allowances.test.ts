@@ -46,3 +46,21 @@ it('what one does not take in its turn goes to the others', () => {
   pass(5);
   expect(send('a')).toBe(true);
 });
+
+it('nothing is wanted for mail that is held, or whose attempt has ended', () => {
+  let nowMs = 0;
+  const allowances = new Allowances('worker', () => nowMs);
+  const entry = allowances.entry(KEY, { perSecond: 10 });
+  const wanted = (): number | undefined => allowances.takeRequests().get(KEY)?.wantsPerSecond;
+  const end = allowances.watch('a', () => undefined);
+  allowances.expect(entry, 5);
+  expect(wanted()).toBeGreaterThanOrEqual(5);
+  for (let n = 0; n < 5; n++) allowances.held(KEY);
+  nowMs += 1_000;
+  allowances.lent(new Map([[KEY, { atMs: 0, ms: 3_000, units: 0, perSecond: 0, connections: Infinity }]]), nowMs);
+  allowances.ask(entry, 'a');
+  end();
+  nowMs += 1_000;
+  allowances.expect(entry, 0);
+  expect(wanted() ?? 0).toBe(0);
+});

@@ -74,7 +74,11 @@ export class Allowances {
   watch(owner: string, onFree: (key: string) => void): () => void {
     const watcher = { owner, onFree };
     this.#watching.add(watcher);
-    return () => void this.#watching.delete(watcher);
+    return () => {
+      this.#watching.delete(watcher);
+      // Those that asked have gone, or are held.
+      if (this.#watching.size === 0) for (const entry of this.#entries.values()) entry.asked = 0;
+    };
   }
 
   /** What this process knows of a rule. */
@@ -128,6 +132,12 @@ export class Allowances {
     return { limit, waitMs: TURN_MS };
   }
 
+  /** Notes that an email that was announced does not go now after all. */
+  held(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry) entry.expected = Math.max(0, entry.expected - 1);
+  }
+
   /**
    * Uses one unit, after `ask` has answered that nothing is in the way.
    * @param nowMs tells this email from others
@@ -152,7 +162,7 @@ export class Allowances {
     const nowMs = this.#now();
     if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
     if (entry.limits.perSecond === undefined) return;
-    this.#leave(entry, takenMs);
+    entry.leave(takenMs);
     const [oldest = nowMs] = entry.sentMs;
     entry.sentMs.push(nowMs);
     // A limit may be far above what is sent.
@@ -161,7 +171,7 @@ export class Allowances {
 
   /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
   done(entry: Entry, takenMs?: number): void {
-    this.#leave(entry, takenMs);
+    entry.leave(takenMs);
     const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
@@ -246,6 +256,7 @@ export class Allowances {
       ...this.#wantsOf(entry, perSecond, nowMs),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
       late,
+      ...(this.#sentLately(entry, nowMs) <= entry.perSecond && { keepsToMs: entry.leaseMs }),
     };
     const endedPerSecond = entry.ended / seconds;
     Object.assign(entry, { asked: 0, ended: 0, late: [], endedPerSecond, requestedMs: nowMs });
@@ -268,7 +279,7 @@ export class Allowances {
       const renewedMs = Math.max(entry.lookMs, untilMs - LEASE_MS);
       entry.lookMs = this.#isWorthReturning(entry, entry.lent) ? Math.min(renewedMs, askedMs + LEASE_MS) : renewedMs;
       const shortMs = this.#now() + (short ? short.nextMs - atMs : 0);
-      Object.assign(entry, { perSecond, connections, sharesUntilMs: untilMs, isAnswered: true });
+      Object.assign(entry, { perSecond, connections, leaseMs: atMs, sharesUntilMs: untilMs, isAnswered: true });
       entry.open?.adjust();
       entry.short = short && { limit: short.limit, untilMs: shortMs, because: short.because };
       this.#noteFree(key);
@@ -285,8 +296,7 @@ export class Allowances {
         entry.lookMs = 0;
         entry.late.push(...late);
       }
-      const ended = unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity }));
-      entry?.lent.push(...ended);
+      entry?.lent.push(...unused.map(({ atMs, count }) => ({ atMs, left: count, untilMs: -Infinity })));
     }
   }
 
@@ -321,12 +331,6 @@ export class Allowances {
   /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
   #unsentOf({ takenMs }: Entry, nowMs: number): number {
     return takenMs.filter((at) => at > nowMs - LEASE_MS).length;
-  }
-
-  #leave({ takenMs: all }: Entry, takenMs = Number.NaN): void {
-    const at = all.indexOf(takenMs);
-    if (at === 0) all.shift();
-    else if (at > 0) all.splice(at, 1);
   }
 
   /** How many connections a number of messages needs. */

@@ -25,3 +25,17 @@ export function partsOfKey(key: string): { relay: string; provider: string } {
   const at = key.indexOf(' ');
   return { relay: key.slice(0, at), provider: key.slice(at + 1) };
 }
+
+/** The subject of the rules of a project. */
+export const projectSubject = (projectId: string): string => `project:${projectId}`;
+
+/** The key of an allowance: what it is about, and the provider. */
+export function allowanceKey(subject: string, provider: string): string {
+  return `${subject} ${provider}`;
+}
+
+/** The subject and the provider of the key of an allowance. A provider has no space. */
+export function partsOfAllowance(key: string): { subject: string; provider: string } {
+  const at = key.lastIndexOf(' ');
+  return { subject: key.slice(0, at), provider: key.slice(at + 1) };
+}

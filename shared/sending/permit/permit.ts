@@ -11,12 +11,12 @@ import { answersOf, refusedAs } from './answers.ts';
 import type { Booking } from './booking.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import type { ProviderPause } from './health.ts';
-import { ALL, contentKey, healthKey, isWholeRelay } from './keys.ts';
+import { ALL, allowanceKey, contentKey, healthKey, isWholeRelay } from './keys.ts';
 import { Ledger, type DecidedEmail } from './ledger.ts';
 import type { ShapingFile } from '../../pure/traffic-rules.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import type { Grant, Postponement, Question } from './question.ts';
-import { allowanceKey, Shaping, type Candidate, type MailStream } from './shaping.ts';
+import { Shaping, type Candidate, type MailStream } from './shaping.ts';
 import { ProviderTurns } from './turns.ts';
 
 export interface PermitOptions extends ExchangeOptions {
@@ -206,6 +206,7 @@ export class Permit {
     return {
       key: shortage.key,
       waitMs: shortage.waitMs,
+      perSecond: this.#shaping.speedOf(shortage),
       hold: (emailId) => this.#shaping.hold(shortage, { owner, stream, emailId }),
     };
   }

@@ -27,6 +27,8 @@ export interface CountedEmail extends Pick<AttemptLedger, 'answered'> {
 
 /** An email that a traffic rule keeps from going now. Ask again after `waitMs`, or let it wait with its hold. */
 export interface Postponement extends Later {
+  /** How many emails a second the rule lets go. */
+  perSecond: number;
   hold: (emailId: string) => Hold;
 }
 

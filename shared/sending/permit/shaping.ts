@@ -23,6 +23,7 @@ import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provide
 import type { Entry } from './allowance-entry.ts';
 import { Allowances, type Shortage } from './allowances.ts';
 import { HeldLines } from './held-lines.ts';
+import { allowanceKey, partsOfAllowance, projectSubject } from './keys.ts';
 import type { ProviderStates, SourceInUse } from '../ports.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
 import { UsedRules } from './used-rules.ts';
@@ -120,20 +121,6 @@ function firstWarmUpOf(file: ShapingFile, { name, warmUp: plan }: Source): Sourc
   if (!perDay)
     throw new ConfigError(`SMTP_URL names the warm-up plan ${plan}, which SHAPING_FILE does not have for ${name}`);
   return { plan, step: 0, perDay };
-}
-
-/** The subject of the rules of a project. */
-export const projectSubject = (projectId: string): string => `project:${projectId}`;
-
-/** The key of an allowance: what it is about, and the provider. */
-export function allowanceKey(subject: string, provider: string): string {
-  return `${subject} ${provider}`;
-}
-
-/** The subject and the provider of a key. A provider has no space. */
-export function partsOfAllowance(key: string): { subject: string; provider: string } {
-  const at = key.lastIndexOf(' ');
-  return { subject: key.slice(0, at), provider: key.slice(at + 1) };
 }
 
 /** Which sources may carry an email, and what the traffic rules leave of them now. */
@@ -298,9 +285,16 @@ export class Shaping {
     return { rules, relays: limited.length > 0 ? [chosen.label] : free.map(({ label }) => label) };
   }
 
+  /** How many emails a second go under the limit that is used up. */
+  speedOf({ key, limit, value = 1 }: Shortage): number {
+    const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
+    return isBusy ? this.allowances.endedPerSecond(key) : (value * 1_000) / RATE_MS[limit];
+  }
+
   /** The hold of an email that a rule keeps from going. Emails that are held one after another return so, too. */
   hold(shortage: Shortage & { knownMs: number }, { owner, stream, emailId }: Held): Hold {
     const { key, limit, value, waitMs, because, knownMs } = shortage;
+    this.allowances.held(key);
     const warming = partsOfWarmUp(key);
     if (warming) {
       const { source: name, provider } = warming;
@@ -313,9 +307,7 @@ export class Shaping {
     }
     const { subject, provider } = partsOfAllowance(key);
     const source = this.sources.find(({ name }) => name === subject);
-    const isBusy = limit === 'connections' || limit === 'messagesPerConnection';
-    const perSecond = isBusy ? this.allowances.endedPerSecond(key) : ((value ?? 1) * 1_000) / RATE_MS[limit];
-    const stepMs = 1_000 / Math.max(RETURNS_FACTOR * perSecond, RETURNS_PER_SECOND);
+    const stepMs = 1_000 / Math.max(RETURNS_FACTOR * this.speedOf(shortage), RETURNS_PER_SECOND);
     const nowMs = this.#now();
     const earliestMs = nowMs + Math.max(waitMs, HELD_MS_MIN);
     const email = { rule: `${key} ${limit} ${value}`, owner, emailId };

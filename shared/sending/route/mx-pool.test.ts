@@ -337,6 +337,23 @@ describe('many destinations', () => {
     expect(host.connectionCount()).toBeLessThanOrEqual(2);
     expect((await waiting).every(({ kind }) => kind === 'deferred')).toBe(true);
   });
+
+  it('keeps no connection from others for destinations that are silent, however many', async () => {
+    const alive = fresh();
+    await world().host(alive);
+    const silent = Array.from({ length: 12 }, fresh);
+    for (const name of silent) {
+      await world().host(name, { fault: ({ step }) => (step === 'greeting' ? 'silence' : undefined) });
+    }
+    const pool = poolOf({ maxConnections: 2, replyTimeoutMs: 9_000 });
+    let ended = 0;
+    const waiting = Promise.all(silent.map((name) => send(pool, `a@${name}`).finally(() => (ended += 1))));
+    await eventually(() => Promise.resolve(pool.usage().queued === silent.length));
+    expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
+    expect(ended).toBe(0);
+    await waiting;
+    expect(pool.usage()).toMatchObject({ sending: 0, queued: 0 });
+  });
 });
 
 describe('a message for an address with letters outside ASCII', () => {

@@ -10,6 +10,8 @@ export interface BudgetMember {
 export const MESSAGES_PER_TURN = 10;
 /** Connections to a destination before the first is open: one that never answers must not hold many. */
 export const UNPROVED_MAX = 2;
+/** The most connections that are being opened to silent servers and do not count. */
+const APART_MAX = 100;
 /** The part of the connections that campaigns leave to more urgent messages. */
 const RESERVED_PART = 1 / 4;
 
@@ -22,6 +24,8 @@ export class ConnectionBudget {
   #used = 0;
   /** The number of connections of each pool that has some. */
   readonly #held = new Map<BudgetMember, number>();
+  /** How many connections are being opened to silent servers and do not count. */
+  #apart = 0;
   /** Pools that need a connection, in the order of their turns. */
   readonly #waiting = new Set<BudgetMember>();
   /** Pools with idle connections, the one that was idle first in front. */
@@ -64,6 +68,23 @@ export class ConnectionBudget {
     if (left > 0) this.#held.set(member, left);
     else this.#held.delete(member);
     this.#serveSoon();
+  }
+
+  /**
+   * Counts a connection no more, because its server is silent: it carries nothing, and others must not lack it.
+   * @returns false when there are too many of these
+   */
+  setApart(member: BudgetMember): boolean {
+    if (this.#apart >= APART_MAX) return false;
+    this.#apart += 1;
+    this.ended(member);
+    return true;
+  }
+
+  /** Notes that a connection that was set apart is open, or has ended. */
+  endApart(member: BudgetMember, isOpen: boolean): void {
+    this.#apart -= 1;
+    if (isOpen) this.opened(member);
   }
 
   /** Notes that a pool needs a connection more, and ends an idle one of another pool for it. */

@@ -1,5 +1,6 @@
-import type { MessageQueue, SmtpUrgency } from './message-queue.ts';
+import { URGENCIES, type MessageQueue, type SmtpUrgency } from './message-queue.ts';
 import type { PoolServer, ServerHealth } from './server-health.ts';
+import type { Session } from './session.ts';
 
 /** The share of the connections that campaigns leave to more urgent messages. */
 const RESERVED_SHARE = 1 / 4;
@@ -56,6 +57,23 @@ export class ConnectionShare {
     return (
       isWithin(this.#carriedBy(server), urgency, own, server.connections + free) &&
       isWithin(this.#total, urgency, own, this.#connectionsMax)
+    );
+  }
+
+  /** The highest urgency of the waiting messages that a connection may carry next. */
+  nextUrgency(queue: MessageQueue, { server, carries }: Pick<Session, 'server' | 'carries'>): SmtpUrgency | undefined {
+    const { label } = server.options;
+    return URGENCIES.find((urgency) => queue.waiting(urgency, label) > 0 && this.mayCarry(server, urgency, carries));
+  }
+
+  /**
+   * Whether a connection to a server is needed at another one: messages wait that avoid this server, and the other one
+   * has no connection.
+   */
+  isNeededElsewhere(queue: MessageQueue, { options: { label } }: PoolServer): boolean {
+    if (this.#health.connections < this.#connectionsMax || !queue.isAvoided(label)) return false;
+    return this.#health.servers.some(
+      (other) => other.connections === 0 && this.#health.isUp(other) && queue.isWaitingFor(other.options.label),
     );
   }
 

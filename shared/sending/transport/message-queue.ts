@@ -11,6 +11,8 @@ export interface QueuedMessage extends SmtpMessage {
   /** A used connection broke under it before; the next attempt goes over a fresh one. */
   readonly isRetry: boolean;
   readonly signal: AbortSignal | undefined;
+  /** See `SendOptions`; it was called if it is missing. */
+  onSilence?: (() => void) | undefined;
   readonly resolve: (outcome: SmtpOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -121,6 +123,15 @@ export class MessageQueue {
         this.#leave(message, line);
         message.reject(createError());
       }
+    }
+  }
+
+  /** Tells each message once that its server is silent. */
+  tellSilence(): void {
+    for (const message of this.#allLines().flat()) {
+      const { onSilence } = message;
+      message.onSilence = undefined;
+      onSilence?.();
     }
   }
 

@@ -5,19 +5,25 @@ export interface Opening {
   readonly signal: AbortSignal;
   /** Whether it was given up for a fresh connection. That is no failure of the server. */
   readonly isGivenUp: boolean;
+  /** Whether it has left the connections that pools share, because the server is silent. */
+  isApart: boolean;
 }
 
 /** A server that has opened no connection for this time is tried with one more. */
 const SILENCE_MS = 5_000;
+/** A mail host that has opened none for this time keeps nothing from other hosts. Most take a fraction of it. */
+const HOST_SILENCE_MS = 1_000;
+const LONG_MS = 10_000;
 
 class SilentOpening implements Opening {
   isGivenUp = false;
+  isApart = false;
   readonly sinceMs = performance.now();
   readonly #ending = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(onSilence: () => void) {
-    this.#timer = setInterval(onSilence, SILENCE_MS).unref();
+  constructor(onSilence: () => void, silenceMs: number) {
+    this.#timer = setInterval(onSilence, silenceMs).unref();
   }
 
   get signal(): AbortSignal {
@@ -29,7 +35,7 @@ class SilentOpening implements Opening {
   }
 
   get isLong(): boolean {
-    return this.ageMs > 2 * SILENCE_MS;
+    return this.ageMs > LONG_MS;
   }
 
   abort(): void {
@@ -53,18 +59,21 @@ class SilentOpening implements Opening {
  */
 export class Openings {
   readonly #byServer = new Map<PoolServer, Set<SilentOpening>>();
-  readonly #onSilence: (server: PoolServer) => void;
+  readonly #onSilence: (server: PoolServer, opening: Opening) => void;
+  readonly #silenceMs: number;
 
-  /** @param onSilence called every few seconds while a server opens no connection */
-  constructor(onSilence: (server: PoolServer) => void) {
+  /**
+   * @param onSilence called again and again for each connection that a server does not open
+   * @param areHosts whether the servers are mail hosts and not relays
+   */
+  constructor(onSilence: (server: PoolServer, opening: Opening) => void, areHosts: boolean) {
     this.#onSilence = onSilence;
+    this.#silenceMs = areHosts ? HOST_SILENCE_MS : SILENCE_MS;
   }
 
   begin(server: PoolServer): Opening {
     const all = this.#of(server);
-    const opening: SilentOpening = new SilentOpening(() => {
-      if ([...all].at(-1) === opening) this.#onSilence(server);
-    });
+    const opening: SilentOpening = new SilentOpening(() => this.#onSilence(server, opening), this.#silenceMs);
     all.add(opening);
     return opening;
   }
@@ -96,9 +105,15 @@ export class Openings {
     for (const opening of this.#of(server)) if (opening.isLong) opening.abort();
   }
 
-  /** Whether one has been silent for long. */
-  get areLong(): boolean {
-    return [...this.#byServer.values()].some((all) => [...all].some(({ isLong }) => isLong));
+  isLatest(server: PoolServer, opening: Opening): boolean {
+    return [...this.#of(server)].at(-1) === opening;
+  }
+
+  /** Whether a server is silent, and whether it has been for long. */
+  get silence(): 'none' | 'some' | 'long' {
+    const all = [...this.#byServer.values()].flatMap((each) => [...each]);
+    if (all.some(({ isLong }) => isLong)) return 'long';
+    return all.some(({ ageMs }) => ageMs >= this.#silenceMs) ? 'some' : 'none';
   }
 
   giveUp(server: PoolServer): void {

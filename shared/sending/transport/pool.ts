@@ -8,7 +8,7 @@ import { ConnectionFault, NoOtherServerError, SilentServerError, SmtpUnavailable
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
-import { Openings } from './openings.ts';
+import { Openings, type Opening } from './openings.ts';
 import { RuledConnections } from './ruled-connections.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
@@ -31,7 +31,7 @@ export class Pool {
   readonly #sessions = new Set<Session>();
   readonly #quitting = new Set<Session>();
   readonly #idle: IdleSessions<Session>;
-  readonly #openings = new Openings((server) => this.#lookAgain(server));
+  readonly #openings: Openings;
   readonly #ruled = new RuledConnections((label) => ({
     pump: () => this.pump(),
     endIdle: () => this.#endIdle((session) => session.server.options.label === label),
@@ -47,6 +47,7 @@ export class Pool {
     this.#openConnection = options.open ?? openSmtpConnection;
     this.#health = new ServerHealth(options.servers, options.logger, options.backoff);
     this.#share = new ConnectionShare(options.maxConnections, this.#health);
+    this.#openings = new Openings((server, opening) => this.#lookAgain(server, opening), options.budget !== undefined);
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
   }
 
@@ -60,13 +61,14 @@ export class Pool {
 
   /** @param envelope as `toWireEnvelope` returns it */
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
-    const { signal, urgency = 'transactional', isAlone = false, avoid, limits } = options;
+    const { signal, urgency = 'transactional', isAlone = false, avoid, limits, onSilence } = options;
     return new Promise((resolve, reject) => {
       if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
       signal?.throwIfAborted();
       if (limits && this.#options.budget) this.#ruled.note(limits, this.#health.labels, avoid);
       if (this.#queue.size === 0) this.#health.beginSearch();
-      this.#queue.add({ envelope, raw, urgency, isAlone, avoid, limits, signal, isRetry: false, resolve, reject });
+      const wish = { urgency, isAlone, avoid, limits, signal, onSilence };
+      this.#queue.add({ envelope, raw, ...wish, isRetry: false, resolve, reject });
       this.pump();
     });
   }
@@ -86,12 +88,13 @@ export class Pool {
     if (this.#closing || this.#queue.size === 0) return;
     // One after another: what one session takes is gone for the next, and may use up the share of its urgency.
     for (const session of this.#idle.newestFirst()) {
-      if (this.#nextUrgency(session) === undefined) continue;
+      if (this.#share.nextUrgency(this.#queue, session) === undefined) continue;
       this.#idle.remove(session);
       session.conversation.wake();
     }
     this.#endAvoidedIdle();
     if (this.#openWanted()) this.#refuseStranded();
+    if (this.#options.budget && this.#sessions.size === 0) this.#leaveSilent();
   }
 
   /** Opens connections for the waiting messages. @returns false when it waits for the connections of other pools */
@@ -126,7 +129,14 @@ export class Pool {
     }
   }
 
-  /** Rejects messages for which no connection will be opened, or only by a destination that is silent. */
+  /** Messages to a silent destination must not keep others waiting. */
+  #leaveSilent(): void {
+    const { silence } = this.#openings;
+    if (silence === 'long') this.#queue.refuseBehind(this.#health.openings, () => new SilentServerError());
+    if (silence !== 'none') this.#queue.tellSilence();
+  }
+
+  /** Rejects messages for which no connection will be opened. */
   #refuseStranded(): void {
     if (this.#queue.hasAvoiding) this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
     if (this.#health.connections === 0) {
@@ -134,9 +144,6 @@ export class Pool {
     } else if (this.#queue.retries > 0 && this.#health.openings === 0) {
       this.#queue.demoteRetries();
       this.#pumpSoon();
-    } else if (this.#options.budget && this.#sessions.size === 0 && this.#openings.areLong) {
-      // The rest of a campaign must not wait for the mail of one destination.
-      this.#queue.refuseBehind(this.#health.openings, () => new SilentServerError());
     }
   }
 
@@ -163,6 +170,7 @@ export class Pool {
       const connection = await this.#openConnection(server.options, opening.signal);
       this.#health.opened(server, connection.isInClear);
       this.#openings.opened(server, opening);
+      if (opening.isApart) this.#options.budget?.endApart(this, true);
       const timeouts = timeoutsOf(server.options.replyTimeoutMs);
       const session: Session = {
         conversation: new Conversation<QueuedMessage>(connection, timeouts, {
@@ -180,7 +188,8 @@ export class Pool {
       session.conversation.wake();
     } catch (error) {
       this.#health.openingEnded(server);
-      this.#options.budget?.ended(this);
+      if (opening.isApart) this.#options.budget?.endApart(this, false);
+      else this.#options.budget?.ended(this);
       this.#ruled.ended(server.options.label);
       this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
@@ -190,14 +199,16 @@ export class Pool {
   }
 
   /** Tries a fresh connection to a server that is silent on those being opened, if it has no other and is needed. */
-  #lookAgain(server: PoolServer): void {
+  #lookAgain(server: PoolServer, opening: Opening): void {
     const { budget } = this.#options;
     if (budget) {
+      opening.isApart ||= budget.setApart(this);
       // Other destinations need the connection, and this server has no right to more of them.
-      if (budget.isWanted) this.#openings.endSilent(server);
-      else this.pump();
+      if (budget.isWanted && !opening.isApart) this.#openings.endSilent(server);
+      this.pump();
       return;
     }
+    if (!this.#openings.isLatest(server, opening)) return;
     if (this.#closing || server.connections > server.openings) return;
     if (!this.#queue.isWaitingFor(server.options.label)) return;
     if (this.#health.connections >= this.#options.maxConnections) this.#openings.makeRoom(server);
@@ -212,22 +223,13 @@ export class Pool {
     this.pump();
   }
 
-  /** The highest urgency of the waiting messages that a session may carry next. */
-  #nextUrgency(session: Session): SmtpUrgency | undefined {
-    const { server, carries } = session;
-    return URGENCIES.find(
-      (urgency) =>
-        this.#queue.waiting(urgency, server.options.label) > 0 && this.#share.mayCarry(server, urgency, carries),
-    );
-  }
-
   #isSpent(session: Session): boolean {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
     const count = session.conversation.messageCount;
     if (this.#closing !== undefined || session.carried.isFull || count >= messagesMax) return true;
     if (count >= MESSAGES_PER_TURN && this.#isWanted(session)) return true;
     if (count > 0 && this.#health.isPassedOver(session.server)) return true;
-    return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
+    return this.#queue.hasAvoiding && this.#share.isNeededElsewhere(this.#queue, session.server);
   }
 
   /** Whether another pool needs its connection. */
@@ -235,24 +237,12 @@ export class Pool {
     return this.#options.budget !== undefined && (this.#options.budget.isWanted || this.#ruled.isWanted(options.label));
   }
 
-  /**
-   * Whether its connection is needed at another server: messages wait that avoid this server, and the other one has no
-   * connection.
-   */
-  #isNeededElsewhere({ server }: Session): boolean {
-    if (this.#health.connections < this.#options.maxConnections) return false;
-    if (!this.#queue.isAvoided(server.options.label)) return false;
-    return this.#health.servers.some(
-      (other) => other.connections === 0 && this.#health.isUp(other) && this.#queue.isWaitingFor(other.options.label),
-    );
-  }
-
   #next(session: Session): QueuedMessage | undefined {
     if (this.#isSpent(session)) return undefined;
     const isFresh = session.conversation.messageCount === 0;
     const { label } = session.server.options;
     const message = session.carried.firstOf(() => {
-      const urgency = this.#nextUrgency(session);
+      const urgency = this.#share.nextUrgency(this.#queue, session);
       return (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
     });
     this.#carry(session, message?.urgency);

@@ -1,0 +1,38 @@
+/** The most emails of a batch that wait in memory for silent hosts beside its lanes. */
+const SILENT_MAX = 100;
+
+/** The lanes of a batch. Each does one work after another, so there are as many works at a time as lanes. */
+export class Lanes {
+  readonly #lane: () => Promise<void>;
+  readonly #all: Promise<void>[] = [];
+  #silent = 0;
+
+  /** @param lane does works until none is left, or until one ended its lane. It never rejects. */
+  constructor(lane: () => Promise<void>) {
+    this.#lane = lane;
+  }
+
+  /** Runs a number of lanes, and those that take the place of others. */
+  async run(count: number): Promise<void> {
+    for (let n = 0; n < count; n += 1) this.#all.push(this.#lane());
+    for (const lane of this.#all) await lane;
+  }
+
+  /**
+   * Does a work of a lane. Once it calls `onSilence`, because a host is silent, another lane takes the place of its own.
+   * @returns whether its lane goes on
+   */
+  async work(work: (onSilence: () => void) => Promise<void>): Promise<boolean> {
+    let goesOn = true;
+    const onSilence = (): void => {
+      if (!goesOn || this.#silent >= SILENT_MAX) return;
+      goesOn = false;
+      this.#silent += 1;
+      this.#all.push(this.#lane());
+    };
+    await work(onSilence).finally(() => {
+      if (!goesOn) this.#silent -= 1;
+    });
+    return goesOn;
+  }
+}
