@@ -186,7 +186,7 @@ export class Permit {
 
   /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
   #choose(grant: Grant, free: readonly Candidate[], provider: string): Grant | undefined {
-    const chosen = this.#shaping.choose(free, provider);
+    const chosen = this.#shaping.choose(free, provider, grant.email?.answered);
     if (!chosen) return undefined;
     const isAny = chosen.relays.length === this.#relays.length;
     return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen.rules };

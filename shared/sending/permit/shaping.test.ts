@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AnswerNumber } from '../../pure/deliverability.ts';
 import { shapingFileSchema, type ProjectRule } from '../../pure/traffic-rules.ts';
 import type { Hold } from '../../pure/emails/hold.ts';
 import { Shaping } from './shaping.ts';
@@ -53,6 +54,27 @@ describe('the rules of a project', () => {
   it('say nothing of mail without a limit', async () => {
     expect(await createShaping({}, [{ provider: 'x.test', perDay: null }]).needs('a@x.test')).toEqual([]);
   });
+});
+
+it('an email that was refused for the reputation of a source goes over another one, if there is one', () => {
+  const shaping = new Shaping({
+    file: shapingFileSchema.parse({ defaults: 'none', rules: [{ provider: '*', messagesPerConnection: 5 }] }),
+    relays: ['a', 'b'].map((name) => ({ label: `${name}:25`, source: { ...SOURCE, name } })),
+    resolver: { mx: async () => ({ kind: 'absent', isNameUnknown: false }) },
+    workerId: 'w',
+    now: () => 0,
+  });
+  const { free } = shaping.candidates(['a:25', 'b:25'], 'x.test', { projectId: P, owner: P, domain: 'x.test' });
+  /** The relays of four tries of an email that sources have put off. */
+  const relaysOf = (as: AnswerNumber, ...sources: string[]) => {
+    const bySource = Object.fromEntries(sources.map((name) => [name, { day: '2026-01-01', as: [as] }]));
+    const tries = [1, 2, 3, 4].map(() => shaping.choose(free, 'x.test', { firstMs: 0, bySource })?.relays[0]);
+    return tries.toSorted();
+  };
+  const both = ['a:25', 'a:25', 'b:25', 'b:25'];
+  expect(relaysOf('deferredReputation', 'a')).toEqual(['b:25', 'b:25', 'b:25', 'b:25']);
+  expect(relaysOf('deferredReputation', 'a', 'b')).toEqual(both);
+  expect(relaysOf('deferredOther', 'a')).toEqual(both);
 });
 
 describe('an internationalised domain', () => {

@@ -21,6 +21,7 @@ import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 import { DEFAULT_POOL, type Source } from '../transport/smtp-url.ts';
 import { createProviderFinder, type ProviderFinder } from '../verdict/mx-provider.ts';
 import type { Entry } from './allowance-entry.ts';
+import type { CountedAnswers } from './answers.ts';
 import { Allowances, type Shortage } from './allowances.ts';
 import { HeldLines } from './held-lines.ts';
 import { allowanceKey, partsOfAllowance, projectSubject } from './keys.ts';
@@ -274,8 +275,13 @@ export class Shaping {
   /**
    * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
    * needs.
+   * @param answered what is known of the email: one that was refused for the reputation of a source goes to another one
    */
-  choose(free: readonly Candidate[], provider: string): { rules: UsedRules; relays: string[] } | undefined {
+  choose(all: readonly Candidate[], provider: string, answered?: CountedAnswers | null) {
+    const isRefused = ({ label }: Candidate): boolean =>
+      answered?.bySource[this.sourceOf(label)]?.as.includes('deferredReputation') ?? false;
+    const others = answered ? all.filter((each) => !isRefused(each)) : all;
+    const free = others.length > 0 ? others : all;
     const warming = free.filter(({ isWarming }) => isWarming);
     const limited = warming.length > 0 ? warming : free.filter(({ rule }) => rule.isLimited);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
