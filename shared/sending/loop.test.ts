@@ -67,6 +67,20 @@ describe('a traffic rule', () => {
     expect(Object.values(test.verdicts()).filter((verdict) => verdict === 'held')).toHaveLength(0);
   });
 
+  it('keeps the only page of a campaign at work for a minute, because a round would lose a second', async () => {
+    const load = () => Array.from({ length: 40 }, (_, n) => mailTo(`e${n}`));
+    const test = createTest({
+      urgency: 'campaign',
+      batches: [{ size: 40, load, isAll: true }],
+      permit: rule(1_000),
+    });
+    for (let second = 0; second < 45; second += 1) {
+      for (const { end } of test.wire) await end(ACCEPTED);
+      await pass(1_000);
+    }
+    expect(await ended(test)).toMatchObject({ sent: 40, putOff: 0 });
+  });
+
   it('lets all of a long batch go beside a silent host, each once, with few of them in memory', async () => {
     const ids = Array.from({ length: 400 }, (_, n) => `e${n}`);
     const heldUntilMs = new Map<string, number>();

@@ -140,7 +140,7 @@ function bufferFor<C extends Claim>(
  * A batch waits briefly for emails that traffic rules keep back. Some wait longer, so that rules are used fully: the only
  * page of a campaign for as long as several rounds, which lose a second between them. Others keep back those beside them.
  */
-const LINGER_MS = { brief: 300, long: 4_000, all: 15_000 } as const;
+const LINGER_MS = { brief: 300, long: 4_000, all: 60_000 } as const;
 /** The most attempts that may wait longer. They leave slots of the worker to other mail. */
 const LINGERING_MAX = { transactional: 4, automation: 4, campaign: 3 } as const satisfies Record<SmtpUrgency, number>;
 

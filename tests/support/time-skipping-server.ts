@@ -2,7 +2,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { testEnvironment } from './environment.ts';
 
 /** The SDK waits five seconds for the server to start, which is sometimes too short on a busy machine. */
-const START_ATTEMPTS = 5;
+const START_ATTEMPTS = 10;
 
 /** Starts Temporal's test server, which skips the time of timers. */
 export async function startTimeSkippingServer(attempt = 1): Promise<TestWorkflowEnvironment> {

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../tests/support/eventually.ts';
+import type { RelayEvent } from '../../../tests/support/faulty-relay.ts';
+import type { MailHost } from '../../../tests/support/mail-hosts.ts';
+import { useMailWorld } from '../../../tests/support/mx-pools.ts';
+import { ConnectionBudget } from '../transport/connection-budget.ts';
+import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
+
+const { world, poolOf, send, fresh } = useMailWorld();
+
+describe('many destinations', () => {
+  it('keeps to the connections of the process, and gives each destination its turn', async () => {
+    const names = Array.from({ length: 12 }, fresh);
+    const started: MailHost[] = [];
+    for (const name of names) started.push(await world().host(name, { messageMs: 5 }));
+    const pool = poolOf({ maxConnections: 4 });
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(
+        most,
+        started.reduce((sum, host) => sum + host.openConnectionCount(), 0),
+      );
+    }, 2);
+    const finished: string[] = [];
+    const jobs = names.flatMap((name, index) =>
+      Array.from({ length: index === 0 ? 300 : 5 }, async (_, email) => {
+        await send(pool, `${email}@${name}`);
+        finished.push(name);
+      }),
+    );
+    await Promise.all(jobs);
+    clearInterval(watch);
+    expect(started.reduce((sum, host) => sum + host.deliveries().size, 0)).toBe(355);
+    expect(started.every((host) => [...host.deliveries().values()].every((count) => count === 1))).toBe(true);
+    // A connection that says goodbye is not counted, so a few more may be open for a moment.
+    expect(pool.usage().connections).toBeLessThanOrEqual(4);
+    expect(finished.findLastIndex((name) => name !== names[0])).toBeLessThan(300);
+    expect(most).toBeLessThanOrEqual(12);
+  });
+
+  it('of one provider never have more connections than a rule, also while some are idle or end', async () => {
+    const [names, most] = [Array.from({ length: 6 }, fresh), 3];
+    let [open, opened, allowed] = [0, 0, most];
+    const watch = ({ kind }: RelayEvent): void => {
+      if (kind !== 'message') open += kind === 'open' ? 1 : -1;
+      opened = Math.max(opened, open);
+    };
+    for (const name of names) await world().host(name, { watch });
+    const pool = poolOf();
+    const budget = new ConnectionBudget(() => allowed);
+    const limits = { provider: 'one.test', messagesPerConnection: 4, budget };
+    const emails = names.flatMap((name) => Array.from({ length: 12 }, (_, email) => `${email}@${name}`));
+    const mixed = emails.toSorted((a, b) => a.length - b.length || a.localeCompare(b));
+    const lane = async (): Promise<void> => {
+      for (let to = mixed.shift(); to; to = mixed.shift())
+        expect(await send(pool, to, limits)).toMatchObject({ kind: 'accepted' });
+    };
+    // The permit lets so many messages go at a time.
+    await Promise.all(Array.from({ length: most * MESSAGES_PER_CONNECTION_AT_ONCE }, lane));
+    expect(opened).toBe(most);
+    expect(budget.used).toBeGreaterThan(0);
+    allowed = 0;
+    budget.adjust();
+    await eventually(() => Promise.resolve(open === 0 && budget.used === 0));
+    const waiting = Promise.all(names.map((name) => send(pool, `late@${name}`, limits)));
+    await eventually(() => Promise.resolve(pool.usage().queued === names.length));
+    allowed = 1;
+    budget.adjust();
+    expect((await waiting).every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(opened).toBe(most);
+  });
+
+  it('lets destinations that never answer hold two connections each at most', async () => {
+    const [silent, alive] = [fresh(), fresh()];
+    const host = await world().host(silent, { fault: ({ step }) => (step === 'greeting' ? 'silence' : undefined) });
+    await world().host(alive);
+    const pool = poolOf({ maxConnections: 4 });
+    const waiting = Promise.all(Array.from({ length: 30 }, (_, index) => send(pool, `${index}@${silent}`)));
+    await eventually(() => Promise.resolve(host.connectionCount() > 0));
+    expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
+    expect(host.connectionCount()).toBeLessThanOrEqual(2);
+    expect((await waiting).every(({ kind }) => kind === 'deferred')).toBe(true);
+  });
+
+  it('keeps no connection from others for destinations that are silent, however many', async () => {
+    const alive = fresh();
+    await world().host(alive);
+    const silent = Array.from({ length: 12 }, fresh);
+    for (const name of silent) {
+      await world().host(name, { fault: ({ step }) => (step === 'greeting' ? 'silence' : undefined) });
+    }
+    const pool = poolOf({ maxConnections: 2, replyTimeoutMs: 9_000 });
+    let ended = 0;
+    const waiting = Promise.all(silent.map((name) => send(pool, `a@${name}`).finally(() => (ended += 1))));
+    await eventually(() => Promise.resolve(pool.usage().queued === silent.length));
+    expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
+    expect(ended).toBe(0);
+    await waiting;
+    expect(pool.usage()).toMatchObject({ sending: 0, queued: 0 });
+  });
+});
