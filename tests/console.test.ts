@@ -135,6 +135,15 @@ describe('the console', () => {
     await operator.says('Sign in with a key that may do this');
   });
 
+  it('does not say that all is well of what a key may not read', async () => {
+    const owner = await app.createProject();
+    await operator.enter(app.url, owner.keys.secretKey);
+    await operator.says('Needs attention');
+    const { body: support } = await owner.api('POST', '/keys', { body: { name: 'Support', role: 'support' } });
+    await operator.enter(app.url, support.key);
+    await operator.says('Nothing of what this key may read needs attention');
+  });
+
   it('shows the message of the API for a record that does not exist', async () => {
     await operator.go('#/emails/019a0000-0000-7000-8000-000000000000');
     await operator.says('Email not found');

@@ -200,8 +200,9 @@ const findingsOf = ({ stats, workflows, webhooks, domains, campaigns, queue }) =
 /** @param {{ data: any }} props */
 function Attention({ data }) {
   const troubles = findingsOf(data);
+  const seen = Object.values(data).includes(undefined) ? ' of what this key may read' : '';
   if (troubles.length === 0)
-    return html`<p class="muted calm"><${Icon} name="check-circle" /> Nothing needs attention</p>`;
+    return html`<p class="muted calm"><${Icon} name="check-circle" /> Nothing${seen} needs attention</p>`;
   return html`<${Section} title="Needs attention">
     <ul class="attention">
       ${troubles.slice(0, 12).map(
