@@ -166,7 +166,8 @@ export class Permit {
     if (isPlain) return this.#askRelays(grant, relays, question);
     const found = this.#shaping.providerOf(domain);
     const provider = typeof found === 'string' ? found : await found;
-    const look = (labels = relays) => this.#shaping.candidates(labels, provider, { projectId, owner, domain });
+    const about = { projectId, owner, domain, email };
+    const look = (labels = relays) => this.#shaping.candidates(labels, provider, about);
     // While nobody refuses, only the rules matter.
     const only = this.#exchange.isQuiet() && this.#choose(grant, look().free, provider);
     if (only) return only;
@@ -186,7 +187,7 @@ export class Permit {
 
   /** Uses the traffic rules of one of the relays that may carry an email; undefined without any. */
   #choose(grant: Grant, free: readonly Candidate[], provider: string): Grant | undefined {
-    const chosen = this.#shaping.choose(free, provider, grant.email?.answered);
+    const chosen = this.#shaping.choose(free, provider);
     if (!chosen) return undefined;
     const isAny = chosen.relays.length === this.#relays.length;
     return { ...grant, ...(!isAny && { avoid: this.#allBut(...chosen.relays) }), rules: chosen.rules };

@@ -64,11 +64,12 @@ it('an email that was refused for the reputation of a source goes over another o
     workerId: 'w',
     now: () => 0,
   });
-  const { free } = shaping.candidates(['a:25', 'b:25'], 'x.test', { projectId: P, owner: P, domain: 'x.test' });
   /** The relays of four tries of an email that sources have put off. */
   const relaysOf = (as: AnswerNumber, ...sources: string[]) => {
     const bySource = Object.fromEntries(sources.map((name) => [name, { day: '2026-01-01', as: [as] }]));
-    const tries = [1, 2, 3, 4].map(() => shaping.choose(free, 'x.test', { firstMs: 0, bySource })?.relays[0]);
+    const about = { projectId: P, owner: P, domain: 'x.test', email: { answered: { firstMs: 0, bySource } } };
+    const { free } = shaping.candidates(['a:25', 'b:25'], 'x.test', about);
+    const tries = [1, 2, 3, 4].map(() => shaping.choose(free, 'x.test')?.relays[0]);
     return tries.toSorted();
   };
   const both = ['a:25', 'a:25', 'b:25', 'b:25'];

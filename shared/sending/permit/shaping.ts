@@ -57,6 +57,8 @@ interface Addressed {
   owner: string;
   /** The domain of its recipient, as DNS has it. */
   domain: string;
+  /** What sources made of it. */
+  email?: { answered: CountedAnswers | null } | undefined;
 }
 
 /** An email that a rule holds. */
@@ -249,7 +251,7 @@ export class Shaping {
   }
 
   /** The relays that may carry an email now; without one, what is missing. */
-  candidates(labels: readonly string[], provider: string, { projectId, owner, domain }: Addressed) {
+  candidates(labels: readonly string[], provider: string, { projectId, owner, domain, email }: Addressed) {
     const free: Candidate[] = [];
     let shortage: (Shortage & { knownMs: number }) | undefined;
     const note = (missing: Shortage | undefined): boolean => {
@@ -269,19 +271,18 @@ export class Shaping {
       const uses = [warming, shared, own].filter((use) => use !== undefined);
       free.push({ label, rule, uses, isWarming: warming !== undefined });
     }
-    return { free, shortage };
+    // Where its reputation kept the email back, a source is the last one.
+    const isRefused = ({ label }: Candidate) =>
+      email?.answered?.bySource[this.sourceOf(label)]?.as.includes('deferredReputation');
+    const others = email?.answered ? free.filter((each) => !isRefused(each)) : free;
+    return { free: others.length > 0 ? others : free, shortage };
   }
 
   /**
    * Chooses among candidates, those that warm up first, then those with a rule, in turns, and uses up what an email
    * needs.
-   * @param answered what is known of the email: one that was refused for the reputation of a source goes to another one
    */
-  choose(all: readonly Candidate[], provider: string, answered?: CountedAnswers | null) {
-    const isRefused = ({ label }: Candidate): boolean =>
-      answered?.bySource[this.sourceOf(label)]?.as.includes('deferredReputation') ?? false;
-    const others = answered ? all.filter((each) => !isRefused(each)) : all;
-    const free = others.length > 0 ? others : all;
+  choose(free: readonly Candidate[], provider: string): { rules: UsedRules; relays: string[] } | undefined {
     const warming = free.filter(({ isWarming }) => isWarming);
     const limited = warming.length > 0 ? warming : free.filter(({ rule }) => rule.isLimited);
     const chosen = limited[this.#turn++ % Math.max(1, limited.length)] ?? free[0];
@@ -381,7 +382,7 @@ export class Shaping {
    * The use of a project's own rules, if they limit anything. Each limit comes from the most specific rule that has it:
    * that for the recipient's domain, which is then a provider of its own, that for the provider, or that for all.
    */
-  #projectUse(provider: string, { projectId, domain }: Omit<Addressed, 'owner'>): Entry | undefined {
+  #projectUse(provider: string, { projectId, domain }: Omit<Addressed, 'owner' | 'email'>): Entry | undefined {
     const all = this.#projects.get(projectId)?.shaping?.rules;
     if (!all) return undefined;
     const rules = [domain, provider, ANY].flatMap((name) => all.find((rule) => rule.provider === name) ?? []);
