@@ -18,6 +18,7 @@ const LONG_MS = 10_000;
 class SilentOpening implements Opening {
   isGivenUp = false;
   isApart = false;
+  isSilent = false;
   readonly sinceMs = performance.now();
   readonly #ending = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -61,6 +62,8 @@ export class Openings {
   readonly #byServer = new Map<PoolServer, Set<SilentOpening>>();
   readonly #onSilence: (server: PoolServer, opening: Opening) => void;
   readonly #silenceMs: number;
+  /** How many are silent. */
+  #silent = 0;
 
   /**
    * @param onSilence called again and again for each connection that a server does not open
@@ -73,7 +76,11 @@ export class Openings {
 
   begin(server: PoolServer): Opening {
     const all = this.#of(server);
-    const opening: SilentOpening = new SilentOpening(() => this.#onSilence(server, opening), this.#silenceMs);
+    const opening: SilentOpening = new SilentOpening(() => {
+      if (!opening.isSilent) this.#silent += 1;
+      opening.isSilent = true;
+      this.#onSilence(server, opening);
+    }, this.#silenceMs);
     all.add(opening);
     return opening;
   }
@@ -83,6 +90,7 @@ export class Openings {
     const opening = [...this.#of(server)].find((each) => each === ended);
     if (!opening) return;
     opening.end();
+    if (opening.isSilent) this.#silent -= 1;
     this.#of(server).delete(opening);
   }
 
@@ -111,9 +119,10 @@ export class Openings {
 
   /** Whether a server is silent, and whether it has been for long. */
   get silence(): 'none' | 'some' | 'long' {
+    // Many pools ask whenever one connection of all is free.
+    if (this.#silent === 0) return 'none';
     const all = [...this.#byServer.values()].flatMap((each) => [...each]);
-    if (all.some(({ isLong }) => isLong)) return 'long';
-    return all.some(({ ageMs }) => ageMs >= this.#silenceMs) ? 'some' : 'none';
+    return all.some(({ isLong }) => isLong) ? 'long' : 'some';
   }
 
   giveUp(server: PoolServer): void {
