@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from '@temporalio/client';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { v7 as uuidV7 } from 'uuid';
 import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
 import { executionsOf, track } from '../../../tests/support/automations.ts';
@@ -33,6 +33,12 @@ async function withDispatcher(options: Partial<DispatcherDeps>, run: () => Promi
   const deps = { em: api.em, client: temporal.client, logger, kinds: OUTBOX_WORK, ...options };
   const dispatcher = createDispatcher(deps);
   await run().finally(() => dispatcher.stop());
+}
+
+/** A client of the same namespace whose calls pass an interceptor. */
+function clientWith(interceptor: WorkflowClientInterceptor): Client {
+  const { connection } = temporal.client;
+  return new Client({ connection, namespace: temporal.namespace, interceptors: { workflow: [interceptor] } });
 }
 
 async function addEmail(): Promise<string> {
@@ -99,18 +105,10 @@ describe('a dispatcher', () => {
     for (let n = 0; n < 5; n++) await track(api, `many${n}@mail.test`, 'entered');
     const executions = await executionsOf(api, body.id);
     const refused = executions[2].temporalWorkflowId;
-    const client = new Client({
-      connection: temporal.client.connection,
-      namespace: temporal.namespace,
-      interceptors: {
-        workflow: [
-          {
-            async startWithDetails(input, next) {
-              if (input.options.workflowId === refused) throw new Error('refused for good');
-              return next(input);
-            },
-          },
-        ],
+    const client = clientWith({
+      async startWithDetails(input, next) {
+        if (input.options.workflowId === refused) throw new Error('refused for good');
+        return next(input);
       },
     });
     const rows = () =>
@@ -130,19 +128,11 @@ describe('a dispatcher', () => {
     const gate = createGate(0);
     let underWay = 0;
     let most = 0;
-    const client = new Client({
-      connection: temporal.client.connection,
-      namespace: temporal.namespace,
-      interceptors: {
-        workflow: [
-          {
-            async signalWithStart(input, next) {
-              most = Math.max(most, ++underWay);
-              await gate.pass();
-              return next(input).finally(() => --underWay);
-            },
-          },
-        ],
+    const client = clientWith({
+      async signalWithStart(input, next) {
+        most = Math.max(most, ++underWay);
+        await gate.pass();
+        return next(input).finally(() => --underWay);
       },
     });
     const ids = () => Array.from({ length: 10 }, () => uuidV7());

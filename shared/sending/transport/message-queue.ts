@@ -116,9 +116,8 @@ export class MessageQueue {
 
   /** Rejects the messages of campaigns that have `count` or more before them. */
   refuseBehind(count: number, createError: () => Error): void {
-    const before = this.size - this.waiting('campaign');
     for (const line of [this.#lines.campaign, this.#returned.campaign]) {
-      while (line.length > 0 && this.size > Math.max(count, before)) {
+      while (line.length > 0 && this.size > count) {
         const message = line.at(-1) as QueuedMessage;
         this.#leave(message, line);
         message.reject(createError());
