@@ -185,10 +185,15 @@ describe('the feedback of a campaign', () => {
     const link = here(/href="([^"]+)">shop/.exec(html)![1]!);
     const [, hidden = ''] = /<a href="([^"]+)" aria-hidden="true" tabindex="-1" style="display:none"><\/a>/.exec(html)!;
     expect((await message.parsed()).text).not.toContain('/t/');
-    await stack
-      .em()
-      .getConnection()
-      .execute(`update email set sent_at = sent_at - interval '1 minute' where contact_id = '${contact.id}'`);
+    // The message is here before its result is recorded.
+    const movedBack = `update email set sent_at = sent_at - interval '1 minute' where contact_id = '${contact.id}'`;
+    await eventually(async () => {
+      const { affectedRows } = await stack
+        .em()
+        .getConnection()
+        .execute(`${movedBack} and sent_at is not null`, [], 'run');
+      return affectedRows === 1;
+    });
 
     const scanner = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:115.0) Gecko/20100101 Firefox/115.0' };
     expect((await fetch(here(hidden), { headers: scanner })).status).toBe(204);
