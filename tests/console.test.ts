@@ -175,6 +175,8 @@ describe('the console', () => {
     const { body: support } = await owner.api('POST', '/keys', { body: { name: 'Support', role: 'support' } });
     await operator.enter(app.url, support.key);
     await operator.says('Nothing of what this key may read needs attention');
+    await operator.settles();
+    expect(await operator.text()).not.toContain('may not call');
   });
 
   it('shows the message of the API for a record that does not exist', async () => {

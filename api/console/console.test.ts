@@ -33,7 +33,7 @@ it('every action and every page of the console names the operation that it needs
   const parts = texts.flatMap((text) => text.split(/<\$\{(?=(?:Action|Form)\})/).slice(1));
   expect(parts.length).toBeGreaterThan(25);
   expect(parts.filter((part) => !/^\w+\}\s+(?:key=\S+\s+)?needs=/.test(part))).toEqual([]);
-  const pages = texts.flatMap((text) => text.match(/\{ title: .*\ball: .*/g) ?? []);
+  const pages = texts.flatMap((text) => text.match(/\{\s+title: [^}]*\ball: [^}]*\}/g) ?? []);
   const open = pages.filter((page) => !page.includes('needs:')).map((page) => /title: '(\w+)'/.exec(page)?.[1]);
   expect(open).toEqual(['Today', 'Settings', 'Parts']);
   const named = texts.flatMap((text) => text.match(/\b(?:GET|POST|PATCH|PUT|DELETE) \/(?:[\w/:@-]+)/g) ?? []);
