@@ -8,7 +8,8 @@ import type { SinkSummary } from './sink.ts';
  * An SMTP server for load tests. It accepts everything, and remembers only how often and when each recipient got a
  * message. It answers whole packets with one write, so that it costs less than its client. When the address of a
  * recipient begins with `broken`, it closes the connection after the content, without an answer. It can answer each
- * content late, as a server far away does.
+ * content late, as a server far away does. At addresses of 127.0.2.0/24 it takes connections and says nothing, and at
+ * those of 127.0.3.0/24 it ends them at once.
  */
 
 const CONTENT_END = Buffer.from('\r\n.\r\n');
@@ -81,8 +82,10 @@ function serve(socket: Socket): void {
     }
   }
 
-  socket.setNoDelay(true);
   socket.on('error', () => undefined);
+  if (socket.localAddress?.startsWith('127.0.2.')) return;
+  if (socket.localAddress?.startsWith('127.0.3.')) return void socket.resetAndDestroy();
+  socket.setNoDelay(true);
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     const buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

@@ -134,7 +134,8 @@ function createWorkerStarter(
   };
 }
 
-function createApiCall(apiUrl: string, project: BenchProject): BenchStack['call'] {
+/** Creates the function that calls the API as a project. */
+export function createApiCall(apiUrl: string, project: BenchProject): BenchStack['call'] {
   return async (method, route, body, key = 'secret') => {
     const response = await fetch(`${apiUrl}${route}`, {
       method,
