@@ -87,7 +87,7 @@ export function createApp(
   if (deps.config.DOCS || deps.config.CONSOLE) mountLook(app);
   const readDocument = deps.config.DOCS ? mountReference(app, endpoints, deps.config.apiUrl) : undefined;
   if (readDocument) mountDocs(app, readDocument, deps.config.apiUrl);
-  if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator);
+  if (deps.config.CONSOLE) mountConsole(app, deps.config, authenticator, endpoints);
   const tools = createHandlerTools(deps, load);
   mountSubscribeForms(app, deps, { authenticator, load, subscribe: tools.subscribe });
   mountEndpoints(app, endpoints, { ...deps, ...tools, authenticator, load });

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createDnsServer } from '../tests/support/dns-server.ts';
 import { createContacts } from './harness/campaign-audience.ts';
-import { round, type Bench, type BenchContext, type BenchResult } from './harness/contract.ts';
-import { timeCampaign, type TimedCampaign } from './harness/timed-campaign.ts';
+import type { Bench, BenchContext, BenchResult } from './harness/contract.ts';
+import { compareInTurns } from './harness/timed-campaign.ts';
 
 const RULES = 20;
 
@@ -17,36 +17,27 @@ function writeRules(context: BenchContext): string {
 }
 
 async function run(context: BenchContext): Promise<BenchResult> {
-  const [recipients, domains] = [context.number('recipients'), context.number('domains')];
+  const domains = context.number('domains');
   const sink = await context.startSink('own');
   // It knows no mail server: each domain is a provider of its own.
   const dns = await createDnsServer();
   context.onEnd(() => dns.close());
   const stack = await context.startStack({ smtpUrl: sink.url, env: { DNS_SERVERS: dns.address } });
-  await createContacts(stack, recipients, domains);
-  const rates: Record<'without' | 'with', TimedCampaign[]> = { without: [], with: [] };
-  const file = writeRules(context);
-  for (const kind of ['without', 'with', 'with', 'without'] as const) {
-    await stack.worker()?.stop();
-    await stack.startWorker(kind === 'with' ? { SHAPING_FILE: file } : {});
-    context.progress(`${kind} rules`);
-    rates[kind].push(await timeCampaign(context, stack, sink, recipients));
-  }
-  const best = (kind: 'without' | 'with') => Math.max(...rates[kind].map(({ perSecond }) => perSecond));
-  const [limit, figure] = [best('without'), best('with')];
-  const cpuOf = (kind: 'without' | 'with') =>
-    rates[kind].map(({ workerMs, postgresMs }) => [round(workerMs, 3), round(postgresMs, 3)]);
-  const cpuMsPerMail = { without: cpuOf('without'), with: cpuOf('with') };
-  const details = { recipients, domains, rules: RULES, cpuMsPerMail };
-  const ratio = round(figure / limit, 2);
-  return { name: 'shaping', figure: round(figure), unit: 'emails/s', limit: round(limit), ratio, ...details };
+  await createContacts(stack, context.number('recipients'), domains);
+  const ways = [
+    ['with', { SHAPING_FILE: writeRules(context) }],
+    ['without', {}],
+  ] as const;
+  const compared = await compareInTurns(context, stack, sink, ways, 'perSecond');
+  return { name: 'shaping', ...compared, domains, rules: RULES };
 }
 
 export const bench: Bench = {
-  description: 'a campaign to many domains with 20 traffic rules, against the same without rules',
+  description: 'a campaign to many domains with 20 traffic rules, against the same without rules, in turns',
   options: {
     recipients: { type: 'string', default: '60000' },
     domains: { type: 'string', default: '10000' },
+    turns: { type: 'string', default: '5' },
   },
   run,
 };

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { toDomainName } from '../shared/domain/domains/domain-name.ts';
 import type { Key } from '../shared/domain/projects/key.entity.ts';
 import { createKey, endKey, listKeys } from '../shared/domain/projects/keys.ts';
+import { lineSchema } from '../shared/pure/brand.ts';
 import { KEY_ROLES, type KeyRole } from '../shared/pure/key-roles.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -9,9 +10,11 @@ import { inProject, parseId } from './project-id.ts';
 import { formatFields, formatTable } from './text-output.ts';
 
 function parseKeyName(text: string): string {
-  const name = text.trim();
-  if (name !== '' && name.length <= LIMITS.keyNameLength) return name;
-  throw new InvalidArgumentError(`It must have 1 to ${LIMITS.keyNameLength} characters.`);
+  const { data } = lineSchema(LIMITS.keyNameLength).safeParse(text);
+  if (data !== undefined) return data;
+  throw new InvalidArgumentError(
+    `It must be one line of 1 to ${LIMITS.keyNameLength} characters, without control characters.`,
+  );
 }
 
 function parseMoment(text: string): Date {

@@ -257,7 +257,7 @@ describe('every page', () => {
 
   it('is looked at here', () => {
     const source = readFileSync(path.join(projectRoot, 'api/console/web/views.mjs'), 'utf8');
-    const routes = [...source.matchAll(/^ {2}'?([\w-]+)'?: \{ title.*\}/gm)].flatMap(([line, name]) => [
+    const routes = [...source.matchAll(/^ {2}'?([\w-]+)'?: \{\s+title[^}]*\}/gm)].flatMap(([line, name]) => [
       ...(line.includes(' all: ') ? [`${name}`] : []),
       ...(line.includes(' one: ') ? [`${name}/`] : []),
     ]);

@@ -135,6 +135,39 @@ describe('the console', () => {
     await operator.says('Sign in with a key that may do this');
   });
 
+  it('offers only the pages and actions that a key may use', async () => {
+    const keyOf = async (role: string) => (await app.api('POST', '/keys', { body: { name: role, role } })).body.key;
+    const offered = async (name: string) => {
+      const names = await browser.page.$$eval('a, button', (all) => all.map((each) => each.textContent?.trim()));
+      return names.includes(name);
+    };
+    const atContact = async (key: string) => {
+      await operator.enter(app.url, key);
+      await operator.go(`#/contacts/${world.adaId}`);
+      await operator.settles();
+      const names = ['Contacts', 'Campaigns', 'Keys', 'Lift suppression', 'Erase', 'Sign out'];
+      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await offered(name)])));
+    };
+    const all = {
+      Contacts: true,
+      Campaigns: true,
+      Keys: true,
+      'Lift suppression': true,
+      Erase: true,
+      'Sign out': true,
+    };
+    expect(await atContact(app.keys.secretKey)).toEqual(all);
+    expect(await atContact(await keyOf('support'))).toEqual({ ...all, Campaigns: false, Keys: false, Erase: false });
+    const reader = await keyOf('read');
+    expect(await atContact(reader)).toEqual({ ...all, 'Lift suppression': false, Erase: false });
+    await operator.go('#/settings');
+    await operator.says('Postal address');
+    expect([
+      await offered('Save'),
+      await browser.page.$eval('#displayName', (field) => field.matches(':disabled')),
+    ]).toEqual([false, true]);
+  });
+
   it('does not say that all is well of what a key may not read', async () => {
     const owner = await app.createProject();
     await operator.enter(app.url, owner.keys.secretKey);
@@ -142,6 +175,8 @@ describe('the console', () => {
     const { body: support } = await owner.api('POST', '/keys', { body: { name: 'Support', role: 'support' } });
     await operator.enter(app.url, support.key);
     await operator.says('Nothing of what this key may read needs attention');
+    await operator.settles();
+    expect(await operator.text()).not.toContain('may not call');
   });
 
   it('shows the message of the API for a record that does not exist', async () => {

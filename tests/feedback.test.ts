@@ -188,11 +188,8 @@ describe('the feedback of a campaign', () => {
     // The message is here before its result is recorded.
     const movedBack = `update email set sent_at = sent_at - interval '1 minute' where contact_id = '${contact.id}'`;
     await eventually(async () => {
-      const { affectedRows } = await stack
-        .em()
-        .getConnection()
-        .execute(`${movedBack} and sent_at is not null`, [], 'run');
-      return affectedRows === 1;
+      const moved = await stack.em().getConnection().execute(`${movedBack} and sent_at is not null returning id`);
+      return moved.length === 1;
     });
 
     const scanner = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; rv:115.0) Gecko/20100101 Firefox/115.0' };

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Config } from '../../shared/platform/config.ts';
 import { admit } from '../http/admit.ts';
 import type { Authenticator } from '../http/authenticator.ts';
+import { rolesOf, type Endpoint } from '../http/endpoint.ts';
 import { mountRefusedMethods } from '../http/methods.ts';
 import { OWN_FILES_POLICY } from '../http/page-policy.ts';
 import { createFileSender, mountServedFiles } from '../http/served-files.ts';
@@ -34,6 +35,7 @@ export function mountConsole(
   app: Express,
   { TEMPORAL_UI_URL, apiUrl }: Pick<Config, 'TEMPORAL_UI_URL' | 'apiUrl'>,
   authenticator: Authenticator,
+  endpoints: readonly Endpoint[],
 ): void {
   const consoleFiles = readConsoleFiles();
   const { files, page, frame } = consoleFiles;
@@ -47,16 +49,19 @@ export function mountConsole(
     res.setHeader('Cache-Control', 'no-cache');
     await send(req, res, 'html', page);
   });
-  // It tells where the Temporal UI is, which strangers need not know.
+  // It tells where the Temporal UI is, which strangers need not know, and what the key may call.
   app.get(configPath, async (req, res) => {
-    await admit(
+    const { key } = await admit(
       { roles: ['send', 'marketing', 'support', 'read'], path: configPath, method: 'get' },
       req,
       res,
       authenticator,
     );
     const hasParts = LOCAL_HOSTS.includes(new URL(apiUrl).hostname);
-    res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null, ...(hasParts && { hasParts }) });
+    const operations = endpoints
+      .filter((each) => rolesOf(each).includes(key.role))
+      .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    res.json({ temporalUiUrl: TEMPORAL_UI_URL ?? null, operations, ...(hasParts && { hasParts }) });
   });
   app.get(framePath, async (req, res) => {
     res.setHeader('Content-Security-Policy', FRAME_POLICY);

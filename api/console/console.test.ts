@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { projectRoot } from '../../shared/platform/paths.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { testConfig } from '../../tests/support/config.ts';
+import { keyKindOf } from '../http/endpoint.ts';
+import { createEndpoints } from '../routes.ts';
+
+const WEB = path.join(projectRoot, 'api', 'console', 'web');
+const endpoints = createEndpoints(testConfig());
 
 let app: TestApi;
 beforeAll(async () => {
@@ -17,6 +24,21 @@ async function addressesOfPage(): Promise<string[]> {
   const { body } = await get('/console');
   return [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
 }
+
+it('every action and every page of the console names the operation that it needs', () => {
+  const operations = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  const texts = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.mjs$/.test(name) && !name.endsWith('views/parts.mjs'))
+    .map((name) => readFileSync(path.join(WEB, name), 'utf8'));
+  const parts = texts.flatMap((text) => text.split(/<\$\{(?=(?:Action|Form)\})/).slice(1));
+  expect(parts.length).toBeGreaterThan(25);
+  expect(parts.filter((part) => !/^\w+\}\s+(?:key=\S+\s+)?needs=/.test(part))).toEqual([]);
+  const pages = texts.flatMap((text) => text.match(/\{\s+title: [^}]*\ball: [^}]*\}/g) ?? []);
+  const open = pages.filter((page) => !page.includes('needs:')).map((page) => /title: '(\w+)'/.exec(page)?.[1]);
+  expect(open).toEqual(['Today', 'Settings', 'Parts']);
+  const named = texts.flatMap((text) => text.match(/\b(?:GET|POST|PATCH|PUT|DELETE) \/(?:[\w/:@-]+)/g) ?? []);
+  expect(named.filter((name) => !operations.includes(name))).toEqual([]);
+});
 
 describe('the files of the console', () => {
   it('need no key, and the page has a policy without inline script and style', async () => {
@@ -94,9 +116,18 @@ describe('the files of the console', () => {
     }
   });
 
-  it('tell those with the secret key where the Temporal UI is, and nothing else', async () => {
+  it('tell those with a secret key where the Temporal UI is and what the key may call, and nothing else', async () => {
     const settings = await app.api('GET', '/console/config.json');
-    expect(settings.body).toEqual({ temporalUiUrl: 'https://temporal.test/namespaces/mail' });
+    expect(settings.body).toEqual({
+      temporalUiUrl: 'https://temporal.test/namespaces/mail',
+      operations: endpoints
+        .filter((definition) => keyKindOf(definition) === 'secret')
+        .map(({ method, path }) => `${method.toUpperCase()} ${path}`),
+    });
+    const { body: support } = await app.api('POST', '/keys', { body: { name: 'Support', role: 'support' } });
+    const { operations } = (await app.api('GET', '/console/config.json', { key: support.key })).body;
+    expect(operations).toEqual(expect.arrayContaining(['GET /contacts', 'PATCH /contacts/:id']));
+    for (const refused of ['DELETE /contacts/:id', 'GET /campaigns']) expect(operations).not.toContain(refused);
     expect(settings.headers.get('cache-control')).toBe('no-store');
     for (const key of ['public', null] as const) {
       const refused = await app.api('GET', '/console/config.json', { key });

@@ -113,10 +113,15 @@ describe('ADMIN_HOSTS', () => {
       DATABASE_URL: 'postgres://x',
       APP_SECRET: 'x'.repeat(32),
       PUBLIC_URL: 'https://mail.test',
-      ADMIN_HOSTS: 'Admin.test, b.test',
+      ADMIN_HOSTS: 'Admin.test, Büro.test',
     };
     expect(inspectConfig(environment)).toMatchObject({
-      config: { ADMIN_HOSTS: ['admin.test', 'b.test'], apiUrl: 'https://admin.test', CONSOLE: true, DOCS: true },
+      config: {
+        ADMIN_HOSTS: ['admin.test', 'xn--bro-hoa.test'],
+        apiUrl: 'https://admin.test',
+        CONSOLE: true,
+        DOCS: true,
+      },
     });
     const shared = inspectConfig({ ...environment, ADMIN_HOSTS: 'b.test,mail.test' });
     expect(shared).toMatchObject({ config: { apiUrl: 'https://mail.test' } });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domainNameSchema } from '../../shared/domain/domains/domain-name.ts';
 import type { Key } from '../../shared/domain/projects/key.entity.ts';
+import { lineSchema } from '../../shared/pure/brand.ts';
 import { KEY_ROLES } from '../../shared/pure/key-roles.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { model } from '../../shared/pure/model.ts';
@@ -30,12 +31,10 @@ export const createdKeySchema = model('CreatedKey', 'A new key', {
 /** What a request shows of a key. */
 export const keyView = viewOf(keySchema, ({ id }: Key, currentId: string) => ({ isCurrent: id === currentId }));
 
-const nameSchema = z
-  .string()
-  .trim()
-  .min(1)
-  .max(LIMITS.keyNameLength)
-  .meta({ description: 'Where the key is used', examples: ['Shop server'] });
+const nameSchema = lineSchema(LIMITS.keyNameLength).meta({
+  description: 'Where the key is used',
+  examples: ['Shop server'],
+});
 const domainsSchema = z.array(domainNameSchema).min(1).max(LIMITS.senderDomainsPerKey).nullable();
 const domainsMeta = {
   description: 'The only domains that a send key may send from; null means all of the project',

@@ -164,6 +164,8 @@ describe('POST /keys', () => {
     ['no name', { role: 'full' }, 'name'],
     ['a blank name', { name: ' ', role: 'full' }, 'name'],
     ['a long name', { name: 'x'.repeat(101), role: 'full' }, 'name'],
+    ['a name of two lines', { name: 'K\nL', role: 'full' }, 'name'],
+    ['a name that reverses what follows', { name: 'K\u202E', role: 'full' }, 'name'],
     ['no role', { name: 'K' }, 'role'],
     ['an unknown role', { name: 'K', role: 'admin' }, 'role'],
     [

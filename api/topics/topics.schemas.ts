@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lineSchema } from '../../shared/pure/brand.ts';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
 import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import { DEFAULT_SUBSCRIPTIONS, TOPIC_KEY, VISIBILITIES } from '../../shared/pure/topics.ts';
@@ -9,7 +10,7 @@ import { viewOf } from '../http/view.ts';
 
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
-const name = z.string().trim().min(1).max(NAME_LENGTH_MAX);
+const name = lineSchema(NAME_LENGTH_MAX);
 const description = z
   .string()
   .max(DESCRIPTION_LENGTH_MAX)

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -28,11 +29,17 @@ export function comparableHost(name: string): string | undefined {
   return URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : undefined;
 }
 
-/** Host names and addresses without a port, as the Host header of a request has them (RFC 9110 section 7.2). */
+function toHost(text: string): string | undefined {
+  const name = /^[\p{L}\p{M}\p{N}_.-]+$/u.test(text) ? domainToASCII(text) : text;
+  return /^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(name) ? comparableHost(name) : undefined;
+}
+
+/**
+ * Host names and addresses without a port, as the Host header of a request has them (RFC 9110 section 7.2). It has an
+ * international name in its ASCII form (RFC 5890).
+ */
 export const hosts = list
-  .transform((items) =>
-    items.map((item) => (/^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(item) ? comparableHost(item) : undefined)),
-  )
+  .transform((items) => items.map(toHost))
   .refine((items) => items.every((item) => item !== undefined), 'must be host names such as mail-admin.example.com')
   .transform((items) => items.filter((item) => item !== undefined));
 

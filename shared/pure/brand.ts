@@ -28,14 +28,14 @@ const LINES = /^(?:[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u
 const LOGO_URL = /^https:\/\/[A-Za-z\d](?:[A-Za-z\d.-]*[A-Za-z\d])?(?::\d{1,5})?\/[^\s"'<>\\]*$/;
 const LOGO_FAULT = 'Must be an https:// address of a picture';
 
+/** A name that people read in one line. */
+export function lineSchema(lengthMax: number) {
+  return z.string().trim().min(1).max(lengthMax).regex(ONE_LINE, 'Must be one line without control characters');
+}
+
 /** The settings behind a brand, as operators and callers write them; null removes a setting. */
 export const brandSettingsSchema = z.object({
-  displayName: z
-    .string()
-    .trim()
-    .min(1)
-    .max(LIMITS.displayNameLength)
-    .regex(ONE_LINE, 'Must be one line without control characters')
+  displayName: lineSchema(LIMITS.displayNameLength)
     .nullable()
     .optional()
     .meta({

@@ -4,7 +4,7 @@ import { createMailPool } from '../../shared/sending/route/mail-pool.ts';
 import type { StsFinding, StsPolicy } from '../../shared/sending/route/mta-sts.ts';
 import type { TlsSessionResult } from '../../shared/sending/route/tls-session.ts';
 import type { MessageLimits } from '../../shared/sending/transport/message.ts';
-import type { SmtpPool } from '../../shared/sending/transport/smtp-pool.ts';
+import type { SmtpPool, SmtpUrgency } from '../../shared/sending/transport/smtp-pool.ts';
 import { createMailWorld, type MailWorld } from './mail-hosts.ts';
 
 interface PoolWish {
@@ -50,8 +50,8 @@ export function useMailWorld() {
       pools.push(pool);
       return pool;
     },
-    send: (pool: SmtpPool, to: string, limits?: MessageLimits) =>
-      pool.send({ from: 'a@sender.test', to }, Buffer.from('Subject: x\r\n\r\nx\r\n'), { limits }),
+    send: (pool: SmtpPool, to: string, limits?: MessageLimits, urgency: SmtpUrgency = 'transactional') =>
+      pool.send({ from: 'a@sender.test', to }, Buffer.from('Subject: x\r\n\r\nx\r\n'), { limits, urgency }),
     /** A new domain name, so that no answer of an earlier test is known. */
     fresh: (): string => `d${(number += 1)}.test`,
   };

@@ -32,8 +32,9 @@ const SIGNED_IN = `document.querySelector('#content .figure .number') && !docume
 async function serve(): Promise<{ url: string; stop: () => void }> {
   const app = express();
   mountLook(app);
-  mountConsole(app, testConfig(), {} as Authenticator);
-  mountDocs(app, mountReference(app, createEndpoints(testConfig()), 'http://127.0.0.1'), 'http://127.0.0.1');
+  const endpoints = createEndpoints(testConfig());
+  mountConsole(app, testConfig(), {} as Authenticator, endpoints);
+  mountDocs(app, mountReference(app, endpoints, 'http://127.0.0.1'), 'http://127.0.0.1');
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const stop = () => {

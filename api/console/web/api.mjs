@@ -8,6 +8,20 @@ export function useKey(key) {
   secretKey = key;
 }
 
+/** The operations that the key may call, such as `POST /campaigns/:id/send`. @type {ReadonlySet<string>} */
+let operations = new Set();
+
+/** Sets what `may` answers for. @param {string[]} names */
+export function useOperations(names) {
+  operations = new Set(names);
+}
+
+/**
+ * Whether the key may call an operation. What it may not call is not offered.
+ * @param {string | undefined} operation undefined for what needs none
+ */
+export const may = (operation) => operation === undefined || operations.has(operation);
+
 /** @type {(() => void) | undefined} */
 let keyEnded;
 

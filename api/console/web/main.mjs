@@ -1,4 +1,4 @@
-import { call, onKeyEnded, useKey } from './api.mjs';
+import { call, onKeyEnded, useKey, useOperations } from './api.mjs';
 import { html } from './html.mjs';
 import { Component, createRef, render } from './lib/preact.mjs';
 import { PageHead } from './parts/basics.mjs';
@@ -10,10 +10,10 @@ import { listenForKeys } from './keyboard.mjs';
 import { linkTo, routeOf } from './route.mjs';
 import { Bar, Rail, Shortcuts } from './shell.mjs';
 import { KeyForm, SignIn } from './sign-in.mjs';
-import { PAGES, VIEWS } from './views.mjs';
+import { readablePages, VIEWS } from './views.mjs';
 
 /** @typedef {import('./route.mjs').Route} Route */
-/** @typedef {{ temporalUiUrl: string | null, hasParts?: boolean }} Settings */
+/** @typedef {{ temporalUiUrl: string | null, operations: string[], hasParts?: boolean }} Settings */
 /** @typedef {{ id: string, name: string, key: { name: string, role: string } }} Project */
 /** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
 
@@ -44,7 +44,7 @@ class RoutedView extends Component {
 class Console extends Component {
   main = createRef();
   /** @type {ConsoleState} */
-  state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
+  state = { route: routeOf(location.hash), settings: { temporalUiUrl: null, operations: [] } };
 
   componentDidMount() {
     addEventListener('hashchange', this.turnTo);
@@ -74,6 +74,7 @@ class Console extends Component {
       call('GET', '/users/@me/projects'),
       call('GET', '/console/config.json'),
     ]);
+    useOperations(settings.operations);
     const isBack = this.state.project !== undefined;
     this.setState({ project, settings, over: undefined }, isBack ? reloadAll : this.focusPage);
   };
@@ -94,7 +95,7 @@ class Console extends Component {
   /** What lies over the page. */
   over() {
     const { over } = this.state;
-    if (over === 'command') return html`<${Command} pages=${PAGES} onClose=${this.close} />`;
+    if (over === 'command') return html`<${Command} pages=${readablePages()} onClose=${this.close} />`;
     if (over === 'shortcuts') return html`<${Shortcuts} onClose=${this.close} />`;
     if (over !== 'key') return null;
     return html`<${Dialog} title="This key has ended" onClose=${this.close}>

@@ -5,7 +5,7 @@ import { Icon } from './parts/icon.mjs';
 import { Loading } from './parts/load.mjs';
 import { wordOf } from './parts/pill.mjs';
 import { linkTo } from './route.mjs';
-import { GROUPS, VIEWS } from './views.mjs';
+import { readableGroups, VIEWS } from './views.mjs';
 
 /** @typedef {import('./main.mjs').Project} Project */
 
@@ -52,19 +52,19 @@ class FailedCount extends Loading {
  */
 export function Rail({ project, settings, icon, current, isOpen, onFind, onShortcuts, onSignOut }) {
   const { name, role } = project.key;
-  const seesAutomations = role !== 'support' && role !== 'send';
   return html`<header class=${isOpen ? 'rail open' : 'rail'}>
     <${Brand} project=${project} icon=${icon} />
     <button type="button" class="find" onClick=${onFind}><${Icon} name="magnifying-glass" />Find<kbd>/</kbd></button>
     <nav aria-label="Console">
-      ${Object.entries(GROUPS).map(
+      ${readableGroups().map(
         ([group, pages]) =>
+          pages.length > 0 &&
           html`<p>${group}</p>
             ${pages.map(
               (page) =>
                 html`<a key=${page} href=${linkTo(page)} aria-current=${page === current ? 'page' : undefined}
                   ><${Icon} name=${VIEWS[page]?.icon ?? ''} />${VIEWS[page]?.title}
-                  ${page === 'automations' && seesAutomations && html`<${FailedCount} path="/workflows?pageSize=1" every=${POLL_SECONDS} />`}</a
+                  ${page === 'automations' && html`<${FailedCount} path="/workflows?pageSize=1" every=${POLL_SECONDS} />`}</a
                 >`,
             )}`,
       )}

@@ -20,8 +20,8 @@ import {
   type Lease,
 } from '../../sending/permit/allowance.ts';
 import { partsOfWarmUp } from '../../sending/permit/warm-up-allowance.ts';
-import { partsOfAllowance, allowanceKey } from '../../sending/permit/keys.ts';
-import { changeStates, type SharedStates, type StateKey } from './shared-states.ts';
+import { partsOfAllowance } from '../../sending/permit/keys.ts';
+import { changeStates, type SharedStates } from './shared-states.ts';
 import { countEmails } from './source-days.ts';
 import { meetSources } from './sources.ts';
 import { lendWarmUps } from './warm-ups.ts';
@@ -58,11 +58,12 @@ async function exchange(
 ): Promise<KnownStates> {
   if (reports.size === 0) return readStates(em, relays, []);
   const changes = new Map<string, ProviderStates['changes'][number]>();
-  const keys = [...reports.keys()].map(partsOfKey).map(({ relay: owner, provider }) => ({ owner, provider }));
-  const apply = ({ owner, provider }: StateKey, before: ProviderHealth, nowMs: number): ProviderHealth => {
-    const key = healthKey(owner, provider);
-    const report = reports.get(key);
-    const after = report ? afterReport(before, report, nowMs) : before;
+  const keys = [...reports].map(([key, report]) => {
+    const { relay: owner, provider } = partsOfKey(key);
+    return { owner, provider, key, report };
+  });
+  const apply = ({ key, report }: (typeof keys)[number], before: ProviderHealth, nowMs: number): ProviderHealth => {
+    const after = afterReport(before, report, nowMs);
     changes.set(key, { key, before, after });
     return after;
   };
@@ -92,11 +93,11 @@ async function readStates(em: Em, relays: readonly string[], changes: ProviderSt
 async function lendAll(em: Em, requests: ReadonlyMap<string, AllowanceRequest>): Promise<ReadonlyMap<string, Lease>> {
   const leases = new Map<string, Lease>();
   if (requests.size === 0) return leases;
-  const keys = [...requests.keys()].map(partsOfAllowance).map(({ subject: owner, provider }) => ({ owner, provider }));
-  const apply = ({ owner, provider }: StateKey, state: AllowanceState, nowMs: number): AllowanceState => {
-    const key = allowanceKey(owner, provider);
-    const request = requests.get(key);
-    if (!request) return state;
+  const keys = [...requests].map(([key, request]) => {
+    const { subject: owner, provider } = partsOfAllowance(key);
+    return { owner, provider, key, request };
+  });
+  const apply = ({ key, request }: (typeof keys)[number], state: AllowanceState, nowMs: number): AllowanceState => {
     const lent = lend(state, request, nowMs);
     leases.set(key, lent.lease);
     return lent.state;

@@ -27,7 +27,7 @@ class LostRaceError extends Error {}
 async function write<State>(
   tx: Em,
   { table, owner, also = new SqlFragment('') }: SharedStates<State>,
-  rows: readonly (StateKey & { isNew: boolean; state?: State })[],
+  rows: readonly (StateKey & { isNew: boolean; state: State | undefined })[],
 ): Promise<boolean> {
   const [name, column] = [new SqlFragment(table), new SqlFragment(owner)];
   const isOf = sql`s.${column} = t.owner and s.provider = t.provider`;
@@ -58,11 +58,11 @@ async function write<State>(
  * @param change gets a key, its state, and the time of the database in milliseconds since 1970
  * @param then runs in the same transaction
  */
-export async function changeStates<State, Result>(
+export async function changeStates<State, Key extends StateKey, Result>(
   em: Em,
   states: SharedStates<State>,
-  keys: readonly StateKey[],
-  change: (key: StateKey, state: State, nowMs: number) => State,
+  keys: readonly Key[],
+  change: (key: Key, state: State, nowMs: number) => State,
   then: (tx: Em) => Promise<Result>,
 ): Promise<Result> {
   const [name, column] = [new SqlFragment(states.table), new SqlFragment(states.owner)];
@@ -85,9 +85,11 @@ export async function changeStates<State, Result>(
       const nowMs = rows.at(-1)?.now?.getTime() ?? Date.now();
       const known = new Map(rows.map(({ owner, provider, state }) => [`${owner} ${provider}`, state]));
       const changed = keys.map((key) => {
-        const before = known.get(`${key.owner} ${key.provider}`) ?? undefined;
+        const { owner, provider } = key;
+        const before = known.get(`${owner} ${provider}`) ?? undefined;
         const after = change(key, before ?? states.none, nowMs);
-        return { ...key, isNew: before === undefined, ...(!states.isNone(after) && { state: after }) };
+        const state = states.isNone(after) ? undefined : after;
+        return { owner, provider, isNew: before === undefined, state };
       });
       const kept = changed.filter(({ isNew, state }) => !isNew || state !== undefined);
       if (kept.length > 0 && !(await write(tx, states, kept))) throw new LostRaceError();

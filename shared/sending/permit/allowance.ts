@@ -83,7 +83,8 @@ function withUnused(loans: readonly Loan[], unused: AllowanceRequest['unused']):
 }
 
 /** The loans without what was not used. A unit that was used late counts as lent now, though there may be no room for it. */
-function withUsed(loans: readonly Loan[], { unused, late }: AllowanceRequest, nowMs: number): Loan[] {
+function withUsed(loans: readonly Loan[], { unused, late }: AllowanceRequest, nowMs: number): readonly Loan[] {
+  if (unused.length + late.length === 0) return loans;
   const left = withUnused(loans, [...unused, ...late.map((atMs) => ({ atMs, count: 1 }))]);
   return late.length > 0 ? [...left, [nowMs, nowMs, late.length]] : left;
 }
@@ -106,6 +107,7 @@ function compact(loans: readonly Loan[], keptMs: number, nowMs: number): Loan[] 
  * @param turn moves what cannot be divided equally on to others
  */
 export function fairShare(limit: number, wants: ReadonlyMap<string, number>, id: string, turn = 0): number {
+  if (wants.size < 2) return Math.min(limit, wants.get(id) ?? 0);
   let left = limit;
   const ids = [...wants.keys()].sort();
   const rank = new Map(ids.map((each, index) => [each, (index + turn) % ids.length]));
@@ -136,6 +138,7 @@ function withoutGone(
   nowMs: number,
 ): AllowanceState {
   const gone = Object.values(state.shares).filter(({ untilMs }) => untilMs <= nowMs);
+  if (gone.length + state.past.length === 0) return { ...state };
   const ended = gone.map((share) => [share.perSecond, share.untilMs + ON_ITS_WAY_MS + RATE_MS.perSecond] as const);
   const left = state.past.filter(([, , by, sinceMs = Infinity]) => by !== workerId || sinceMs > keepsToMs);
   return {

@@ -38,6 +38,22 @@ describe('many destinations', () => {
     expect(most).toBeLessThanOrEqual(12);
   });
 
+  it('keep their connections while there are enough for all', async () => {
+    const names = Array.from({ length: 9 }, fresh);
+    const hosts: MailHost[] = [];
+    for (const name of names) hosts.push(await world().host(name, { messageMs: 1 }));
+    // Campaigns may use 15.
+    const pool = poolOf({ maxConnections: 20 });
+    const emails = Array.from({ length: 80 * names.length }, (_, n) => `${n}@${names[n % names.length]}`);
+    const lane = async (): Promise<void> => {
+      for (let to = emails.shift(); to; to = emails.shift())
+        expect(await send(pool, to, undefined, 'campaign')).toMatchObject({ kind: 'accepted' });
+    };
+    await Promise.all(Array.from({ length: 4 * names.length }, lane));
+    // The first ones open a second one before the others are known.
+    expect(hosts.reduce((sum, host) => sum + host.connectionCount(), 0)).toBeLessThan(3 * names.length);
+  });
+
   it('of one provider never have more connections than a rule, also while some are idle or end', async () => {
     const [names, most] = [Array.from({ length: 6 }, fresh), 3];
     let [open, opened, allowed] = [0, 0, most];

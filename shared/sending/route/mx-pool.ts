@@ -165,9 +165,10 @@ export class MxPool {
   async send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
     const wire = toWireEnvelope(envelope);
     if ('kind' in wire) return wire;
-    const allowed = this.#options.sources.filter(({ name }) => options.avoid?.has(name) !== true);
-    const usable = allowed.filter(({ name }) => !this.#isUnusable(name));
-    if (allowed.length === 0) throw new NoOtherServerError();
+    const isAvoided = ({ name }: MxSource): boolean => options.avoid?.has(name) === true;
+    const { sources } = this.#options;
+    const usable = sources.filter((source) => !isAvoided(source) && !this.#isUnusable(source.name));
+    if (sources.every(isAvoided)) throw new NoOtherServerError();
     if (usable.length === 0) throw new SmtpUnavailableError('No source of SMTP_URL has an address of this machine');
     const route = await this.#routeOf(domainOf(wire.to));
     if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
@@ -175,7 +176,7 @@ export class MxPool {
     const { relay = usable[0]?.name } = outcome;
     const state = this.#states.find(({ label }) => label === relay);
     if (state) (state.outcomes as Record<SmtpOutcome['kind'], number>)[outcome.kind] += 1;
-    return { ...outcome, ...(relay !== undefined && { relay }) };
+    return outcome.relay === relay ? outcome : { ...outcome, relay };
   }
 
   #isUnusable(name: string): boolean {
@@ -187,9 +188,9 @@ export class MxPool {
    * @throws NoOtherServerError or NoWayError where other sources reach one
    */
   #unreached({ domain, hosts }: MailRoute, usable: readonly MxSource[]): Unroutable | undefined {
+    if (hosts.some((host) => usable.some(reaches(host)))) return undefined;
     const { sources } = this.#options;
     const reaching = sources.filter((source) => hosts.some((host) => reaches(host)(source)));
-    if (usable.some((source) => reaching.includes(source))) return undefined;
     if (reaching.length > 0 && reaching.every(({ name }) => this.#isUnusable(name))) throw new NoOtherServerError();
     const words = `No source of SMTP_URL reaches the addresses of the mail hosts of ${domain}`;
     const outcome = unroutable('4.4.4', 451, words);
@@ -214,8 +215,7 @@ export class MxPool {
     // One that was tried before may be what breaks the connections of a host: others are not kept from it.
     const unbroken = options.isAlone && this.#without(route, destination.pool.brokenHosts());
     if (unbroken) return this.#sendTo(unbroken, usable, envelope, raw, options);
-    const avoided = this.#options.sources.filter((source) => !usable.includes(source)).map(({ name }) => name);
-    const avoid = avoided.length > 0 ? new Set(avoided) : undefined;
+    const avoid = this.#allBut(usable);
     const unaskedUntilMs = destination.pool.restsUntilMs(avoid);
     try {
       const outcome = await destination.pool.send(envelope, raw, { ...options, avoid });
@@ -237,6 +237,12 @@ export class MxPool {
     }
   }
 
+  #allBut(usable: readonly MxSource[]): ReadonlySet<string> | undefined {
+    const { sources } = this.#options;
+    if (usable.length === sources.length) return undefined;
+    return new Set(sources.filter((source) => !usable.includes(source)).map(({ name }) => name));
+  }
+
   /** A route without some of its hosts; undefined when these are none of them, or all that sources reach. */
   #without(route: MailRoute, names: ReadonlySet<string>): MailRoute | undefined {
     const hosts = route.hosts.filter(({ name }) => !names.has(name));
@@ -246,7 +252,9 @@ export class MxPool {
   }
 
   #destinationOf(route: MailRoute): Destination {
-    const made = this.#byRoute.get(route) ?? this.#findDestination(route);
+    const known = this.#byRoute.get(route);
+    if (known) return known;
+    const made = this.#findDestination(route);
     this.#byRoute.set(route, made);
     return made;
   }

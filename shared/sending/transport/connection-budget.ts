@@ -22,8 +22,8 @@ const RESERVED_PART = 1 / 4;
 export class ConnectionBudget {
   readonly #max: () => number;
   #used = 0;
-  /** The number of connections of each pool that has some. */
-  readonly #held = new Map<BudgetMember, number>();
+  /** The number of connections of each pool that has some or needs one. */
+  readonly #pools = new Map<BudgetMember, number>();
   /** How many connections are being opened to silent servers and do not count. */
   #apart = 0;
   /** Pools that need a connection, in the order of their turns. */
@@ -48,26 +48,34 @@ export class ConnectionBudget {
 
   /** The number of connections that a pool may open now. Campaigns leave a quarter of all to urgent messages. */
   free(isUrgent: boolean): number {
-    const reserved = isUrgent ? 0 : Math.floor(this.#max() * RESERVED_PART);
-    return Math.max(0, this.#max() - this.#used - reserved);
+    return Math.max(0, this.#total(isUrgent) - this.#used);
+  }
+
+  #total(isUrgent: boolean): number {
+    const max = this.#max();
+    return isUrgent ? max : max - Math.floor(max * RESERVED_PART);
   }
 
   /** What each of the pools may have, so that none opens further connections at the cost of others. */
-  get share(): number {
-    return Math.max(1, Math.floor(this.#max() / Math.max(1, this.#held.size)));
+  share(isUrgent: boolean): number {
+    return Math.max(1, Math.floor(this.#total(isUrgent) / Math.max(1, this.#pools.size)));
   }
 
   opened(member: BudgetMember): void {
     this.#used += 1;
-    this.#held.set(member, (this.#held.get(member) ?? 0) + 1);
+    this.#count(member, 1);
   }
 
   ended(member: BudgetMember): void {
     this.#used -= 1;
-    const left = (this.#held.get(member) ?? 1) - 1;
-    if (left > 0) this.#held.set(member, left);
-    else this.#held.delete(member);
+    this.#count(member, -1);
     this.#serveSoon();
+  }
+
+  #count(member: BudgetMember, by: number): void {
+    const count = (this.#pools.get(member) ?? 0) + by;
+    if (count > 0 || this.#waiting.has(member)) this.#pools.set(member, count);
+    else this.#pools.delete(member);
   }
 
   /**
@@ -90,6 +98,7 @@ export class ConnectionBudget {
   /** Notes that a pool needs a connection more, and ends an idle one of another pool for it. */
   want(member: BudgetMember): void {
     this.#waiting.add(member);
+    this.#count(member, 0);
     this.#endIdle();
   }
 
@@ -117,6 +126,7 @@ export class ConnectionBudget {
         if (this.free(true) === 0) return;
         this.#waiting.delete(member);
         member.pump();
+        this.#count(member, 0);
       }
     });
   }

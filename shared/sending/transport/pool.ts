@@ -149,7 +149,7 @@ export class Pool {
 
   /** The most connections of this pool now. */
   get #roomMax(): number {
-    return Math.min(this.#options.maxConnections, this.#options.budget?.share ?? Infinity);
+    return Math.min(this.#options.maxConnections, this.#options.budget?.share(this.#queue.hasUrgent) ?? Infinity);
   }
 
   #pumpSoon(): void {

@@ -2,7 +2,6 @@ import type { BudgetMember, ConnectionBudget } from './connection-budget.ts';
 import type { MessageLimits } from './message.ts';
 
 interface Ruled {
-  label: string;
   budget: ConnectionBudget;
   member: BudgetMember;
 }
@@ -13,7 +12,8 @@ interface Ruled {
  */
 export class RuledConnections {
   readonly #memberOf: (label: string) => BudgetMember;
-  readonly #rules = new Map<string, Ruled>();
+  /** By label, then by provider. */
+  readonly #rules = new Map<string, Map<string, Ruled>>();
   readonly #open = new Map<string, number>();
 
   /** @param memberOf the connections of the pool to the servers of a label */
@@ -24,10 +24,10 @@ export class RuledConnections {
   /** Notes what rules say about the connections that a message may use: those of all labels but some. */
   note({ provider, budget }: MessageLimits, labels: readonly string[], avoid?: ReadonlySet<string>): void {
     for (const label of labels) {
-      const key = `${label} ${provider}`;
-      if (!budget || avoid?.has(label) || this.#rules.get(key)?.budget === budget) continue;
-      const rule = { label, budget, member: this.#memberOf(label) };
-      this.#rules.set(key, rule);
+      const rules = this.#rules.get(label) ?? new Map<string, Ruled>();
+      if (!budget || avoid?.has(label) || rules.get(provider)?.budget === budget) continue;
+      const rule = { budget, member: this.#memberOf(label) };
+      this.#rules.set(label, rules.set(provider, rule));
       for (let open = this.#open.get(label) ?? 0; open > 0; open -= 1) budget.opened(rule.member);
     }
   }
@@ -43,7 +43,8 @@ export class RuledConnections {
 
   /** Waits for room at labels without any. @returns whether there are some */
   want(isNeeded: (label: string) => boolean): boolean {
-    const full = [...this.#rules.values()].filter(({ label, budget }) => budget.free(true) === 0 && isNeeded(label));
+    const needed = [...this.#rules.keys()].filter(isNeeded).flatMap((label) => this.#of(label));
+    const full = needed.filter(({ budget }) => budget.free(true) === 0);
     for (const { budget, member } of full) budget.want(member);
     return full.length > 0;
   }
@@ -63,6 +64,6 @@ export class RuledConnections {
   }
 
   #of(label: string): Ruled[] {
-    return [...this.#rules.values()].filter((rule) => rule.label === label);
+    return [...(this.#rules.get(label)?.values() ?? [])];
   }
 }

@@ -155,8 +155,12 @@ export class ServerHealth {
    * @param avoid labels of servers that do not count
    */
   restsUntilMs(avoid?: ReadonlySet<string>): number | undefined {
-    const servers = this.servers.filter(({ options: { label } }) => avoid?.has(label) !== true);
-    const firstMs = Math.min(...servers.map(({ connections, downUntil }) => (connections > 0 ? 0 : downUntil)));
+    let firstMs = Infinity;
+    for (const { options, connections, downUntil } of this.servers) {
+      if (avoid?.has(options.label)) continue;
+      if (connections > 0) return undefined;
+      firstMs = Math.min(firstMs, downUntil);
+    }
     return firstMs > Date.now() ? firstMs : undefined;
   }
 

@@ -1,3 +1,4 @@
+import { may } from '../api.mjs';
 import { html } from '../html.mjs';
 import { Component, createRef } from '../lib/preact.mjs';
 import { Icon } from './icon.mjs';
@@ -31,8 +32,9 @@ export class Dialog extends Component {
 
 /**
  * A button that says what will happen before it acts. `ask` asks the API for what the dialog says, such as numbers.
- * `run` gets what was typed and a key that stays the same when it is tried again; it returns the text of the toast.
+ * It is offered to keys that may call the operation it `needs`. `run` gets what was typed and a key that stays the same when it is tried again; it returns the text of the toast.
  * @typedef {{
+ *   needs?: string,
  *   label: string,
  *   title?: string,
  *   text?: any,
@@ -80,7 +82,8 @@ export class Action extends Component {
   };
 
   render() {
-    const { label, title = label, text, ask, kind, icon, children } = this.props;
+    const { needs, label, title = label, text, ask, kind, icon, children } = this.props;
+    if (!may(needs)) return null;
     const { isOpen, isBusy, error, asked } = this.state;
     const verb = kind === 'danger' ? 'primary danger' : 'primary';
     return html`<button type="button" class=${kind} onClick=${this.open}>

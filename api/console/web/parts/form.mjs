@@ -1,3 +1,4 @@
+import { may } from '../api.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Trouble } from './load.mjs';
@@ -5,8 +6,8 @@ import { toast } from './toast.mjs';
 
 /**
  * A form with a button that saves what is given. `save` gets the values and returns the text of the toast. With
- * `clears`, the fields are empty again afterwards.
- * @typedef {{ label?: string, clears?: boolean, save: (given: FormData) => Promise<string>, children?: any }} FormProps
+ * `clears`, the fields are empty again afterwards. A key that may not call the operation it `needs` sees the values only.
+ * @typedef {{ needs?: string, label?: string, clears?: boolean, save: (given: FormData) => Promise<string>, children?: any }} FormProps
  * @extends {Component<FormProps, { isBusy?: boolean, error?: unknown }>}
  */
 export class Form extends Component {
@@ -26,8 +27,9 @@ export class Form extends Component {
   };
 
   render() {
-    const { children, label = 'Save' } = this.props;
+    const { needs, children, label = 'Save' } = this.props;
     const { isBusy, error } = this.state;
+    if (!may(needs)) return html`<fieldset class="form" disabled>${children}</fieldset>`;
     return html`<form class="form" onSubmit=${this.submit}>
       ${children} ${error !== undefined && html`<${Trouble} error=${error} />`}
       <p><button class="primary" type="submit" disabled=${isBusy}>${isBusy ? 'Saving…' : label}</button></p>

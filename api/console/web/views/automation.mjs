@@ -41,6 +41,7 @@ function Actions({ workflow, failed, step, onChange }) {
     ${
       failed > 0 &&
       html`<${Action}
+        needs="POST /workflows/:id/executions/retry-failed"
         label=${where ? 'Retry all at this step' : 'Retry all that failed'}
         kind="primary"
         icon="arrow-path"
@@ -54,6 +55,7 @@ function Actions({ workflow, failed, step, onChange }) {
         enabled
           ? html`<${Action}
               key="off"
+              needs="PATCH /workflows/:id"
               label="Disable"
               title=${`Disable ${name}`}
               text="No event starts it. Executions under way go on."
@@ -62,6 +64,7 @@ function Actions({ workflow, failed, step, onChange }) {
             />`
           : html`<${Action}
               key="on"
+              needs="PATCH /workflows/:id"
               label="Enable"
               title=${`Enable ${name}`}
               text="From then on, its event starts it."

@@ -38,11 +38,12 @@ export function CampaignActions({ campaign, onChange }) {
   };
   const isActive = status === 'SENDING' || status === 'SCHEDULED';
   return html`
-    ${status === 'DRAFT' && html`<${Action} key="send" label="Send now" kind="primary" title=${`Send ${name}`} ask=${() => askForRecipients(path)} run=${run('send', 'It goes out')} />`}
+    ${status === 'DRAFT' && html`<${Action} needs="POST /campaigns/:id/send" key="send" label="Send now" kind="primary" title=${`Send ${name}`} ask=${() => askForRecipients(path)} run=${run('send', 'It goes out')} />`}
     ${
       status === 'SENDING' &&
       (paused
         ? html`<${Action}
+            needs="POST /campaigns/:id/resume"
             key="resume"
             label="Resume"
             kind="primary"
@@ -52,6 +53,7 @@ export function CampaignActions({ campaign, onChange }) {
             run=${run('resume', 'It goes on')}
           />`
         : html`<${Action}
+            needs="POST /campaigns/:id/pause"
             key="pause"
             label="Pause"
             icon="pause"
@@ -64,6 +66,7 @@ export function CampaignActions({ campaign, onChange }) {
       status === 'SENDING' &&
       /complain/.test(waiting?.reason ?? '') &&
       html`<${Action}
+        needs="POST /campaigns/:id/continue"
         key="continue"
         label="Continue"
         title=${`Continue ${name}`}
@@ -72,11 +75,16 @@ export function CampaignActions({ campaign, onChange }) {
       />`
     }
     <${Menu} label="More">
-      <${Action} label="Send a test" title="Send a test" run=${test}
+      <${Action} needs="POST /campaigns/:id/test" label="Send a test" title="Send a test" run=${test}
         ><${Field} name="email" label="To" type="email" required
       /><//>
-      <${Action} label="Duplicate" text="Content and audience go into a new draft." run=${duplicate} />
-      ${isActive && html`<${Action} label="Cancel for good" kind="danger" title=${`Cancel ${name}`} text="It ends for good. Who has not had it never gets it." run=${run('cancel', 'Cancelled')} />`}
+      <${Action}
+        needs="POST /campaigns/:id/duplicate"
+        label="Duplicate"
+        text="Content and audience go into a new draft."
+        run=${duplicate}
+      />
+      ${isActive && html`<${Action} needs="POST /campaigns/:id/cancel" label="Cancel for good" kind="danger" title=${`Cancel ${name}`} text="It ends for good. Who has not had it never gets it." run=${run('cancel', 'Cancelled')} />`}
     <//>
   `;
 }
@@ -97,5 +105,12 @@ export function Resend({ campaign: { id, name }, states, label, onChange }) {
     onChange();
     return 'It is being sent again';
   };
-  return html`<${Action} key=${states.join()} label=${label} title=${`Send ${name} again`} ask=${ask} run=${run} />`;
+  return html`<${Action}
+    needs="POST /campaigns/:id/resend"
+    key=${states.join()}
+    label=${label}
+    title=${`Send ${name} again`}
+    ask=${ask}
+    run=${run}
+  />`;
 }

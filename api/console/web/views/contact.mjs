@@ -38,6 +38,7 @@ function ContactActions({ contact, onChange }) {
         Export all that is stored
       </button>
       <${Action}
+        needs="DELETE /contacts/:id"
         label="Erase"
         kind="danger"
         title=${`Erase ${email}`}

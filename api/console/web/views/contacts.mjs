@@ -47,6 +47,7 @@ export function ContactsView({ route }) {
   return html`<${PageHead}
       title="Contacts"
       actions=${html`<${Action}
+        needs="POST /contacts"
         label="New contact"
         text="The contact is not subscribed until somebody asked for it."
         run=${create}

@@ -66,6 +66,7 @@ function DomainPart({ domain, onChange }) {
         <button type="button" onClick=${() => void check().catch((error) => toast(error.message))}>Check now</button>
         <${Menu} label=${`More of ${name}`}>
           <${Action}
+            needs="DELETE /domains/:id"
             label="Remove"
             kind="danger"
             title=${`Remove ${name}`}
@@ -86,6 +87,7 @@ export function DomainsView({ project }) {
   return html`<${Load} path=${`/domains/project/${project.id}`} isPage>
     ${(/** @type {Domain[]} */ domains, /** @type {any} */ { reload }) => {
       const add = html`<${Action}
+        needs="POST /domains"
         label="Add domain"
         kind="primary"
         run=${async (/** @type {FormData} */ given) => {

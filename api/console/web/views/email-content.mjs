@@ -1,3 +1,4 @@
+import { may } from '../api.mjs';
 import { html } from '../html.mjs';
 import { Empty, Facts, Tabs } from '../parts/basics.mjs';
 import { Code } from '../parts/code.mjs';
@@ -57,7 +58,9 @@ function Shown({ content, tab }) {
 
 /** What was sent. @param {{ id: string, tab: string }} props */
 export function EmailContent({ id, tab }) {
-  const tabs = Object.entries(TABS).map(([key, label]) => ({ key, label, href: linkTo('emails', id, { tab: key }) }));
+  const tabs = Object.entries(TABS)
+    .filter(([key]) => key !== 'webhooks' || may('GET /emails/:id/deliveries'))
+    .map(([key, label]) => ({ key, label, href: linkTo('emails', id, { tab: key }) }));
   return html`<section aria-label="What was sent">
     <${Tabs} label="What was sent" tabs=${tabs} current=${tab} />
     ${

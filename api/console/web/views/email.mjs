@@ -108,6 +108,7 @@ function EmailActions({ email: { id, to, templateId, campaignId, scheduledAt, st
   };
   if (scheduledAt && status === 'PENDING')
     return html`<${Action}
+      needs="POST /emails/:id/cancel"
       label="Cancel"
       title="Cancel this email"
       kind="danger"
@@ -116,7 +117,13 @@ function EmailActions({ email: { id, to, templateId, campaignId, scheduledAt, st
     />`;
   if (!to || !templateId || campaignId) return null;
   const text = `${to} gets the template as it is now, filled with the stored data of the contact. Other values of the first request are not stored.`;
-  return html`<${Action} label="Send again" title="Send the template again" text=${text} run=${send} />`;
+  return html`<${Action}
+    needs="POST /v1/send"
+    label="Send again"
+    title="Send the template again"
+    text=${text}
+    run=${send}
+  />`;
 }
 
 /** What became of it? @param {import('../main.mjs').ViewProps} props */

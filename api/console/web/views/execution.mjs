@@ -54,6 +54,7 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
             ${
               status === 'FAILED' &&
               html`<${Action}
+                needs="POST /workflows/:id/executions/:executionId/retry"
                 label="Retry"
                 title="Retry this execution"
                 text="It goes on at the step that failed, as this step is now. Earlier steps are not repeated."
@@ -63,6 +64,7 @@ export function ExecutionPart({ path, settings: { temporalUiUrl }, onChange }) {
             ${
               (status === 'RUNNING' || status === 'WAITING') &&
               html`<${Action}
+                needs="DELETE /workflows/:id/executions/:executionId"
                 label="Cancel"
                 kind="danger"
                 title="Cancel this execution"

@@ -41,6 +41,7 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
     lastUsedAt,
     expiresAt,
     html`<${Action}
+      needs=${isCurrent ? 'DELETE /keys/:id' : 'POST /keys'}
       label="Revoke"
       kind="danger"
       title=${`Revoke ${name}`}
@@ -73,7 +74,7 @@ export class KeysView extends Component {
 
   render() {
     const { created } = this.state;
-    const add = html`<${Action} label="Create key" kind="primary" run=${this.create}>
+    const add = html`<${Action} needs="POST /keys" label="Create key" kind="primary" run=${this.create}>
       <${Field} name="name" label="Where it is used" required maxlength="100" />
       <${Field} name="role" label="What it may do" options=${ROLES} value="send" />
       <${Field}

@@ -44,7 +44,7 @@ function SettingsForm({ project, onSaved }) {
     return 'Saved';
   };
   const { displayName, postalAddress, logoUrl, brandColor, language, name } = project;
-  return html`<${Form} save=${save}>
+  return html`<${Form} needs="PATCH /users/@me/projects/:id" save=${save}>
     <${Field} name="displayName" label="Name that recipients see" value=${displayName} placeholder=${name} />
     <${Field}
       name="postalAddress"

@@ -52,6 +52,7 @@ export function Subscribe({ contact: { id, email, subscribed }, onChange }) {
   };
   if (subscribed)
     return html`<${Action}
+      needs="PATCH /contacts/:id"
       label="Unsubscribe"
       title=${`Unsubscribe ${email}`}
       text="No campaign reaches this contact from then on; transactional email still does."
@@ -59,6 +60,7 @@ export function Subscribe({ contact: { id, email, subscribed }, onChange }) {
       run=${async () => (await set(false), 'Unsubscribed')}
     />`;
   return html`<${Action}
+    needs="PATCH /contacts/:id"
     label="Subscribe"
     title=${`Subscribe ${email}`}
     text="Only somebody who asked for it may be subscribed. Has this person asked for it?"
@@ -70,6 +72,7 @@ export function Subscribe({ contact: { id, email, subscribed }, onChange }) {
 /** Ends the suppression of an address. @param {{ address: string, label?: string, onChange: () => void }} props */
 export function Lift({ address, label = 'Lift', onChange }) {
   return html`<${Action}
+    needs="POST /suppressions/remove"
     label=${label}
     title=${`Let ${address} have email again`}
     text="Do this when the reason is gone: another bounce harms how providers see you."

@@ -48,7 +48,7 @@ export function SuppressionsView({ route }) {
   return html`<${PageHead}
       title="Suppressions"
       facts="Addresses that get no email of any kind"
-      actions=${html`<${Action} label="Suppress" title="Suppress an address" run=${add}><${Field} name="address" label="Address" type="email" required /><//>`}
+      actions=${html`<${Action} needs="POST /suppressions" label="Suppress" title="Suppress an address" run=${add}><${Field} name="address" label="Address" type="email" required /><//>`}
     />
     ${chips}
     <${List}

@@ -99,6 +99,7 @@ class Preview extends Component {
         </div>
         <p class="line">
           <${Action}
+            needs="POST /v1/send"
             label="Send a test"
             kind="primary"
             title="Send a test"

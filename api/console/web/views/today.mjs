@@ -1,4 +1,4 @@
-import { withQuery } from '../api.mjs';
+import { may, withQuery } from '../api.mjs';
 import { count, dayBefore, deliveredShare, duration, percent } from '../format.mjs';
 import { html } from '../html.mjs';
 import { PageHead, Section } from '../parts/basics.mjs';
@@ -219,6 +219,7 @@ function Attention({ data }) {
 
 /** Campaigns that are going out, how fast, and why not faster. */
 function SendingNow() {
+  if (!may('GET /campaigns')) return null;
   const path = withQuery('/campaigns', { status: 'SENDING', pageSize: 10 });
   return html`<${Load}
     path=${path}

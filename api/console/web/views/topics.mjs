@@ -65,9 +65,11 @@ function row(topic, reload) {
       visibility,
       key,
       DEFAULTS[defaultSubscription],
-      html`<${Action} label="Change" title=${`Change ${name}`} run=${save}><${Fields} of=${key} topic=${topic} /><//
+      html`<${Action} needs="PATCH /topics/:id" label="Change" title=${`Change ${name}`} run=${save}
+          ><${Fields} of=${key} topic=${topic} /><//
         >${' '}
         <${Action}
+          needs="DELETE /topics/:id"
           label="Delete"
           kind="danger"
           title=${`Delete ${name}`}
@@ -85,7 +87,7 @@ export function TopicsView() {
     dispatchEvent(new Event('everpost-reload'));
     return 'Created';
   };
-  const add = html`<${Action} label="Create topic" kind="primary" run=${create}>
+  const add = html`<${Action} needs="POST /topics" label="Create topic" kind="primary" run=${create}>
     <${Field}
       name="key"
       label="Key, which never changes"

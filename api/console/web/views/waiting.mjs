@@ -1,3 +1,4 @@
+import { may } from '../api.mjs';
 import { count, duration } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Section } from '../parts/basics.mjs';
@@ -34,6 +35,7 @@ const row = ({ kind, count: number, oldestSeconds, reason }) => ({
 
 /** What waits, since when, and what holds it. */
 export function Waiting() {
+  if (!may('GET /activity/queue')) return null;
   return html`<${Load} path="/activity/queue" every=${POLL_SECONDS} rows=${1}>
     ${(/** @type {Queue} */ { waiting }) =>
       waiting.length > 0 &&

@@ -29,6 +29,7 @@ function Actions({ webhook: { id, url, enabled }, onChange }) {
   const path = `/webhooks/${id}`;
   const toggle = enabled ? 'Disable' : 'Enable';
   return html`<${Action}
+      needs="POST /webhooks/:id/test"
       label="Send a test"
       text="A test event goes to the endpoint, whatever events it takes."
       run=${doing(['POST', `${path}/test`, {}], 'A test is on its way', onChange)}
@@ -36,11 +37,13 @@ function Actions({ webhook: { id, url, enabled }, onChange }) {
     <${Menu} label="More">
       <${Action}
         key=${toggle}
+        needs="PATCH /webhooks/:id"
         label=${toggle}
         text=${enabled ? 'It is sent nothing until it is enabled; events are kept.' : 'It is sent what waits, and all that follows.'}
         run=${doing(['PATCH', path, { enabled: !enabled }], `${toggle}d`, onChange)}
       />
       <${Action}
+        needs="DELETE /webhooks/:id"
         label="Delete"
         kind="danger"
         title=${`Delete ${url}`}
@@ -61,6 +64,7 @@ function DeliveryPart({ webhook, delivery, onChange }) {
       <h2 id="delivery">${type} <${Pill} state=${status} /></h2>
       <div class="actions">
         <${Action}
+          needs="POST /webhooks/:id/replay"
           label="Replay"
           title="Replay from this event"
           text="This event and all after it are delivered once more, in their order."

@@ -52,7 +52,7 @@ export class WebhooksView extends Component {
 
   render() {
     const { secret } = this.state;
-    const add = html`<${Action} label="Add webhook" kind="primary" run=${this.add}>
+    const add = html`<${Action} needs="POST /webhooks" label="Add webhook" kind="primary" run=${this.add}>
       <${Field} name="url" label="URL" type="url" placeholder="https://example.com/everpost" required />
       <${Field} name="events" label="Events" value="*" hint="Names, such as email.* order.paid" required />
     <//>`;
