@@ -41,16 +41,15 @@ function answered(
   return (statement, ...values) =>
     new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
-        clearTimeout(timer);
         onError(statement, error);
         reject(error);
       };
       const waitMs = answerMsOf(statement) ?? answerMs;
       const timer = waitMs === undefined ? undefined : setTimeout(() => fail(new Error(NO_ANSWER)), waitMs).unref();
       query(statement, ...values, (error: Error | null, result: unknown) => {
-        if (error) return fail(error);
         clearTimeout(timer);
-        resolve(result);
+        if (error) fail(error);
+        else resolve(result);
       });
     });
 }
