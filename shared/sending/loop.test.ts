@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { StalePermitError } from './transport/errors.ts';
 import { ACCEPTED, mailTo, useFakeAttempts, type AttemptOptions } from '../../tests/support/fake-attempts.ts';
 
 const { createTest, ended, pass } = useFakeAttempts();
@@ -40,6 +41,25 @@ describe('a traffic rule', () => {
     expect(hosts(test)).toHaveLength(31);
     await test.wire[0]?.end(ACCEPTED);
     expect(await ended(test)).toMatchObject({ sent: 31, putOff: 0 });
+  });
+
+  it('is asked again for a message that waited too long for its connection', async () => {
+    const asked: string[] = [];
+    const test = createTest({
+      emails: [mailTo('e1')],
+      permit: {
+        ask: async ({ projectId, recipient }) => {
+          asked.push(recipient);
+          return { projectId, recipient, provider: 'mail.test' };
+        },
+      },
+    });
+    await pass();
+    await test.wire[0]?.end(new StalePermitError());
+    expect(test.log).toContain('abandoned mail.test');
+    await test.wire[1]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 1, putOff: 0 });
+    expect(asked).toEqual(['e1@mail.test', 'e1@mail.test']);
   });
 
   it('keeps nothing in memory for longer than a minute', async () => {

@@ -20,6 +20,7 @@ import {
   NoOtherServerError,
   NoWayError,
   SmtpUnavailableError,
+  StalePermitError,
   type SmtpOutcome,
   type SmtpPool,
   type SmtpUrgency,
@@ -186,12 +187,11 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
   let atWork = 0;
-  const isSending = (): boolean => atWork > 0;
   const hold: PatientOptions['hold'] = (email, why, recorded) => settle(email, heldResult(email, why), recorded);
-  const patient = new PatientEmails({ ...options, emails, isStopped, isSending, hold });
+  const patient = new PatientEmails({ ...options, emails, isStopped, isSending: () => atWork > 0, hold });
 
-  /** @returns why the permitted relays cannot carry the email, if they cannot */
-  async function send(email: PreparedEmail, grant: Grant, onSilence: () => void): Promise<Unfit | undefined> {
+  /** @returns why the email needs another permit, if it does */
+  async function send(email: PreparedEmail, grant: Grant, onSilence: () => void): Promise<Unfit | 'stale' | undefined> {
     let isSettled = false;
     try {
       const message = await messageOf(options, email);
@@ -209,6 +209,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     } catch (error) {
       if (error instanceof NoOtherServerError) patient.hold(email, permit.unreachable(grant));
       else if (error instanceof Utf8NotOfferedError || error instanceof NoWayError) return error;
+      else if (error instanceof StalePermitError) return 'stale';
       else if (error instanceof UnsendableEmailError) settle(email, unsendable(email, error));
       else throw error;
     } finally {
@@ -233,7 +234,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
         return;
       }
       const lacking = await send(email, answer, onSilence);
-      if (lacking) await offer(email, onSilence, [...unfit, lacking]);
+      if (lacking) await offer(email, onSilence, lacking === 'stale' ? unfit : [...unfit, lacking]);
     }
   }
 

@@ -1,5 +1,6 @@
 import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
 import type { ConnectionBudget } from '../transport/connection-budget.ts';
+import { ON_ITS_WAY_MS } from './allowance.ts';
 import { OwnerTurns } from './owner-turns.ts';
 
 /** Units of one loan. */
@@ -63,6 +64,11 @@ export class Entry {
     this.unitRate = unitRateOf(limits);
     this.perConnection = perConnection;
     this.requestedMs = nowMs;
+  }
+
+  /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
+  unsentAt(nowMs: number): number {
+    return this.takenMs.filter((at) => at > nowMs - ON_ITS_WAY_MS).length;
   }
 
   /** Notes that a message is no more on its way to the wire. */

@@ -5,7 +5,7 @@ export const LEASE_MS = 3_000;
 /** The same while all workers have little of what a rule allows, so that most emails change no row. */
 const LONG_LEASE_MS = 20_000;
 /** So long after the end of its lease a message may begin that waited for a connection, when its worker is cut off. */
-const ON_ITS_WAY_MS = 1_500;
+export const ON_ITS_WAY_MS = 1_500;
 /** How soon a worker without a part asks again while others are giving up theirs. */
 const GIVEN_UP_MS = 200;
 /** Little is so much of a limit, for one worker and for all together. */

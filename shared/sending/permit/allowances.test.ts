@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
+import type { Limits } from '../../pure/traffic-rules.ts';
 import { Allowances } from './allowances.ts';
+import { UsedRules } from './used-rules.ts';
 
 const KEY = 'source gmail.com';
 
@@ -45,6 +47,31 @@ it('what one does not take in its turn goes to the others', () => {
   expect(send('a')).toBe(false);
   pass(5);
   expect(send('a')).toBe(true);
+});
+
+it('a message that has waited for longer than others wait for it needs a new permit', () => {
+  let nowMs = 0;
+  const allowances = new Allowances('worker', () => nowMs);
+  const send = (limits: Limits, most: number): UsedRules[] => {
+    const entry = allowances.entry(`${KEY} ${JSON.stringify(limits)}`, limits);
+    const lease = { atMs: 0, ms: 60_000, units: 100, perSecond: 2, connections: 100 };
+    allowances.lent(new Map([[entry.key, lease]]), 0);
+    const used: UsedRules[] = [];
+    for (let n = 0; n < most && !allowances.ask(entry, 'a'); n++)
+      used.push(new UsedRules(allowances, [entry], { provider: 'gmail.com', messagesPerConnection: 9 }, nowMs));
+    return used;
+  };
+  const [first] = send({ perSecond: 2 }, 9);
+  first?.begun();
+  nowMs = 500;
+  const [second] = send({ perSecond: 2 }, 9);
+  const others = send({ connections: 5, perHour: 9 }, 2);
+  nowMs = 1_999;
+  expect([second?.isStale, send({ perSecond: 2 }, 9)]).toEqual([false, []]);
+  nowMs = 2_000;
+  // If it began now as well, there could be three in a second.
+  expect(send({ perSecond: 2 }, 9)).toHaveLength(1);
+  expect([first, second, ...others].map((each) => each?.isStale)).toEqual([false, true, false, false]);
 });
 
 it('nothing is wanted for mail that is held, or whose attempt has ended', () => {

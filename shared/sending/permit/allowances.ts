@@ -2,7 +2,7 @@ import { isSameLimits, RATE_MS, RATES, type LimitName, type Limits } from '../..
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { Entry, unitRateOf, type Lent } from './allowance-entry.ts';
 import { TURN_MS } from './owner-turns.ts';
-import { LEASE_MS, LITTLE, type AllowanceRequest, type Lease } from './allowance.ts';
+import { LEASE_MS, LITTLE, ON_ITS_WAY_MS, type AllowanceRequest, type Lease } from './allowance.ts';
 
 /** Why an email may not go now, and when to ask again. */
 export interface Shortage {
@@ -325,12 +325,12 @@ export class Allowances {
 
   /** How many emails went within a second, or are about to. */
   #sentLately(entry: Entry, nowMs: number): number {
-    return this.#unsentOf(entry, nowMs) + entry.sentMs.filter((at) => at > nowMs - SECOND_MS).length;
+    return entry.unsentAt(nowMs) + entry.sentMs.filter((at) => at > nowMs - SECOND_MS).length;
   }
 
-  /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
-  #unsentOf({ takenMs }: Entry, nowMs: number): number {
-    return takenMs.filter((at) => at > nowMs - LEASE_MS).length;
+  /** Whether an email that was taken then, and has not begun, no more counts for the rate per second. */
+  isStale({ limits }: Entry, takenMs: number): boolean {
+    return limits.perSecond !== undefined && takenMs <= this.#now() - ON_ITS_WAY_MS;
   }
 
   /** How many connections a number of messages needs. */
@@ -356,7 +356,7 @@ export class Allowances {
     const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     // The store lends others what is given up: no email is on its way, and none goes while the request is under way.
-    const isUsed = asked + expected + this.#unsentOf(entry, nowMs) > 0;
+    const isUsed = asked + expected + entry.unsentAt(nowMs) > 0;
     if (!isUsed) entry.perSecond = 0;
     return {
       wants: Math.max(0, expected + spare - left),
@@ -393,7 +393,7 @@ export class Allowances {
     const { perSecond, sentMs, takenMs } = entry;
     const burst = Math.min(perSecond, Math.ceil(limit / BURSTS));
     if (sentMs.length + takenMs.length < burst) return 0;
-    const unsent = this.#unsentOf(entry, nowMs);
+    const unsent = entry.unsentAt(nowMs);
     const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
     return Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
   }

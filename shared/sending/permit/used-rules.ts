@@ -18,7 +18,7 @@ export class UsedRules implements MessageLimits {
   constructor(
     allowances: Allowances,
     uses: readonly Entry[],
-    { provider, messagesPerConnection }: Omit<MessageLimits, 'budget' | 'begun'>,
+    { provider, messagesPerConnection }: Pick<MessageLimits, 'provider' | 'messagesPerConnection'>,
     nowMs: number,
   ) {
     this.#allowances = allowances;
@@ -28,6 +28,12 @@ export class UsedRules implements MessageLimits {
     this.provider = provider;
     this.messagesPerConnection = messagesPerConnection;
     for (const use of uses) this.budget ??= allowances.connectionsOf(use);
+  }
+
+  /** Whether it waited for so long that others may have what it may use. */
+  get isStale(): boolean {
+    const takenMs = this.#takenMs;
+    return takenMs !== undefined && this.uses.some((use) => this.#allowances.isStale(use, takenMs));
   }
 
   /** Notes that the message begins on a connection; it may do so again on another one. */

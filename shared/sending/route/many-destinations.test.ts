@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
 import type { RelayEvent } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
+import { StalePermitError } from '../transport/errors.ts';
 import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
@@ -52,6 +54,39 @@ describe('many destinations', () => {
     await Promise.all(Array.from({ length: 4 * names.length }, lane));
     // The first ones open a second one before the others are known.
     expect(hosts.reduce((sum, host) => sum + host.connectionCount(), 0)).toBeLessThan(3 * names.length);
+  });
+
+  it('have a connection from each source that messages need, also while another one is busy', async () => {
+    const names = Array.from({ length: 4 }, fresh);
+    for (const name of names) await world().host(name, { messageMs: 1 });
+    const sources = ['127.0.0.1', '127.0.1.1'];
+    const pool = poolOf({ urls: sources.map((source) => `${world().url}&source=${source}`), maxConnections: 6 });
+    const [busy = '', other = ''] = pool.relays().map(({ label }) => label);
+    const to = (n: number, source: string) =>
+      pool.send({ from: 'a@sender.test', to: `${n}@${names[n % names.length]}` }, 'Subject: x\r\n\r\nx\r\n', {
+        urgency: 'campaign',
+        avoid: new Set([source === busy ? other : busy]),
+      });
+    let isOver = false;
+    const lanes = Array.from({ length: 3 * names.length }, async (_, lane) => {
+      for (let n = lane; !isOver; n += 3 * names.length) await to(n, busy);
+    });
+    await delay(200);
+    const startMs = performance.now();
+    for (let n = 0; n < names.length; n++) expect(await to(n, other)).toMatchObject({ kind: 'accepted', relay: other });
+    const tookMs = performance.now() - startMs;
+    isOver = true;
+    await Promise.all(lanes);
+    // A busy connection ended only after 500 messages.
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
+  it('gives back a message that waited too long for its connection', async () => {
+    const name = fresh();
+    const host = await world().host(name);
+    const limits = { provider: name, isStale: true };
+    await expect(send(poolOf(), `a@${name}`, limits)).rejects.toThrow(StalePermitError);
+    expect(host.attempts().size).toBe(0);
   });
 
   it('of one provider never have more connections than a rule, also while some are idle or end', async () => {

@@ -1,4 +1,5 @@
 import type { SmtpCapabilities } from './connect.ts';
+import { StalePermitError } from './errors.ts';
 import type { MessageLimits } from './message.ts';
 import type { QueuedMessage } from './message-queue.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
@@ -29,8 +30,9 @@ export class CarriedMessages {
     const { label, exchange = label } = this.#server;
     for (;;) {
       const message = take();
-      if (this.#hasUtf8 || !message?.envelope.isUtf8) return message;
-      message.reject(new Utf8NotOfferedError([label], exchange));
+      if (message?.limits?.isStale) message.reject(new StalePermitError());
+      else if (this.#hasUtf8 || !message?.envelope.isUtf8) return message;
+      else message.reject(new Utf8NotOfferedError([label], exchange));
     }
   }
 }

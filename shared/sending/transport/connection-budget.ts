@@ -56,9 +56,14 @@ export class ConnectionBudget {
     return isUrgent ? max : max - Math.floor(max * RESERVED_PART);
   }
 
-  /** What each of the pools may have, so that none opens further connections at the cost of others. */
+  /**
+   * What each of the pools may have, so that none opens further connections at the cost of others. What cannot be divided
+   * equally is for all, but half of it stays free, so that a pool whose connection ends has room for the next one.
+   */
   share(isUrgent: boolean): number {
-    return Math.max(1, Math.floor(this.#total(isUrgent) / Math.max(1, this.#pools.size)));
+    const [total, pools] = [this.#total(isUrgent), Math.max(1, this.#pools.size)];
+    if (this.free(isUrgent) > Math.max(1, (total % pools) / 2)) return total;
+    return Math.max(1, Math.floor(total / pools));
   }
 
   opened(member: BudgetMember): void {

@@ -70,8 +70,8 @@ export class ConnectionShare {
    * Whether a connection to a server is needed at another one: messages wait that avoid this server, and the other one
    * has no connection.
    */
-  isNeededElsewhere(queue: MessageQueue, { options: { label } }: PoolServer): boolean {
-    if (this.#health.connections < this.#connectionsMax || !queue.isAvoided(label)) return false;
+  isNeededElsewhere(queue: MessageQueue, { options: { label } }: PoolServer, connectionsMax: number): boolean {
+    if (this.#health.connections < connectionsMax || !queue.isAvoided(label)) return false;
     return this.#health.servers.some(
       (other) => other.connections === 0 && this.#health.isUp(other) && queue.isWaitingFor(other.options.label),
     );

@@ -40,6 +40,11 @@ export class NoOtherServerError extends Error {
   }
 }
 
+/** A message waited for a connection for so long that others may have used what it was permitted. It asks again. */
+export class StalePermitError extends Error {
+  override name = 'StalePermitError';
+}
+
 /** The sources that may carry a message reach no address of its mail hosts, while others of the pool do. */
 export class NoWayError extends Error {
   /** The labels of the sources that reach none. */

@@ -74,6 +74,8 @@ export interface MessageLimits {
   messagesPerConnection?: number | undefined;
   /** The connections that this process may open, where a rule limits them. */
   budget?: ConnectionBudget | undefined;
+  /** Whether a message that has not begun needs a new permit, see {@link StalePermitError}. */
+  isStale?: boolean;
   /** Called whenever the message begins on a connection. */
   begun?: () => void;
 }

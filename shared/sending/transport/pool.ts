@@ -121,7 +121,7 @@ export class Pool {
     if (!this.#queue.hasAvoiding) return;
     let missing = this.#share.wanted(this.#queue) - (this.#options.maxConnections - this.#health.connections);
     for (const session of this.#idle.newestFirst()) {
-      if (missing <= 0) return;
+      if (missing <= 0 && !this.#isNeededElsewhere(session)) return;
       if (this.#queue.isWaitingFor(session.server.options.label)) continue;
       this.#idle.remove(session);
       this.#retire(session);
@@ -147,9 +147,10 @@ export class Pool {
     }
   }
 
-  /** The most connections of this pool now. */
+  /** The most connections of this pool now, at least one for each source, because a message may need that one. */
   get #roomMax(): number {
-    return Math.min(this.#options.maxConnections, this.#options.budget?.share(this.#queue.hasUrgent) ?? Infinity);
+    const share = this.#options.budget?.share(this.#queue.hasUrgent) ?? Infinity;
+    return Math.min(this.#options.maxConnections, Math.max(share, this.#health.labels.length));
   }
 
   #pumpSoon(): void {
@@ -229,7 +230,12 @@ export class Pool {
     if (this.#closing !== undefined || session.carried.isFull || count >= messagesMax) return true;
     if (count >= MESSAGES_PER_TURN && this.#isWanted(session)) return true;
     if (count > 0 && this.#health.isPassedOver(session.server)) return true;
-    return this.#queue.hasAvoiding && this.#share.isNeededElsewhere(this.#queue, session.server);
+    return this.#isNeededElsewhere(session);
+  }
+
+  /** Whether messages that avoid its server need its connection. */
+  #isNeededElsewhere({ server }: Session): boolean {
+    return this.#queue.hasAvoiding && this.#share.isNeededElsewhere(this.#queue, server, this.#roomMax);
   }
 
   /** Whether another pool needs its connection. */

@@ -6,7 +6,7 @@ import type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 
-export { NoOtherServerError, NoWayError, SmtpUnavailableError } from './errors.ts';
+export { NoOtherServerError, NoWayError, SmtpUnavailableError, StalePermitError } from './errors.ts';
 export type { SendOptions, SmtpPoolOptions } from './pool-options.ts';
 export type { RelayState } from './relay-state.ts';
 export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
@@ -28,6 +28,7 @@ export interface SmtpPool {
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
    * @throws NoOtherServerError (as a rejection) when only servers that the message avoids can be connected to
    * @throws NoWayError (as a rejection) when only sources that the message avoids reach the addresses of its mail hosts
+   * @throws StalePermitError (as a rejection) when the message waited too long for what its traffic rules let go then
    * @throws Utf8NotOfferedError (as a rejection) when the message needs SMTPUTF8 and the chosen server does not offer it
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
