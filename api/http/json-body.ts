@@ -4,7 +4,7 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import { contentCodingOf, createBodyReader, type BodyReader, type Patience } from './body-reader.ts';
 import { parseJson } from './json-parser.ts';
 import { createJsonScanner } from './json-scanner.ts';
-import { createOctets } from './octets.ts';
+import { Octets } from './octets.ts';
 import { countParsed } from './guests.ts';
 
 /** The most that is read before the key is checked. It bounds what a client without a key can cost. */
@@ -54,7 +54,7 @@ function assertJsonType(req: Request): void {
 export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimits) {
   const isPresent = hasBody(req);
   if (isPresent) assertJsonType(req);
-  const octets = createOctets();
+  const octets = new Octets();
   const scanner = createJsonScanner();
   let reader: BodyReader | undefined;
   let isParsed = false;

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { parseJson } from './json-parser.ts';
 import { createJsonScanner, LARGE_TEXT_BYTES } from './json-scanner.ts';
-import { createOctets } from './octets.ts';
+import { Octets } from './octets.ts';
 
 const BASE64_AT = ['files', '*', 'content'];
 
 /** Reads a body that arrives in pieces of the given lengths, the last of which repeats. */
 async function read(body: string | Buffer, lengths: number[] = [64 * 1024]): Promise<unknown> {
-  const octets = createOctets();
+  const octets = new Octets();
   const scanner = createJsonScanner();
   const all = Buffer.from(body);
   let position = 0;

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { SMTPServerDataStream } from 'smtp-server';
 import type { Load } from '../http/load.ts';
-import { createOctets } from '../http/octets.ts';
+import { Octets } from '../http/octets.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -78,7 +78,7 @@ export async function readMessage(stream: SMTPServerDataStream, options: ReadOpt
   const { projectId, octets, bytesMax, announced } = options;
   const inCrlf = createLineEnds();
   const releases: (() => void)[] = [];
-  let read = createOctets();
+  let read = new Octets();
   let reserved = SMALL_BYTES;
   const seen = { isEightBit: false, isTooLarge: false };
   const failures: unknown[] = [];
@@ -89,7 +89,7 @@ export async function readMessage(stream: SMTPServerDataStream, options: ReadOpt
 
   function drop(): void {
     release();
-    read = createOctets();
+    read = new Octets();
   }
 
   async function reserve(bytes: number): Promise<void> {

@@ -124,10 +124,10 @@ export function setRowCheck(check: RowCheck): void {
 
 /** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
 async function run(em: Em, statement: Statement, params: unknown[], shape?: Shape): Promise<object[]> {
-  const query_timeout = answerTimeouts.get(em);
-  const hasOptions = statement.name !== undefined || query_timeout !== undefined;
+  const answerMs = answerTimeouts.get(em);
+  const hasOptions = statement.name !== undefined || answerMs !== undefined;
   // The driver takes an object in place of text; Kysely's types know only text, but it passes the object on.
-  const text = hasOptions ? ({ ...statement, query_timeout } as unknown as string) : statement.text;
+  const text = hasOptions ? ({ ...statement, answerMs } as unknown as string) : statement.text;
   const compiled = CompiledQuery.raw(text, params);
   const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as object[];
   const rows = await (em.isInTransaction() ? execute() : repeatOnConflict(execute));

@@ -98,6 +98,15 @@ function checkRows(rows: readonly object[], shape: Shape): void {
 }
 
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+  const done = args.at(-1);
+  if (typeof done === 'function') {
+    const tell = done as (error: unknown, told?: unknown) => void;
+    const remembering = (error: unknown, told: unknown): void => {
+      if (error) tell(error);
+      else remember(this, told).then((known) => tell(null, known), tell);
+    };
+    return driverQuery.apply(this, [...args.slice(0, -1), remembering]);
+  }
   const result = driverQuery.apply(this, args);
   return result instanceof Promise ? result.then((told) => remember(this, told)) : result;
 } as typeof pg.Client.prototype.query;

@@ -1,10 +1,12 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { isDatabaseUnavailable, isTooSlow } from '../../database/database-errors.ts';
 import { createOrm, type Orm } from './orm.ts';
 import type { SessionLimits } from '../../database/session-limits.ts';
-import { limitStatements, sql, inTransaction } from '../../database/sql.ts';
+import { limitStatements, queryPrepared, sql, inTransaction } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 
@@ -51,6 +53,26 @@ it('closes a connection to a server that has become read-only, so that the next 
   } finally {
     await one.close();
   }
+});
+
+it('keeps nothing of a statement that has its answer', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
+  const oldBytes = () =>
+    getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ?? 0;
+  const run = async (statements: number) => {
+    for (let n = 0; n < statements; n++) {
+      const values = Array.from({ length: 500 }, (_, index) => `value ${index} of statement ${n}`);
+      await queryPrepared(em(), sql`select count(*) from unnest(${values}::text[])`);
+      if (n % 5 === 0) collect({ type: 'minor' });
+    }
+  };
+  await run(50);
+  collect({ type: 'major' });
+  const before = oldBytes();
+  await run(300);
+  // The values took 15 MB.
+  expect(oldBytes() - before).toBeLessThan(4_000_000);
 });
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {

@@ -80,13 +80,10 @@ function ormOptions(options: OrmOptions, onPool: (pool: pg.Pool) => void): Optio
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      ...(limits && {
-        query_timeout: answerTimeoutMs(limits.statementMs),
-        onConnect: (client: pg.Client) => limitSession(client, limits),
-      }),
+      ...(limits && { onConnect: (client: pg.Client) => limitSession(client, limits) }),
       types: valueTypes(),
       onPoolCreated(pool: pg.Pool) {
-        releaseLostConnections(pool);
+        releaseLostConnections(pool, limits && answerTimeoutMs(limits.statementMs));
         renewPlans(pool);
         onPool(pool);
       },

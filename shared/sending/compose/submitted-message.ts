@@ -121,7 +121,6 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
     throw badRequest('The message must begin with its header, one field per line');
   }
   const kept = keptFields(fields, headersAllowed);
-  const header = kept.map(({ text }) => `${text}\r\n`).join('');
   const first = (name: string): string => {
     const field = kept.find((each) => each.name === name);
     return field ? valueOf(field) : '';
@@ -136,8 +135,13 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
     content:
       kept.length === fields.length && headerEnd !== -1
         ? raw
-        : Buffer.concat([Buffer.from(`${header}\r\n`, 'latin1'), raw.subarray(bodyStart)]),
+        : Buffer.concat([headerOf(kept), raw.subarray(bodyStart)]),
   };
+}
+
+/** A header of these fields, with the empty line after it. */
+function headerOf(fields: readonly RawField[]): Buffer {
+  return Buffer.from(`${fields.map(({ text }) => `${text}\r\n`).join('')}\r\n`, 'latin1');
 }
 
 /** The header fields that a message must have (RFC 5322 section 3.6), as far as it lacks them. */

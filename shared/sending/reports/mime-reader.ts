@@ -195,16 +195,15 @@ const ENCODED_WORD =
  * The text of a header field: encoded words (RFC 2047) and raw UTF-8 (RFC 6532) decoded, control characters removed.
  */
 export function decodeHeaderText(value: string): string {
-  const decoded = decodeOctets(Buffer.from(value, 'latin1'), 'utf-8').replace(
-    ENCODED_WORD,
-    (_word, charset: string, encoding: string, text: string) => {
-      if (encoding.toLowerCase() === 'b') return decodeOctets(Buffer.from(text, 'base64'), charset);
-      const octets = text
-        .replaceAll('_', ' ')
-        .replace(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-      return decodeOctets(Buffer.from(octets, 'latin1'), charset);
-    },
-  );
+  // Most are ASCII, and a decoder takes longer than all else.
+  const text = /[^\0-\x7f]/.test(value) ? decodeOctets(Buffer.from(value, 'latin1'), 'utf-8') : value;
+  const decoded = text.replace(ENCODED_WORD, (_word, charset: string, encoding: string, encoded: string) => {
+    if (encoding.toLowerCase() === 'b') return decodeOctets(Buffer.from(encoded, 'base64'), charset);
+    const octets = encoded
+      .replaceAll('_', ' ')
+      .replace(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return decodeOctets(Buffer.from(octets, 'latin1'), charset);
+  });
   return printable(decoded);
 }
 
