@@ -5,6 +5,7 @@ import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/sending/compose/links.ts';
 import type { DeliveryMetrics } from '../shared/sending/delivery-metrics.ts';
 import type { Logger } from '../shared/platform/logger.ts';
+import type { SlotsByUrgency } from '../shared/sending/sending-slots.ts';
 import type { SmtpPool } from '../shared/sending/transport/smtp-pool.ts';
 
 /** The dependencies of activities. */
@@ -21,4 +22,6 @@ export interface ActivityDeps {
   heartbeatMs: number;
   /** The deliveries under way in this process that more emails may join. */
   openDeliveries: OpenDeliveries;
+  /** The slots of this process for activities that send. */
+  slots: SlotsByUrgency;
 }

@@ -45,6 +45,7 @@ export function createActivities(deps: ActivityDeps) {
     sandbox: createSandbox(deps),
     sink: createResultSink(() => deps.orm.em.fork(), retrySeconds),
     spool: createEmailSpool(deps),
+    slots: deps.slots,
   });
   return {
     ...createEmailActivities({ ...deps, permit, send, sourceOf: createDeliverySources({ ...deps, identities }) }),

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { v7 as uuidV7 } from 'uuid';
 import { createActivities } from '../activities/index.ts';
 import { createOpenDeliveries } from '../activities/emails/open-deliveries.ts';
+import { createSendingSlots } from '../shared/sending/sending-slots.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query, queryOne } from './support/rows.ts';
 import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
@@ -143,6 +144,7 @@ it('emails that joined a delivery become FAILED with it when it is given up', as
     metrics: createDeliveryMetrics(new Registry()),
     heartbeatMs: 500,
     openDeliveries: createOpenDeliveries(),
+    slots: createSendingSlots(),
   });
   const attempt = new MockActivityEnvironment({
     taskQueue: TASK_QUEUES.transactional,

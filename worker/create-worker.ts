@@ -3,12 +3,14 @@ import type {
   ActivityInterceptorsFactory,
   NativeConnection,
   WorkerOptions,
+  WorkerTuner,
   WorkflowBundleOption,
 } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { activityTracing, workflowTracing } from '../shared/platform/tracing/temporal.ts';
+import type { SendingSlots, SlotsByUrgency } from '../shared/sending/sending-slots.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { PLAIN_FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
@@ -20,6 +22,7 @@ export interface WorkerDeps {
   /** Set when the payload codec is on. */
   dataConverter?: DataConverter | undefined;
   activities: Activities;
+  slots: SlotsByUrgency;
   logger: Logger;
   /** The path of a prebuilt bundle; without it, the bundle comes from a cache. */
   workflowBundlePath?: string;
@@ -31,10 +34,7 @@ export interface WorkerDeps {
 
 /** Workflows kept in memory, per task queue with workflows; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
-/** An activity sends many emails at the same time, so a few activities use all connections. */
-const DELIVERY_SLOTS = 8;
-/** One page is enough for all connections; the others are loaded and recorded meanwhile. More belong to other workers. */
-const PAGE_SLOTS = 4;
+const URGENCIES = { transactional: 'transactional', automations: 'automation' } as const;
 /** At most the default number of PostgreSQL connections of a worker. */
 const STEP_SLOTS = 10;
 /** Steps that were too slow or failed in a workflow task. They leave connections to the others. */
@@ -82,11 +82,11 @@ async function optionsFor(
       };
     case 'transactional':
     case 'automations':
-      return withActivities(common, deps, DELIVERY_SLOTS);
+      return withActivities(common, deps, deps.slots[URGENCIES[queue]]);
     case 'campaigns':
       // A worker polls for one page at a time, so that workers take turns: with one poll per slot, a single worker
       // could take all pages of a campaign.
-      return { ...withActivities(common, deps, PAGE_SLOTS), maxConcurrentActivityTaskPolls: 1 };
+      return { ...withActivities(common, deps, deps.slots.campaign), maxConcurrentActivityTaskPolls: 1 };
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
     case 'webhooks':
@@ -100,14 +100,34 @@ function withWorkflows(workflowBundle: WorkflowBundleOption) {
   return { maxCachedWorkflows: CACHED_WORKFLOWS, sinks: workflowTracing, workflowBundle };
 }
 
-function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number): WorkerOptions {
+function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number | SendingSlots): WorkerOptions {
   return {
     ...common,
     activities: deps.activities,
-    maxConcurrentActivityTaskExecutions: slots,
+    ...(typeof slots === 'number' ? { maxConcurrentActivityTaskExecutions: slots } : { tuner: tunerOf(slots) }),
     // The default of 0.8 × the heartbeat timeout would leave a margin of two seconds.
     maxHeartbeatThrottleInterval: '3 seconds',
     interceptors: { activity: activityInterceptors(deps) },
+  };
+}
+
+/** Tells Temporal of slots that are ours. A worker that sends runs nothing but activities. */
+function tunerOf(slots: SendingSlots): WorkerTuner {
+  const none = { type: 'fixed-size', numSlots: 1 } as const;
+  return {
+    workflowTaskSlotSupplier: none,
+    localActivityTaskSlotSupplier: none,
+    nexusTaskSlotSupplier: none,
+    activityTaskSlotSupplier: {
+      type: 'custom',
+      reserveSlot: async (_context, signal) => {
+        await slots.wait(signal);
+        return {};
+      },
+      tryReserveSlot: () => (slots.take() ? {} : null),
+      markSlotUsed: () => undefined,
+      releaseSlot: () => slots.give(),
+    },
   };
 }
 

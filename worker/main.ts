@@ -28,6 +28,7 @@ import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { WORKER_LIMITS } from '../shared/database/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
+import { createSendingSlots } from '../shared/sending/sending-slots.ts';
 import { createWorkers, type WorkerDeps } from './create-worker.ts';
 import { hindranceOf, startHealthServer, type Hindrance } from './health-server.ts';
 import { createWorkerMetrics } from './metrics.ts';
@@ -150,6 +151,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   });
   const version = versionOf(config);
   const openDeliveries = createOpenDeliveries();
+  const slots = createSendingSlots();
   const stopWatching = await watchNamespace(checkNamespace, (error) => fail(error, 'the worker stops'));
   const dispatcher = createDispatcher({
     em,
@@ -179,7 +181,9 @@ await runProcess('worker', async ({ onStop, fail }) => {
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,
       openDeliveries,
+      slots,
     }),
+    slots,
     workflowBundlePath: config.WORKFLOW_BUNDLE,
     taskQueues,
     version,
@@ -191,14 +195,11 @@ await runProcess('worker', async ({ onStop, fail }) => {
   onStop(async () => {
     openDeliveries.closeAll();
     const ended = endWork();
-    await health?.close();
-    await metricsServer?.close();
+    await Promise.all([health?.close(), metricsServer?.close()]);
     await Promise.all([ended, inbound?.close()]);
     stopWatching();
     await dispatcher.stop();
-    await smtp.close();
-    await client.connection.close();
-    await connection.close();
+    await Promise.all([smtp.close(), client.connection.close(), connection.close()]);
     await orm.close();
     await tracing.stop();
     logger.info('stopped');

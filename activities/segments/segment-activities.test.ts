@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import { createOpenDeliveries } from '../emails/open-deliveries.ts';
+import { createSendingSlots } from '../../shared/sending/sending-slots.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
 import { json, sql } from '../../shared/database/sql.ts';
 import { query, queryOne } from '../../tests/support/rows.ts';
@@ -43,6 +44,7 @@ beforeAll(async () => {
     logger: createLogger({ level: 'silent', name: 'worker' }),
     heartbeatMs: 1_000,
     openDeliveries: createOpenDeliveries(),
+    slots: createSendingSlots(),
   };
   activities = createSegmentActivities(deps as unknown as ActivityDeps, { statementMs: STATEMENT_MS });
 });

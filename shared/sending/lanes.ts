@@ -1,20 +1,24 @@
+import type { SlotOfAttempt } from './sending-slots.ts';
+
 /** The most emails of a batch that wait in memory for silent hosts beside its lanes. */
 const SILENT_MAX = 100;
 
 /** The lanes of a batch. Each does one work after another, so there are as many works at a time as lanes. */
 export class Lanes {
   readonly #lane: () => Promise<void>;
+  readonly #slot: SlotOfAttempt;
   readonly #all: Promise<void>[] = [];
-  #silent = 0;
+  #apart = 0;
 
   /** @param lane does works until none is left, or until one ended its lane. It never rejects. */
-  constructor(lane: () => Promise<void>) {
+  constructor(lane: () => Promise<void>, slot: SlotOfAttempt) {
     this.#lane = lane;
+    this.#slot = slot;
   }
 
   /** Runs a number of lanes, and those that take the place of others. */
   async run(count: number): Promise<void> {
-    for (let n = 0; n < count; n += 1) this.#all.push(this.#lane());
+    for (let n = 0; n < count; n += 1) this.#start();
     for (const lane of this.#all) await lane;
   }
 
@@ -23,16 +27,25 @@ export class Lanes {
    * @returns whether its lane goes on
    */
   async work(work: (onSilence: () => void) => Promise<void>): Promise<boolean> {
-    let goesOn = true;
+    let [isSilent, goesOn] = [false, true];
     const onSilence = (): void => {
-      if (!goesOn || this.#silent >= SILENT_MAX) return;
+      if (isSilent) return;
+      isSilent = true;
+      this.#slot.note(0, 1);
+      if (this.#apart >= SILENT_MAX) return;
       goesOn = false;
-      this.#silent += 1;
-      this.#all.push(this.#lane());
+      this.#apart += 1;
+      this.#start();
     };
     await work(onSilence).finally(() => {
-      if (!goesOn) this.#silent -= 1;
+      if (isSilent) this.#slot.note(0, -1);
+      if (!goesOn) this.#apart -= 1;
     });
     return goesOn;
+  }
+
+  #start(): void {
+    this.#slot.note(1, 0);
+    this.#all.push(this.#lane().finally(() => this.#slot.note(-1, 0)));
   }
 }

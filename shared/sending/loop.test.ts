@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createSendingSlots } from './sending-slots.ts';
 import { StalePermitError } from './transport/errors.ts';
 import { ACCEPTED, mailTo, useFakeAttempts, type AttemptOptions } from '../../tests/support/fake-attempts.ts';
 
@@ -196,6 +197,21 @@ describe('an email that waits for a silent host', () => {
     expect(test.wire).toHaveLength(3);
     for (let n = 1; n < 6; n += 1) await test.wire[n]?.end(ACCEPTED);
     expect(await ended(test)).toMatchObject({ sent: 6 });
+  });
+
+  it('lends the slot of its attempt while the attempt waits for nothing else', async () => {
+    const slots = createSendingSlots();
+    const test = createTest({ emails: ['a', 'b'].map((id) => mailTo(id)), urgency: 'campaign', slots });
+    await pass();
+    for (let n = 0; n < 4; n += 1) expect(slots.campaign.take()).toBe(true);
+    await test.wire[0]?.silence();
+    expect(slots.campaign.take()).toBe(false);
+    await test.wire[1]?.end(ACCEPTED);
+    expect(slots.campaign.take()).toBe(true);
+    await test.wire[0]?.end(ACCEPTED);
+    expect(await ended(test)).toMatchObject({ sent: 2 });
+    slots.campaign.give();
+    expect(slots.campaign.take()).toBe(false);
   });
 
   it('leaves it only while few of them wait in memory', async () => {

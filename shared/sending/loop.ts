@@ -14,6 +14,7 @@ import { Lanes } from './lanes.ts';
 import { PatientEmails, type PatientOptions } from './patient-emails.ts';
 import { traceSending, type SpanParent } from './send-span.ts';
 import type { ResultBuffer } from './results/result-buffer.ts';
+import type { SlotOfAttempt } from './sending-slots.ts';
 import type { RawMessage } from './transport/data-content.ts';
 import {
   MESSAGE_MS_MAX,
@@ -64,6 +65,7 @@ export interface LoopOptions extends LoopParts, BatchWaits {
   traceOf: (emailId: string) => SpanParent | undefined;
   /** How long the batch may wait at its end for emails that traffic rules keep back. */
   lingerMs: number;
+  slot: SlotOfAttempt;
 }
 
 /** Why some relays cannot carry an email. */
@@ -260,7 +262,7 @@ export async function sendEmails(emails: Emails, concurrency: number, options: L
     }
   }
 
-  const lanes = new Lanes(lane);
+  const lanes = new Lanes(lane, options.slot);
   const unwatch = permit.watch(ownerOf(options), (key) => patient.free(key));
   await lanes.run(concurrency).finally(unwatch);
   if (broken instanceof SmtpUnavailableError) options.metrics.relayUnavailable();

@@ -17,6 +17,7 @@ import type {
 import { createResultBuffer, type ResultBuffer } from './results/result-buffer.ts';
 import { acceptedResult, type ResultSpool } from './results/result-spool.ts';
 import type { LineFile } from './results/spool-folder.ts';
+import { SlotOfAttempt, type SlotsByUrgency } from './sending-slots.ts';
 import type { SmtpUrgency } from './transport/smtp-pool.ts';
 import { isPutOff } from './verdict/delivery-result.ts';
 
@@ -60,6 +61,7 @@ export interface Attempt {
 export interface SenderOptions<C extends Claim> extends LoopParts {
   sink: ResultSink<C>;
   spool: ResultSpool<C>;
+  slots: SlotsByUrgency;
 }
 
 /** Brings the emails of a source to servers, and their results to the sink. */
@@ -261,6 +263,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
       signal,
       shouldStop,
       traceOf: source.traceOf,
+      slot: new SlotOfAttempt(options.slots[urgency]),
     };
     if (urgency === 'campaign') pagesAtWork += 1;
     let rest: Error | undefined;

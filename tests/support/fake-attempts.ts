@@ -1,4 +1,5 @@
 import { createSender, type Recorded, type SenderOptions } from '../../shared/sending/sender.ts';
+import { createSendingSlots, type SlotsByUrgency } from '../../shared/sending/sending-slots.ts';
 import type {
   CarriedEmails,
   Claim,
@@ -47,6 +48,7 @@ export interface AttemptOptions {
   carried?: CarriedEmails[];
   speed?: Speed;
   urgency?: EmailSource<Claim>['urgency'];
+  slots?: SlotsByUrgency;
 }
 
 const NO_LIST = { add: () => undefined, end: () => undefined };
@@ -102,6 +104,7 @@ function createTest(pass: FakeClock['pass'], { emails = [], urgency = 'transacti
     pool,
     permit,
     retrySeconds: [10],
+    slots: options.slots ?? createSendingSlots(),
     metrics: { note: () => undefined, relayUnavailable: () => void log.push('counted as unavailable') } as never,
     sandbox: {
       answer: ({ emailId }, to) => (to.startsWith('sandbox') ? acceptedResult(emailId) : undefined),

@@ -1,4 +1,5 @@
 import type { Worker } from '@temporalio/worker';
+import { createSendingSlots } from '../../shared/sending/sending-slots.ts';
 import { createDatabaseGauges } from '../../shared/domain/lifecycle/database-gauges.ts';
 import { readFigures } from '../../shared/domain/lifecycle/figures.ts';
 import { poolUsageOf } from '../../shared/domain/schema/orm.ts';
@@ -127,6 +128,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const pool = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
     smtp = pool;
     const links = linkSignerOf(config);
+    const slots = createSendingSlots();
     const workers = await withoutThreads(() =>
       createWorkers({
         connection: temporal.connection,
@@ -143,7 +145,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
           metrics: delivery,
           heartbeatMs: 500,
           openDeliveries,
+          slots,
         }),
+        slots,
         // The bundle that all tests share does not encode failures.
         workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
         ...(taskQueues && { taskQueues }),

@@ -5,6 +5,7 @@ import { createDeliveryMetrics } from '../../shared/sending/delivery-metrics.ts'
 import { createActivities } from '../../activities/index.ts';
 import { OUTBOX_WORK } from '../../shared/domain/work/outbox-work.ts';
 import { createOpenDeliveries } from '../../activities/emails/open-deliveries.ts';
+import { createSendingSlots } from '../../shared/sending/sending-slots.ts';
 import { sql, type Em } from '../../shared/database/sql.ts';
 import { withoutThreads } from './quiet-temporal.ts';
 import { query } from './rows.ts';
@@ -87,6 +88,7 @@ export async function startTimeMachine({ replace, ...options }: TimeMachineOptio
   const smtp = createSmtpPool({ urls: ['smtp://127.0.0.1:1'], maxConnections: 1, logger });
   const links = linkSignerOf(config);
   const orm = api.database.orm;
+  const slots = createSendingSlots();
   const activities = createActivities({
     config,
     orm,
@@ -97,12 +99,14 @@ export async function startTimeMachine({ replace, ...options }: TimeMachineOptio
     metrics: createDeliveryMetrics(new Registry()),
     heartbeatMs: 500,
     openDeliveries: createOpenDeliveries(),
+    slots,
   });
   const workers = await withoutThreads(() =>
     createWorkers({
       connection: environment.nativeConnection,
       namespace: environment.client.options.namespace,
       logger,
+      slots,
       activities: { ...activities, ...replace?.(activities) },
       workflowBundlePath: testEnvironment().workflowBundlePath,
       taskQueues: ['orchestration', 'executions', 'jobs', 'webhooks'],

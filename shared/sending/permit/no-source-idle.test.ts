@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { createSendingSlots } from '../sending-slots.ts';
 import { describe, expect, it } from '@jest/globals';
 import { useFakeClock } from '../../../tests/support/fake-clock.ts';
 import { createPermit, createStore } from '../../../tests/support/permits.ts';
@@ -29,6 +30,7 @@ function createWorker(
   const sentMs = new Map<string, number>();
   const dueMs = new Map(emails.map((to) => [to, 0]));
   const send = createSender<Claim>({
+    slots: createSendingSlots(),
     pool: {
       capacity: LANES,
       send: async ({ to }: { to: string }, _raw: unknown, { limits }: SendOptions) => {

@@ -8,6 +8,7 @@ import type { RawMessage } from '../transport/data-content.ts';
 import { NoOtherServerError, NoWayError, SilentServerError, SmtpUnavailableError } from '../transport/errors.ts';
 import type { SmtpEnvelope, SmtpOutcome } from '../transport/message.ts';
 import type { MxSource } from '../transport/mx-url.ts';
+import type { SmtpUrgency } from '../transport/message-queue.ts';
 import { Pool } from '../transport/pool.ts';
 import type { SendOptions } from '../transport/pool-options.ts';
 import type { RelayState } from '../transport/relay-state.ts';
@@ -58,8 +59,11 @@ const CONNECTIONS_MAX = 20;
 const ADDRESSES_MS = 60_000;
 /** How long a host that cannot be connected to is left alone. */
 const BACKOFF = { minMs: 15_000, maxMs: 600_000 };
-/** How long messages of campaigns wait for a silent host: a greeting may take five minutes (RFC 5321 section 4.5.3.2.1). */
-const SILENT_MS = 300_000;
+/** How long messages wait for a silent host: a greeting may take five minutes (RFC 5321 section 4.5.3.2.1). */
+const SILENT_MS = { transactional: 30_000, automation: 30_000, campaign: 300_000 } as const satisfies Record<
+  SmtpUrgency,
+  number
+>;
 const BROKEN_TLS_MS = 3_600_000;
 /** Faults of this machine, which say nothing about a host. */
 const OWN_FAULTS = new Set(['EADDRNOTAVAIL', 'ENETDOWN']);
@@ -232,7 +236,10 @@ export class MxPool {
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
-      const untilMs = failure instanceof SilentServerError ? Date.now() + SILENT_MS : unaskedUntilMs;
+      const untilMs =
+        failure instanceof SilentServerError
+          ? Date.now() + SILENT_MS[options.urgency ?? 'transactional']
+          : unaskedUntilMs;
       return { ...outcomeOf(failure), ...(untilMs !== undefined && { unaskedUntilMs: untilMs }) };
     }
   }

@@ -114,9 +114,9 @@ export class MessageQueue {
     }
   }
 
-  /** Rejects the messages of campaigns that have `count` or more before them. */
+  /** Rejects the messages that have `count` or more before them, the least urgent first. */
   refuseBehind(count: number, createError: () => Error): void {
-    for (const line of [this.#lines.campaign, this.#returned.campaign]) {
+    for (const line of URGENCIES.toReversed().flatMap((each) => [this.#lines[each], this.#returned[each]])) {
       while (line.length > 0 && this.size > count) {
         const message = line.at(-1) as QueuedMessage;
         this.#leave(message, line);
