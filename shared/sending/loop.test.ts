@@ -214,6 +214,18 @@ describe('an email that waits for a silent host', () => {
     expect(slots.campaign.take()).toBe(false);
   });
 
+  it('leaves the connections of its attempt to others', async () => {
+    const emails = Array.from({ length: 4 }, (_, n) => mailTo(`e${n}`));
+    const test = createTest({ emails, urgency: 'campaign', capacity: 4 });
+    await pass();
+    for (const { silence } of [...test.wire]) await silence();
+    const second = test.attempt();
+    await pass();
+    expect(test.wire).toHaveLength(8);
+    for (const { end } of test.wire) await end(ACCEPTED);
+    expect([await ended(test), await second]).toMatchObject([{ sent: 4 }, { sent: 4 }]);
+  });
+
   it('leaves it only while few of them wait in memory', async () => {
     const test = createTest({ emails: Array.from({ length: 300 }, (_, n) => mailTo(`e${n}`)), capacity: 1 });
     await pass();

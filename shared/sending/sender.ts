@@ -196,15 +196,16 @@ async function drain(buffer: ResultBuffer, sent: LineFile): Promise<void> {
 
 /** Creates the sender of a process. */
 export function createSender<C extends Claim>(options: SenderOptions<C>): Sender<C> {
-  const { spool, sandbox, pool } = options;
+  const { spool, sandbox, pool, slots } = options;
   const takeMemory = createLargeMessages();
-  /** Attempts at pages. They share the connections: further messages in flight would only wait in memory. */
+  /** Attempts at pages. Those that do more than wait share the connections: more in flight would only wait in memory. */
   let pagesAtWork = 0;
   const lingering = { transactional: 0, automation: 0, campaign: 0 };
 
   async function sendBatch(batch: EmailBatch, loop: BatchOptions): Promise<void> {
     const { urgency } = loop;
-    const share = urgency === 'campaign' ? Math.ceil(pool.capacity / pagesAtWork) : pool.capacity;
+    const sharing = urgency === 'campaign' ? Math.max(1, pagesAtWork - slots.campaign.lent) : 1;
+    const share = Math.ceil(pool.capacity / sharing);
     const [atOnce, release] = batch.memory ? await takeMemory(batch.memory) : [share, () => undefined];
     const mayLinger = lingering[urgency] < LINGERING_MAX[urgency];
     if (mayLinger) lingering[urgency] += 1;
@@ -263,7 +264,7 @@ export function createSender<C extends Claim>(options: SenderOptions<C>): Sender
       signal,
       shouldStop,
       traceOf: source.traceOf,
-      slot: new SlotOfAttempt(options.slots[urgency]),
+      slot: new SlotOfAttempt(slots[urgency]),
     };
     if (urgency === 'campaign') pagesAtWork += 1;
     let rest: Error | undefined;

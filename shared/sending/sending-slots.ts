@@ -15,6 +15,11 @@ export class SendingSlots {
     this.#most = most;
   }
 
+  /** How many activities only wait. */
+  get lent(): number {
+    return this.#lent;
+  }
+
   /** @returns whether a slot was free */
   take(): boolean {
     if (this.#used - this.#lent >= this.#most) return false;
