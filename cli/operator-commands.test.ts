@@ -32,11 +32,15 @@ it('everpost project keys shows the public key, and replaces the keys only with 
   expect((await runForJson('project', 'keys', id, '--rotate')).publicKey).not.toBe(publicKey);
 });
 
-it('the name of a key stays in its line and gives the terminal no orders', async () => {
+it('the name of a key is one line, and an older one stays in its line and gives the terminal no orders', async () => {
   const { id } = await createProject('Names');
-  const made = await run('key', 'create', id, '--name', 'a\nb \u001B[2J', '--role', 'read');
+  const name = 'a\nb \u001B[2J';
+  const refused = await run('key', 'create', id, '--name', name, '--role', 'read');
+  expect([refused.exitCode, refused.error]).toEqual([1, expect.stringContaining('one line of 1 to 100 characters')]);
+  expect((await run('key', 'create', id, '--name', 'Plain', '--role', 'read')).exitCode).toBe(0);
+  await query(database.orm.em.fork(), sql`update api_key set name = ${name} where name = 'Plain'`);
   const listed = await run('key', 'list', id);
-  for (const { out } of [made, listed]) expect(out).toContain('a\uFFFDb \uFFFD[2J');
+  expect(listed.out).toContain('a\uFFFDb \uFFFD[2J');
   expect(listed.out.trim().split('\n')).toHaveLength(4);
 });
 
