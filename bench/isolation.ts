@@ -4,7 +4,7 @@ import { createOperatorCommands } from '../local/operator-command.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad, type HttpLoadResult } from './harness/http-load.ts';
 import type { Sink } from './harness/sink.ts';
-import type { BenchProject, BenchStack } from './harness/stack.ts';
+import { createBenchProject, type BenchProject, type BenchStack } from './harness/stack.ts';
 import { ATTACKS, type Attacker } from './isolation/attacks.ts';
 
 /** Requests of the other tenant a second; together with its sends they stay below the default rate limit. */
@@ -38,10 +38,8 @@ interface Victim {
 }
 
 async function createVictim(stack: BenchStack): Promise<Victim> {
-  const domain = 'victim.test';
   const run = createOperatorCommands(stack.env, AbortSignal.timeout(60_000));
-  const created = await run(['project', 'create', '--name', 'Victim', '--trusted-domain', domain]);
-  return { project: { ...(created as Omit<BenchProject, 'domain'>), domain }, nextNumber: 0 };
+  return { project: await createBenchProject(run, 'Victim', 'victim.test'), nextNumber: 0 };
 }
 
 /** From each request to the arrival of its message at the SMTP server. */

@@ -6,7 +6,7 @@ import { createCampaign } from './harness/bench-mail.ts';
 import { createContacts } from './harness/campaign-audience.ts';
 import { quantile, round, type BenchContext, type BenchResult } from './harness/contract.ts';
 import type { Sink } from './harness/sink.ts';
-import { createApiCall, type BenchProject, type BenchStack } from './harness/stack.ts';
+import { createApiCall, createBenchProject, type BenchStack } from './harness/stack.ts';
 
 /** One recipient in so many is at a dead host. */
 const DEAD_EVERY = 100;
@@ -34,9 +34,7 @@ function publish(dns: DnsServer, count: number, isDead: boolean): void {
 
 async function createOther(stack: BenchStack): Promise<BenchStack> {
   const run = createOperatorCommands(stack.env, AbortSignal.timeout(WAIT_MS_MAX));
-  const { domain } = stack.project;
-  const created = await run(['project', 'create', '--name', 'Other', '--trusted-domain', domain]);
-  const project = { ...(created as Omit<BenchProject, 'domain'>), domain };
+  const project = await createBenchProject(run, 'Other', stack.project.domain);
   return { ...stack, project, call: createApiCall(stack.apiUrl, project) };
 }
 

@@ -32,9 +32,10 @@ export interface WorkerDeps {
   version?: WorkerDeploymentVersion | undefined;
 }
 
+/** The mail that a queue of single emails sends. */
+const URGENCY_OF = { transactional: 'transactional', automations: 'automation' } as const;
 /** Workflows kept in memory, per task queue with workflows; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
-const URGENCIES = { transactional: 'transactional', automations: 'automation' } as const;
 /** At most the default number of PostgreSQL connections of a worker. */
 const STEP_SLOTS = 10;
 /** Steps that were too slow or failed in a workflow task. They leave connections to the others. */
@@ -82,7 +83,7 @@ async function optionsFor(
       };
     case 'transactional':
     case 'automations':
-      return withActivities(common, deps, deps.slots[URGENCIES[queue]]);
+      return withActivities(common, deps, deps.slots[URGENCY_OF[queue]]);
     case 'campaigns':
       // A worker polls for one page at a time, so that workers take turns: with one poll per slot, a single worker
       // could take all pages of a campaign.

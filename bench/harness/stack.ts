@@ -102,10 +102,11 @@ async function startServers({ home, guard, processes, progress }: StackDeps) {
   return { postgres, temporalServer };
 }
 
-async function createBenchProject(run: OperatorCommands): Promise<BenchProject> {
-  const created = await run(['project', 'create', '--name', 'Bench', '--trusted-domain', DOMAIN]);
+/** Creates a project that may send from a domain. */
+export async function createBenchProject(run: OperatorCommands, name: string, domain: string): Promise<BenchProject> {
+  const created = await run(['project', 'create', '--name', name, '--trusted-domain', domain]);
   const { id, publicKey, secretKey } = created as Omit<BenchProject, 'domain'>;
-  return { id, publicKey, secretKey, domain: DOMAIN };
+  return { id, publicKey, secretKey, domain };
 }
 
 /** Starts workers, one after the other. */
@@ -178,7 +179,7 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
   progress('Bringing up the schema, the namespace and a project');
   const run = createOperatorCommands(env, AbortSignal.timeout(READY_TIMEOUT_MS));
   await Promise.all([run(['migrate']), run(['temporal', 'setup']), hasWorker && bundleWorkflows(bundle, processes)]);
-  const project = await createBenchProject(run);
+  const project = await createBenchProject(run, 'Bench', DOMAIN);
 
   const orm = await createOrm({ databaseUrl, poolSize: 4, applicationName: 'everpost-bench' });
   onEnd(() => orm.close());

@@ -65,6 +65,7 @@ export interface LoopOptions extends LoopParts, BatchWaits {
   traceOf: (emailId: string) => SpanParent | undefined;
   /** How long the batch may wait at its end for emails that traffic rules keep back. */
   lingerMs: number;
+  /** The slot of the attempt, which all of its batches share. */
   slot: SlotOfAttempt;
 }
 

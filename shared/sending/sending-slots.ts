@@ -1,18 +1,20 @@
+import { Share, type Release } from '../platform/share.ts';
 import type { SmtpUrgency } from './transport/smtp-pool.ts';
 
 /** The most activities whose slots others may have. */
 const LENT_MAX = 100;
+const OWNER = 'activities';
 
 /** The slots of a worker for activities that send. One that only waits for silent hosts lends its slot to others. */
 export class SendingSlots {
-  readonly #most: number;
-  #used = 0;
+  readonly #share: Share;
+  /** What activities hold that have not lent it. Slots are alike, so it does not matter whose is given back. */
+  readonly #held: Release[] = [];
   #lent = 0;
-  #change = Promise.withResolvers<undefined>();
 
-  /** @param most how many activities may run, without those that only wait */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param total how many activities may run, without those that only wait */
+  constructor(total: number) {
+    this.#share = new Share({ total });
   }
 
   /** How many activities only wait. */
@@ -22,39 +24,30 @@ export class SendingSlots {
 
   /** @returns whether a slot was free */
   take(): boolean {
-    if (this.#used - this.#lent >= this.#most) return false;
-    this.#used += 1;
-    return true;
+    const isFree = this.#share.isFree(OWNER, 1);
+    if (isFree) this.#held.push(this.#share.add(OWNER, 1));
+    return isFree;
   }
 
   /** Takes a slot when one is free. @throws the reason of the signal */
   async wait(signal: AbortSignal): Promise<void> {
-    const aborted = Promise.withResolvers<undefined>();
-    signal.addEventListener('abort', () => aborted.resolve(undefined), { once: true });
-    for (;;) {
-      signal.throwIfAborted();
-      if (this.take()) return;
-      await Promise.race([this.#change.promise, aborted.promise]);
-    }
+    this.#held.push(await this.#share.take(OWNER, 1, signal));
   }
 
   /** Gives a slot back. */
   give(): void {
-    this.#used -= 1;
-    this.#freed();
+    this.#held.pop()?.();
   }
 
   /** Lends a slot that is taken. @returns ends that, although others may have it still */
   lend(): () => void {
     if (this.#lent >= LENT_MAX) return () => undefined;
     this.#lent += 1;
-    this.#freed();
-    return () => (this.#lent -= 1);
-  }
-
-  #freed(): void {
-    this.#change.resolve(undefined);
-    this.#change = Promise.withResolvers();
+    this.give();
+    return () => {
+      this.#lent -= 1;
+      this.#held.push(this.#share.add(OWNER, 1));
+    };
   }
 }
 

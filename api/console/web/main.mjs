@@ -13,7 +13,7 @@ import { KeyForm, SignIn } from './sign-in.mjs';
 import { readablePages, VIEWS } from './views.mjs';
 
 /** @typedef {import('./route.mjs').Route} Route */
-/** @typedef {{ temporalUiUrl: string | null, operations: string[], hasParts?: boolean }} Settings */
+/** @typedef {{ temporalUiUrl: string | null, hasParts?: boolean }} Settings */
 /** @typedef {{ id: string, name: string, key: { name: string, role: string } }} Project */
 /** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
 
@@ -44,7 +44,7 @@ class RoutedView extends Component {
 class Console extends Component {
   main = createRef();
   /** @type {ConsoleState} */
-  state = { route: routeOf(location.hash), settings: { temporalUiUrl: null, operations: [] } };
+  state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
 
   componentDidMount() {
     addEventListener('hashchange', this.turnTo);
@@ -70,11 +70,11 @@ class Console extends Component {
   /** @param {string} key */
   signIn = async (key) => {
     useKey(key);
-    const [[project], settings] = await Promise.all([
+    const [[project], { operations, ...settings }] = await Promise.all([
       call('GET', '/users/@me/projects'),
       call('GET', '/console/config.json'),
     ]);
-    useOperations(settings.operations);
+    useOperations(operations);
     const isBack = this.state.project !== undefined;
     this.setState({ project, settings, over: undefined }, isBack ? reloadAll : this.focusPage);
   };

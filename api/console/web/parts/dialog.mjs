@@ -32,7 +32,8 @@ export class Dialog extends Component {
 
 /**
  * A button that says what will happen before it acts. `ask` asks the API for what the dialog says, such as numbers.
- * It is offered to keys that may call the operation it `needs`. `run` gets what was typed and a key that stays the same when it is tried again; it returns the text of the toast.
+ * `run` gets what was typed and a key that stays the same when it is tried again; it returns the text of the toast. Keys
+ * that may not call the operation it `needs` do not see it.
  * @typedef {{
  *   needs?: string,
  *   label: string,
