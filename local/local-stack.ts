@@ -13,7 +13,7 @@ import {
   readLocalProject,
 } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
-import { readVariable } from '../shared/platform/config.ts';
+import { readVariable, VARIABLES } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
@@ -80,10 +80,10 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       SUBMISSION_PORT: String(submissionPort),
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
-    // Operator commands read this file to reach the same stack.
-    const { databaseUrl, temporalAddress, smtpUrl, temporalLater } = addresses;
-    const publicUrl = childEnv.PUBLIC_URL;
-    writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
+    // Operator commands read this file to reach the same stack, with the same settings.
+    const { temporalAddress, temporalLater } = addresses;
+    const variables = Object.fromEntries(Object.entries(childEnv).filter(([name]) => VARIABLES.includes(name)));
+    writePrivateJson(runtimeFile, { temporalAddress, variables });
     guard.removeAfterwards(runtimeFile);
 
     progress('Starting the API and the worker, which bring the database schema up to date');
