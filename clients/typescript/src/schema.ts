@@ -4431,6 +4431,11 @@ export interface components {
             source: string | null;
             /** @description The sums of the days */
             totals: components["schemas"]["DeliverabilityNumbers"];
+            /**
+             * @description Why the warm-up of the source repeats a day or stepped back at the provider; null where it did not
+             * @example 2026-02-03 is repeated: 6 % of the mailboxes do not exist
+             */
+            warmUpReason: string | null;
         };
         /** @description Something that a provider has against our mail now */
         DeliverabilitySign: {
