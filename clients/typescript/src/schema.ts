@@ -3342,7 +3342,7 @@ export interface components {
             /** @description Null when no warm-up holds it for longer than today */
             warmUp: components["schemas"]["CampaignWarmUp"] | null;
         };
-        /** @description How long the sending will take */
+        /** @description How long the sending will take at least: traffic rules and providers that slow down make it longer */
         CampaignDuration: {
             /**
              * @description The limit of the project, or its speed within the last day

@@ -14,7 +14,7 @@ import { Table } from '../parts/table.mjs';
 const COLUMNS = [
   { label: 'Provider', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Source', kind: 'mono', wide: true, sparse: true },
+  { label: 'Source', kind: 'mono', sparse: true },
   { label: 'Accepted', kind: 'num' },
   { label: 'Deferred', kind: 'num', sparse: true },
   { label: 'Refused', kind: 'num', sparse: true },
