@@ -343,6 +343,10 @@ describe('the console', () => {
     await operator.go(`#/audit?subjectId=${shop.id}&outcome=done`);
     await eventually(async () => !(await operator.text()).includes('Update key'));
     expect(await operator.text()).toContain('Create key');
+    // One that has expired does not look like one that will.
+    await query(app.em(), sql`update api_key set expires_at = now() - interval '10 minutes' where id = ${shop.id}`);
+    await operator.go('#/keys');
+    await operator.says('10 min ago');
   });
 
   it('pauses a campaign, and tells how many a resend would reach before it sends', async () => {

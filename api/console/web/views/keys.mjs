@@ -1,4 +1,5 @@
 import { call, doing } from '../api.mjs';
+import { Time } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Empty, PageHead } from '../parts/basics.mjs';
@@ -39,7 +40,7 @@ const row = ({ id, name, role, senderDomains, lastUsedAt, expiresAt, isCurrent }
     role,
     senderDomains?.join(', ') ?? '',
     lastUsedAt,
-    expiresAt,
+    html`<${Time} at=${expiresAt} isSentence />`,
     html`<${Action}
       needs=${isCurrent ? 'DELETE /keys/:id' : 'POST /keys'}
       label="Revoke"
