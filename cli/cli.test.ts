@@ -316,7 +316,10 @@ it('a command uses the local stack when no database is named', async () => {
   const stack = mkdtempSync(path.join(tmpdir(), 'everpost-cli-'));
   writeFileSync(
     path.join(stack, 'runtime.json'),
-    JSON.stringify({ databaseUrl: database.url, temporalAddress: testEnvironment().temporalAddress }),
+    JSON.stringify({
+      temporalAddress: testEnvironment().temporalAddress,
+      variables: { DATABASE_URL: database.url },
+    }),
   );
   const result = await runIn({ EVERPOST_HOME: stack }, 'project', 'create', '--name', 'Local', '--json');
   const setup = await runIn({ EVERPOST_HOME: stack }, 'temporal', 'setup', '--json');

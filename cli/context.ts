@@ -26,7 +26,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   function databaseUrl(): string {
     if (environment['DATABASE_URL']) return readVariable('DATABASE_URL', environment);
     const local = readLocalStack(environment);
-    if (local) return local.databaseUrl;
+    if (local) return local.variables.DATABASE_URL;
     throw new ConfigError(
       'DATABASE_URL is required, for example postgres://user:password@host:5432/everpost. ' +
         'Without it the commands use the local stack, which is not running: start it with `npm start`.',
@@ -36,7 +36,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   function temporalOptions(): TemporalConnectOptions {
     const isNamed = environment['TEMPORAL_ADDRESS'] ?? environment['DATABASE_URL'];
     const local = isNamed ? undefined : readLocalStack(environment);
-    const codecKeys = readVariable('TEMPORAL_CODEC_KEYS', environment);
+    const codecKeys = readVariable('TEMPORAL_CODEC_KEYS', processEnvironment());
     if (!local) return readTemporalOptions(codecKeys, environment);
     // Credentials of another Temporal are not for the local one.
     return {
@@ -46,18 +46,21 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     };
   }
 
-  /** The variables of the processes; in a clone without DATABASE_URL those of the running local stack. */
+  /**
+   * The variables of the processes. In a clone without DATABASE_URL those of the running local stack; what the command
+   * itself is given comes first, apart from the addresses.
+   */
   function processEnvironment(): NodeJS.ProcessEnv {
     const local = environment['DATABASE_URL'] ? undefined : readLocalStack(environment);
     if (!local) return environment;
-    const { databaseUrl: DATABASE_URL, smtpUrl: SMTP_URL, publicUrl: PUBLIC_URL } = local;
-    return { APP_SECRET: readLocalSecret(environment), ...environment, DATABASE_URL, SMTP_URL, PUBLIC_URL };
+    const { DATABASE_URL, SMTP_URL, PUBLIC_URL } = local.variables;
+    return { ...local.variables, ...environment, DATABASE_URL, SMTP_URL, PUBLIC_URL };
   }
 
   /** APP_SECRET and its earlier values, for sealed data; undefined when neither the environment nor a local stack has it. */
   function appSecrets(): AppSecrets | undefined {
     const local = environment['DATABASE_URL'] ? undefined : readLocalSecret(environment);
-    const named = readAppSecrets({ APP_SECRET: local, ...environment });
+    const named = readAppSecrets({ APP_SECRET: local, ...processEnvironment() });
     return named && appSecretsOf(named);
   }
 
@@ -102,12 +105,12 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     temporalOptions,
     environment: processEnvironment,
     appSecrets,
-    /** KEY_MARK; undefined when the environment does not name it. @throws ConfigError */
-    keyMark: (): string | undefined => readVariable('KEY_MARK', environment),
-    /** INBOUND_DOMAIN; undefined when the environment does not name it. @throws ConfigError */
-    inboundDomain: (): string | undefined => readVariable('INBOUND_DOMAIN', environment),
+    /** KEY_MARK; undefined when the processes have none. @throws ConfigError */
+    keyMark: (): string | undefined => readVariable('KEY_MARK', processEnvironment()),
+    /** INBOUND_DOMAIN; undefined when the processes have none. @throws ConfigError */
+    inboundDomain: (): string | undefined => readVariable('INBOUND_DOMAIN', processEnvironment()),
     /** DNS_SERVERS; an empty list means those of the system. @throws ConfigError */
-    dnsServers: (): string[] => readVariable('DNS_SERVERS', environment),
+    dnsServers: (): string[] => readVariable('DNS_SERVERS', processEnvironment()),
     withDatabase,
     withTemporal,
     explainFaults,

@@ -35,7 +35,10 @@ function textOf({ results }: Awaited<ReturnType<typeof readDeliverability>>): st
   const deferred = ['TOO FAST', 'REPUTATION', 'LATER'];
   const head = ['SOURCE', 'PROVIDER', 'OFFERED', 'ACCEPTED', ...deferred, 'NO MAILBOX', 'BLOCKED', 'REFUSED'];
   const sentences = results.flatMap(({ signs }) => signs.map(({ sentence }) => `${sentence}.`));
-  return [formatTable([...head, 'COMPLAINTS', 'TIME'], rows), ...sentences].join('\n');
+  const setbacks = results.flatMap(({ source, provider, warmUpReason }) =>
+    warmUpReason === null ? [] : [`Warm-up of ${source} at ${provider}: ${warmUpReason}.`],
+  );
+  return [formatTable([...head, 'COMPLAINTS', 'TIME'], rows), ...sentences, ...setbacks].join('\n');
 }
 
 /** `deliverability`: what providers make of our mail, over all projects. */

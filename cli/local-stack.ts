@@ -5,14 +5,13 @@ import { everpostHome } from '../shared/platform/paths.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 
 const localStackSchema = z.object({
-  databaseUrl: z.string(),
   temporalAddress: z.string(),
-  smtpUrl: z.string().optional(),
-  publicUrl: z.string().optional(),
+  /** What its processes have in their environment. */
+  variables: z.object({ DATABASE_URL: z.string() }).catchall(z.string()),
 });
 type LocalStack = z.infer<typeof localStackSchema>;
 
-/** The addresses of the database and the Temporal server of `npm start`; undefined while it does not run. */
+/** The settings of the processes of `npm start`, and its Temporal server; undefined while it does not run. */
 export function readLocalStack(environment: NodeJS.ProcessEnv): LocalStack | undefined {
   const file = path.join(everpostHome(environment), 'runtime.json');
   let content: string;

@@ -72,6 +72,7 @@ function numberOf(text: string, option: string, most: number): number {
 }
 
 const DAYS_MAX = 365;
+const NO_SHAPING_FILE = 'SHAPING_FILE, which holds plans of your own, is not set';
 
 /** `warm-up start | show | skip | back | stop`. */
 export function addWarmUpCommands(program: Command, context: CliContext): void {
@@ -97,8 +98,9 @@ export function addWarmUpCommands(program: Command, context: CliContext): void {
     .option('--plan <name>', 'a plan of SHAPING_FILE, or the usual one', USUAL_PLAN)
     .option('--day <n>', 'the day of the plan that is today, for a source that already sends', '1')
     .action(async (source: string, { plan, day }: { plan: string; day: string }, command: Command) => {
-      const perDay = planOf(readShapingFile(context.environment()['SHAPING_FILE']), plan, source);
-      if (!perDay) throw badRequest(`SHAPING_FILE has no plan ${plan} for source ${source}`);
+      const file = context.environment()['SHAPING_FILE'];
+      const perDay = planOf(readShapingFile(file), plan, source);
+      if (!perDay) throw badRequest(file ? `${file} has no plan ${plan} for source ${source}` : NO_SHAPING_FILE);
       const step = numberOf(day, '--day', longestOf(perDay)) - 1;
       await change(command, source, (em) => startWarmUp(em, source, { plan, step, perDay }));
     });

@@ -13,7 +13,7 @@ import {
   readLocalProject,
 } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
-import { readVariable } from '../shared/platform/config.ts';
+import { readVariable, VARIABLES } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
@@ -80,22 +80,23 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       SUBMISSION_PORT: String(submissionPort),
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
-    // Operator commands read this file to reach the same stack.
-    const { databaseUrl, temporalAddress, smtpUrl, temporalLater } = addresses;
-    const publicUrl = childEnv.PUBLIC_URL;
-    writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
+    // Operator commands read this file to reach the same stack, with the same settings.
+    const { temporalAddress, temporalLater } = addresses;
+    const variables = Object.fromEntries(Object.entries(childEnv).filter(([name]) => VARIABLES.includes(name)));
+    writePrivateJson(runtimeFile, { temporalAddress, variables });
     guard.removeAfterwards(runtimeFile);
 
     progress('Starting the API and the worker, which bring the database schema up to date');
     const run = createOperatorCommands(childEnv, stopping.signal);
-    const startProcess = (name: string) =>
+    const metrics = await metricsPorts(env, progress);
+    const startProcess = (name: 'api' | 'worker') =>
       supervisor.start(name, async (onSpawn) => ({
         child: await startChild({
           name,
           command: process.execPath,
           args: [path.join(projectRoot, name, 'main.ts')],
           cwd: projectRoot,
-          env: childEnv,
+          env: { ...childEnv, ...metrics?.[name] },
           logFile: path.join(home, 'logs', `${name}.log`),
           stopRank: 1,
           guard,
@@ -144,6 +145,17 @@ function announce(startingWorker: Promise<unknown>, progress: Progress, fail: (r
 function lacksOnlyTemporal(answer: string): boolean {
   const { checks = {} } = JSON.parse(answer) as { checks?: Record<string, string> };
   return checks['migrations'] === 'ok' && checks['database'] === 'ok';
+}
+
+/** A port of its own for the metrics of each process, from METRICS_PORT on; undefined without it. */
+async function metricsPorts(env: NodeJS.ProcessEnv, progress: Progress) {
+  const wanted = readVariable('METRICS_PORT', env);
+  if (wanted === undefined) return undefined;
+  const host = readVariable('METRICS_HOST', env);
+  const api = await findFreePort(wanted, host);
+  const worker = await findFreePort(api + 1, host);
+  progress(`Metrics: of the API at ${host}:${api}, of the worker at ${host}:${worker}`);
+  return { api: { METRICS_PORT: String(api) }, worker: { METRICS_PORT: String(worker) } };
 }
 
 /** How a client on this machine reaches a server that listens on `host`. */

@@ -68,6 +68,16 @@ describe('the console', () => {
     }
   });
 
+  it('says why a warm-up repeats a day', async () => {
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go('#/deliverability');
+    // A phone shows, too, which source a row is about.
+    await operator.says('relay-2');
+    await operator.says(
+      'Warm-up of relay-1 at gmail.com: 2026-02-03 is repeated: 2 % of the accepted emails were reported',
+    );
+  });
+
   it('moves nothing while a page loads', async () => {
     await browser.page.setViewport({ width: 1_440, height: 900 });
     await operator.enter(app.url, app.keys.secretKey);

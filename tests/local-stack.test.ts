@@ -68,6 +68,7 @@ beforeAll(async () => {
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
       TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'],
+      METRICS_PORT: '19464',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -96,6 +97,15 @@ describe('npm start', () => {
     const { stdout } = await promisify(execFile)('bash', ['-euc', shell]);
     expect(stdout).toContain('"success":true');
     expect(stdout).toContain(`${file.apiUrl} ${file.secretKey} ${file.publicKey}\n`);
+  });
+
+  it('has the metrics of the API and of the worker', async () => {
+    const [, api, worker] = /Metrics: of the API at (\S+), of the worker at (\S+)/.exec(output) ?? [];
+    expect(await (await fetch(`http://${api}/metrics`)).text()).toContain('everpost_http_');
+    await eventually(
+      async () => (await (await fetch(`http://${worker}/metrics`)).text()).includes('temporal_'),
+      PATIENCE_MS,
+    );
   });
 
   it(

@@ -53,11 +53,15 @@ const senderSchema = model('CampaignSender', 'What receivers can verify of the s
   checkedAt: z.iso.datetime().nullable().describe('When its DNS records were looked up last'),
 });
 
-const durationSchema = model('CampaignDuration', 'How long the sending will take', {
-  seconds: z.int().meta({ description: 'Seconds from the first email to the last', examples: [420] }),
-  emailsPerSecond: z.number().meta({ description: 'The speed that this assumes', examples: [50] }),
-  basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
-});
+const durationSchema = model(
+  'CampaignDuration',
+  'How long the sending will take at least: traffic rules and providers that slow down make it longer',
+  {
+    seconds: z.int().meta({ description: 'Seconds from the first email to the last', examples: [420] }),
+    emailsPerSecond: z.number().meta({ description: 'The speed that this assumes', examples: [50] }),
+    basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
+  },
+);
 
 export const campaignCheckSchema = model('CampaignCheck', 'What would happen if a campaign were sent now', {
   canBeSent: z.boolean().describe('Whether there is no problem of level error'),

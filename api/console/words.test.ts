@@ -32,6 +32,18 @@ it('the console says nothing in the old words', () => {
   expect(found).toEqual([]);
 });
 
+// htm leaves out the space of a line's end.
+it('no word of the console runs into an element on the next line', () => {
+  const found = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.mjs'))
+    .flatMap((name) => {
+      const text = readFileSync(path.join(WEB, name), 'utf8').replaceAll(/\/\*\*[^]*?\*\/|\/\/.*/g, '');
+      const ends = /[\w,;:.…]\n *<(?:a|bdi|code|em|strong|\$\{Time\})[ >]|<\/(?:a|bdi|code|em|strong)>\n *[\w(].*/g;
+      return [...text.matchAll(ends)].map(([place]) => `${name}: ${place}`);
+    });
+  expect(found).toEqual([]);
+});
+
 it('every guide that the console names is a page of the docs', () => {
   const guides = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.mjs'))

@@ -80,6 +80,14 @@ const resultSchema = model(
         sentence: z.string().meta({ examples: ['Outlook defers 12 % for reputation since Tuesday'] }),
       }),
     ),
+    warmUpReason: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why the warm-up of the source repeats a day or stepped back at the provider; null where it did not',
+        examples: ['2026-02-03 is repeated: 6 % of the mailboxes do not exist'],
+      }),
   },
 );
 
@@ -112,10 +120,8 @@ function numbersView(day: DayNumbers): z.infer<typeof resultSchema>['totals'] {
   };
 }
 
-const resultView = ({ source, provider, totals, days, signs }: DeliverabilityResult): z.infer<typeof resultSchema> => ({
-  source,
-  provider,
-  signs,
+const resultView = ({ totals, days, ...result }: DeliverabilityResult): z.infer<typeof resultSchema> => ({
+  ...result,
   totals: numbersView(totals),
   days: days.map((day) => ({ date: day.day, ...numbersView(day) })),
 });

@@ -102,6 +102,28 @@ describe('GET /deliverability of the only project', () => {
     expect((await read('?provider=nobody.test')).body.results).toEqual([]);
   });
 
+  it('says why a warm-up stepped back, in the words of the warm-up, also where no number is a sign', async () => {
+    const reason = 'One step back after 2026-02-03: 2 % of the accepted emails were reported as spam';
+    await addDays('mx5', 'gmail.com', [1], { offered: 100, accepted: 100, complaints: 2 });
+    await query(
+      app.em(),
+      sql`
+        with s as (
+          insert into source (name, kind, pool, relay, warm_up)
+          values ('mx5', 'mx', 'default', 'mx5', '{"plan": "default", "step": 0, "perDay": {"*": [50, 100]}}')
+          returning name
+        )
+        insert into warm_up (source, provider, day, step, use, setback, reason)
+        select name, 'gmail.com', ${TODAY}, 0, '{"used": {}, "waits": {}, "lentMs": 0}', 'stepped back', ${reason} from s`,
+    );
+    expect((await read('?source=mx5')).body.results).toMatchObject([{ signs: [], warmUpReason: reason }]);
+    expect((await read('?source=mx2')).body.results).toMatchObject([{ warmUpReason: null }]);
+    const { out } = await runCommand(['deliverability', '--source', 'mx5'], { DATABASE_URL: app.database.url });
+    expect(out).toContain(`\nWarm-up of mx5 at gmail.com: ${reason}.\n`);
+    await query(app.em(), sql`delete from source_day where source = 'mx5'`);
+    await query(app.em(), sql`delete from source where name = 'mx5'`);
+  });
+
   it('prefers what was counted under the name itself', async () => {
     await addDays('mx4', 'firm.test', [0], { offered: 7, accepted: 7 });
     const { results } = (await read('?provider=firm.test')).body;

@@ -32,7 +32,7 @@ describe('POST /suppressions/import', () => {
         present: 2,
         failureCount: 2,
         errors: [
-          { row: 3, email: 'nobody', error: 'The row is not a valid email address' },
+          { row: 3, email: 'nobody', error: 'The row has no valid email address' },
           { row: 6, email: null, error: 'The row has no email address' },
         ],
       },

@@ -16,6 +16,12 @@ function waitMsOf(headers: Headers): number | null {
   return retryAfterMs(headers.get('retry-after')) ?? (Number.isNaN(resetAt) ? null : Math.max(0, resetAt - Date.now()));
 }
 
+/** What is behind "fetch failed", such as a name that DNS does not know. */
+function causeOf({ cause }: Error): string {
+  if (!(cause instanceof Error)) return '';
+  return ` (${cause.message || String((cause as NodeJS.ErrnoException).code)})`;
+}
+
 async function attempt(url: string, headers: Record<string, string>): Promise<Tried> {
   try {
     const init = {
@@ -32,7 +38,7 @@ async function attempt(url: string, headers: Record<string, string>): Promise<Tr
     return { fault: `the status ${response.status}`, waitMs: waitMsOf(response.headers) };
   } catch (error) {
     if (!(error instanceof Error) || error.name === 'AppError') throw error;
-    const fault = error instanceof SyntaxError ? 'an answer that is not JSON' : error.message;
+    const fault = error instanceof SyntaxError ? 'an answer that is not JSON' : `${error.message}${causeOf(error)}`;
     return { fault, waitMs: null };
   }
 }

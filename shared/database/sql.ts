@@ -260,7 +260,8 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 11. outbox rows, with `skip locked`.
  *
  * Work that finds a row too late for this order, such as the contact of an email, locks it earlier with a statement of
- * its own, as `lockRecipients` does.
+ * its own, as `lockRecipients` does. A statement that locks rows and changes them may see versions from before the lock.
+ * It then waits for transactions that wait for this one.
  */
 export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
   if (em.isInTransaction()) {

@@ -252,6 +252,18 @@ async function addResults(app: TestApi, { project }: TestProject): Promise<void>
   await query(
     app.em(),
     sql`
+      with s as (
+        insert into source (name, kind, pool, relay, warm_up)
+        values ('relay-1', 'relay', 'default', '127.0.0.1:25', '{"plan": "default", "step": 0, "perDay": {"*": [50]}}')
+        on conflict do nothing returning name
+      )
+      insert into warm_up (source, provider, day, step, use, setback, reason)
+      select name, 'gmail.com', (now() at time zone 'UTC')::date, 0, '{"used": {}, "waits": {}, "lentMs": 0}', 'repeated',
+        '2026-02-03 is repeated: 2 % of the accepted emails were reported as spam' from s`,
+  );
+  await query(
+    app.em(),
+    sql`
       insert into provider_day (project_id, provider, day, sent, complained)
       select ${project.id}, p, ${day}, 200, 1 from generate_series(0, 6) n, unnest(array['gmail.com', 'outlook.com']) p
       on conflict do nothing`,

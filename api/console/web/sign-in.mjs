@@ -55,9 +55,8 @@ export function SignIn({ onKey, icon }) {
     <details class="entrance-help">
       <summary>Where do I find a key?</summary>
       <p>
-        <code>npm start</code> prints one, and keeps it in <code>.everpost/local.json</code>. An operator makes one with
-        <code>everpost key create</code>, and somebody who has one on the page Keys. See
-        <a href="/docs/keys">the guide to keys</a>.
+        <code>npm start</code> prints one, and keeps it in <code>.everpost/local.json</code>. Others come from the page
+        Keys, or from <code>everpost key create</code>. See <a href="/docs/keys">the guide to keys</a>.
       </p>
     </details>
   </main>`;

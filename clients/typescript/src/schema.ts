@@ -3342,7 +3342,7 @@ export interface components {
             /** @description Null when no warm-up holds it for longer than today */
             warmUp: components["schemas"]["CampaignWarmUp"] | null;
         };
-        /** @description How long the sending will take */
+        /** @description How long the sending will take at least: traffic rules and providers that slow down make it longer */
         CampaignDuration: {
             /**
              * @description The limit of the project, or its speed within the last day
@@ -4431,6 +4431,11 @@ export interface components {
             source: string | null;
             /** @description The sums of the days */
             totals: components["schemas"]["DeliverabilityNumbers"];
+            /**
+             * @description Why the warm-up of the source repeats a day or stepped back at the provider; null where it did not
+             * @example 2026-02-03 is repeated: 6 % of the mailboxes do not exist
+             */
+            warmUpReason: string | null;
         };
         /** @description Something that a provider has against our mail now */
         DeliverabilitySign: {

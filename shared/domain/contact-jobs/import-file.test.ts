@@ -286,7 +286,7 @@ describe('an import file', () => {
       'jörg@xn--ü.test,true\n';
     expect(await rowsOf(content)).toEqual([
       contact('a@x.test', {}, true),
-      { row: 3, email: 'nonsense', error: 'The row is not a valid email address' },
+      { row: 3, email: 'nonsense', error: 'The row has no valid email address' },
       { row: 4, email: null, error: 'The row has no email address' },
       { row: 5, email: 'b@x.test', error: 'The row has a value for "subscribed" that is neither true nor false' },
       { row: 6, email: 'c@x.test', error: 'The row has 3 cells, but the header has 2' },

@@ -108,7 +108,7 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   if (cells.length > COLUMNS_MAX) return `has more than ${COLUMNS_MAX} cells, but the header has ${columns.count}`;
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
   if (email === '') return 'has no email address';
-  if (!isEmailAddress(email)) return 'is not a valid email address';
+  if (!isEmailAddress(email)) return 'has no valid email address';
   if (!isRecipientAddress(email))
     return 'has an address that no email can be sent to: no domain name stands after the @';
   return undefined;

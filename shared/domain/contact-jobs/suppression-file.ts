@@ -42,7 +42,7 @@ export async function readSuppressionFile(
     file.failureCount += 1;
     if (file.errors.length === DESCRIBED_ROWS_MAX) return;
     const email = address.replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
-    const fault = !cells ? NO_OBJECT : email === '' ? 'has no email address' : 'is not a valid email address';
+    const fault = !cells ? NO_OBJECT : email === '' ? 'has no email address' : 'has no valid email address';
     file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
   };
   for await (const { columns, rows } of readTable(content, (cells) => readAddressHeader(cells, mappings, 'words')))

@@ -22,6 +22,8 @@ export interface DeliverabilityResult {
   totals: DayNumbers;
   days: ({ day: string } & DayNumbers)[];
   signs: Sign[];
+  /** Why the warm-up of the source repeats a day or stepped back at the provider; null where it did not. */
+  warmUpReason: string | null;
 }
 
 export interface DeliverabilityQuery {
@@ -75,7 +77,8 @@ export async function readDeliverability(
     const warmUp = warmUps.find((each) => each.source === source && each.provider === provider);
     const consequence = warmUp && consequenceOf(warmUp.position);
     const signs = signsOfDays({ provider, source: name, days: group, today: to, consequence });
-    return { source, provider, totals: totalsOf(shown), days: shown, signs };
+    const warmUpReason = warmUp?.position.reason ?? null;
+    return { source, provider, totals: totalsOf(shown), days: shown, signs, warmUpReason };
   });
   const sizeOf = ({ totals }: DeliverabilityResult) => totals.offered ?? totals.accepted ?? 0;
   const found = results.filter(({ days, signs }) => days.length + signs.length > 0);

@@ -102,7 +102,8 @@ async function createMissing(em: Em, projectId: string, emails: string[], subscr
         insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
         select i, ${projectId}, e, ${subscribed}, '{}', now(), now()
         from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
-        on conflict (project_id, email) do nothing returning id, email
+        -- This locks the contacts that exist in the same order, and changes nothing.
+        on conflict (project_id, email) do update set updated_at = now() where false returning id, email
       ),
       consents as (${createdConsentsInsert(projectId, sql`select id, ${json(CAUSE)}::jsonb from created where ${subscribed}::boolean`)}),
       returned as (${successorUpdate(projectId, sql`created n`)})

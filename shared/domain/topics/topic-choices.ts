@@ -3,7 +3,7 @@ import { causeData, emailIdOf, type SubscriptionCause } from '../../pure/events/
 import type { TopicChoices } from '../../pure/topics.ts';
 import { json, query, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { boolean, jsonAs, nullable, pick, tables, text, type RowOf } from '../../database/tables.ts';
-import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
+import { lockContacts } from '../contacts/contact-locks.ts';
 import { recordConsents, type Evidence } from '../consent/records.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 
@@ -46,6 +46,8 @@ export async function changeTopics(
   if (last.length === 0) return [];
   const emailId = emailIdOf(cause);
   return inTransaction(em, async (tx) => {
+    // In a statement of its own, so that the next one sees the versions that are locked.
+    const held = await lockContacts(tx, projectId, [...new Set(last.map(({ contactId }) => contactId))], 'change');
     const changed = await query(
       tx,
       sql`
@@ -54,26 +56,23 @@ export async function changeTopics(
             ${last.map(({ contactId }) => contactId)}::uuid[], ${last.map(({ topicId }) => topicId)}::uuid[],
             ${last.map(({ subscribed }) => subscribed)}::boolean[]) as w (contact_id, topic_id, subscribed)
         ),
-        held as materialized (
-          select id from contact where project_id = ${projectId} and id in (select contact_id from wanted)
-          ${IN_LOCK_ORDER} for no key update
-        ),
         own as materialized (
           select id, key, default_subscription = 'opt_in' as by_default from topic
           where project_id = ${projectId} and id in (select topic_id from wanted) for key share
         ),
         stored as (
           insert into topic_subscription (topic_id, contact_id, subscribed)
-          select w.topic_id, h.id, w.subscribed from wanted w join held h on h.id = w.contact_id
-          where w.subscribed is not null and w.topic_id in (select id from own)
+          select w.topic_id, w.contact_id, w.subscribed from wanted w
+          where w.contact_id = any(${held}::uuid[]) and w.subscribed is not null and w.topic_id in (select id from own)
           on conflict (topic_id, contact_id) do update set subscribed = excluded.subscribed, updated_at = now()
             where topic_subscription.subscribed <> excluded.subscribed
               and (topic_subscription.subscribed or not ${keepsLeft})
           returning topic_id, contact_id, subscribed, (xmax = 0) as is_new
         ),
         taken_back as (
-          delete from topic_subscription s using wanted w join held h on h.id = w.contact_id
-          where w.subscribed is null and s.topic_id = w.topic_id and s.contact_id = h.id
+          delete from topic_subscription s using wanted w
+          where w.contact_id = any(${held}::uuid[]) and w.subscribed is null
+            and s.topic_id = w.topic_id and s.contact_id = w.contact_id
             and (s.subscribed or not ${keepsLeft})
           returning s.topic_id, s.contact_id, s.subscribed
         ),

@@ -10,6 +10,7 @@ describe('signsOf', () => {
       '421 4.7.0 Too many messages from your address, slow down',
       '450 4.2.1 The sending rate is too high',
       '451 4.7.651 The mail server has been temporarily rate limited due to IP reputation',
+      '451 4.7.500 Server busy. Please try again later from [192.0.2.5]. (S77719) [BL6PEPF0001.prod.outlook.com]',
       '452 4.3.1 Connection limit exceeded',
       '454 4.7.0 Message rate exceeded',
     ]) {
@@ -25,6 +26,7 @@ describe('signsOf', () => {
       '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery',
       '452 4.2.2 Mailbox full',
       '451 4.3.0 Try again later',
+      '451 4.3.2 Server busy, try again later',
       '550 5.6.7 Non-ASCII addresses not permitted for that sender/recipient',
       '554 SMTPUTF8 is required, but was not offered by host mx.example.com',
       'something odd (the connection broke at RCPT TO)',

@@ -16,6 +16,8 @@ export interface RefusalSigns {
 const RATE_CODES = /^4(?:21|5[0124])\b/;
 const RATE_WORDS =
   /\brate\b|rate[- ]?(?:limit|control)|too many (?!messages (?:on|in))|throttl|slow(?:ing)? down|too (?:fast|quick|frequent)|frequency|(?:sending|sender|message|connection|hourly|daily) (?:\S+ )?(?:limit|quota)|limits? (?:\S+ )?exceeded|per (?:second|minute|hour|day|session|connection)\b|unusual (?:rate|volume|traffic)|unexpected volume|tss04/;
+/** Exchange Online slows an address down with "Server busy. Please try again later from [192.0.2.1]. (S77719)". */
+const SLOWED_BY_MICROSOFT = /^451 4\.7\.500 server busy/i;
 /** Words that say only that a refusal is temporary. They are removed to find the cause. */
 const FOR_NOW =
   /temporar(?:y|ily)|(?:please )?(?:re)?try(?:ing)? again (?:later|in|after|soon)|(?:please )?(?:re)?try (?:\S+ ){0,3}(?:back )?later|later time/g;
@@ -61,7 +63,8 @@ export function signsOf(
   if (OF_THE_MAILBOX.test(judged.rule)) return { ...signs, kind: 'nothing' };
   const cause = judged.rule === 'passing-fault' && !GREYLISTED_OR_BUSY.test(text) ? causeOf(text) : undefined;
   if (isReputation(cause ?? judged.rule)) signs.cause = 'reputation';
-  if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return tooFast(signs);
+  const isTooFast = RATE_CODES.test(reply) && RATE_WORDS.test(text);
+  if (isTooFast || SLOWED_BY_MICROSOFT.test(reply)) return tooFast(signs);
   if (cause) return { ...signs, reason: `${code} ${cause}`, kind: 'about us' };
   if (code.startsWith('4')) {
     const isAboutUs = judged.kind === 'sender' && judged.mayPass && judged.rule !== 'no-rule';

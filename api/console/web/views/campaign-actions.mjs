@@ -14,7 +14,7 @@ export const stateOf = ({ status, paused }) => (paused ? 'PAUSED' : status);
 async function askForRecipients(path) {
   const { recipients, canBeSent, problems, duration, warmUp } = await call('POST', `${path}/check`, { body: {} });
   const faults = problems.map((/** @type {any} */ { message }) => message).join(' ');
-  const takes = duration && !warmUp ? ` It takes about ${Math.ceil(duration.seconds / 60)} min.` : '';
+  const takes = duration && !warmUp ? ` It takes at least ${Math.ceil(duration.seconds / 60)} min.` : '';
   return {
     text: `${count(recipients.receiving)} of ${count(recipients.matching)} contacts get it.${takes} ${faults}`,
     isImpossible: !canBeSent,

@@ -26,7 +26,7 @@ function Troubles({ error, scheduledFor, status, pausedAt, waiting }) {
   ${
     waiting &&
     html`<${Notice} icon="clock">
-      Waits${waiting.provider !== '*' && ` for ${waiting.provider}`}: ${waiting.reason}. Next attempt
+      Waits${waiting.provider !== '*' && ` for ${waiting.provider}`}: ${waiting.reason}. Next attempt${' '}
       <${Time} at=${waiting.until} />
     <//>`
   }

@@ -14,7 +14,7 @@ import { Table } from '../parts/table.mjs';
 const COLUMNS = [
   { label: 'Provider', kind: 'main' },
   { label: 'State', kind: 'pill' },
-  { label: 'Source', kind: 'mono', wide: true, sparse: true },
+  { label: 'Source', kind: 'mono', sparse: true },
   { label: 'Accepted', kind: 'num' },
   { label: 'Deferred', kind: 'num', sparse: true },
   { label: 'Refused', kind: 'num', sparse: true },
@@ -26,6 +26,16 @@ const DAYS = 30;
 
 /** @param {number | null} rate */
 const rateText = (rate) => (rate === null ? '–' : percent(rate));
+
+/** What a provider has against our mail, and what that did to a warm-up. @param {Result} result */
+function troublesOf({ source, provider, signs, warmUpReason }) {
+  const at = `${source} ${provider}`;
+  const setback = { key: at, sentence: `Warm-up of ${source} at ${provider}: ${warmUpReason}`, isUrgent: false };
+  return [
+    ...signs.map((sign) => ({ ...sign, key: `${at} ${sign.sign}` })),
+    ...(warmUpReason === null ? [] : [setback]),
+  ];
+}
 
 /** @param {Result} result */
 function row({ source, provider, totals, signs }) {
@@ -91,13 +101,12 @@ export function DeliverabilityView({ route }) {
             icon="signal"
             guide="deliverability"
           />`;
-        const signs = results.flatMap((result) => result.signs.map((sign) => ({ ...sign, key: row(result).key })));
+        const troubles = results.flatMap(troublesOf);
         return html`${
-            signs.length > 0 &&
+            troubles.length > 0 &&
             html`<${Section} title="Needs attention">
-              ${signs.map(
-                ({ key, sign, sentence, isUrgent }) =>
-                  html`<${Notice} key=${`${key} ${sign}`} isBad=${isUrgent}>${sentence}<//>`,
+              ${troubles.map(
+                ({ key, sentence, isUrgent }) => html`<${Notice} key=${key} isBad=${isUrgent}>${sentence}<//>`,
               )}
             <//>`
           }
