@@ -25,24 +25,25 @@ afterAll(async () => {
   await Promise.all([stack.stop(), mail.close()]);
 });
 
-it(
-  'single emails at many silent hosts keep no mail from others',
-  async () => {
+it.each(['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'end'])(
+  'single emails at many hosts that are silent at %s keep no mail from others',
+  async (at) => {
     const send = (to: string) =>
       stack.api('POST', '/v1/send', { body: { to, subject: 'S', body: '<p>R</p>', from: 'shop@example.com' } });
-    const fault = ({ step }: { step: string }) => (step === 'greeting' ? 'silence' : undefined);
-    const good = await mail.host('mx.good.test');
-    mail.domain('good.test', 'mx.good.test');
+    const fault = ({ step }: { step: string }) => (step === at ? 'silence' : undefined);
+    const good = await mail.host(`mx.${at}-good.test`);
+    mail.domain(`${at}-good.test`, `mx.${at}-good.test`);
     for (let n = 0; n < SILENT; n += 1) {
-      const silent = await mail.host(`mx.silent${n}.test`, { fault });
-      mail.domain(`silent${n}.test`, `mx.silent${n}.test`);
-      await send(`reader@silent${n}.test`);
+      const domain = `${at}-silent${n}.test`;
+      const silent = await mail.host(`mx.${domain}`, { fault });
+      mail.domain(domain, `mx.${domain}`);
+      await send(`reader@${domain}`);
       // It is on its way before the next one comes, so that none shares the delivery of another.
       await eventually(async () => silent.connectionCount() > 0, PATIENCE_MS);
     }
-    await send('reader@good.test');
+    await send(`reader@${at}-good.test`);
     await eventually(async () => good.deliveries().size > 0);
-    expect([...good.deliveries().keys()]).toEqual(['reader@good.test']);
+    expect([...good.deliveries().keys()]).toEqual([`reader@${at}-good.test`]);
   },
   2 * PATIENCE_MS,
 );

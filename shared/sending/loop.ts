@@ -99,8 +99,8 @@ function createInterruptionCount() {
     }
     providers.push(provider);
     hasReplies &&= REPLY_CODE.test(outcome.reply);
-    // Replies such as 421 to emails for a single provider may be that provider's.
-    const isOfProvider = hasReplies && new Set(providers).size === 1;
+    // Replies such as 421 to emails for a single provider may be that provider's; several mail hosts have each their own.
+    const isOfProvider = new Set(providers).size === 1 ? hasReplies : outcome.server !== undefined;
     return providers.length >= INTERRUPTIONS_MAX && !isOfProvider;
   };
 }

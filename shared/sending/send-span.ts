@@ -16,7 +16,7 @@ function noteOutcome(span: Span, outcome: SmtpOutcome): void {
   span.setAttribute('smtp.outcome', outcome.kind);
   if (outcome.kind !== 'accepted') span.setAttribute('smtp.stage', outcome.stage);
   if (outcome.relay !== undefined) span.setAttribute('everpost.relay', outcome.relay);
-  if (outcome.kind !== 'interrupted' && outcome.server !== undefined) {
+  if (outcome.server !== undefined) {
     span.setAttribute('server.address', outcome.server);
   }
   if (reply) span.setAttribute('smtp.reply_code', reply.replyCode);

@@ -166,6 +166,17 @@ describe('connections that break', () => {
     expect(test.verdicts()).toMatchObject({ busy5: 'deferred', other: 'sent' });
   });
 
+  it('stop no other email when they are those of several mail hosts', async () => {
+    const silent = (to: string): SmtpOutcome =>
+      to.startsWith('busy') ? { ...closing, reply: 'silent', server: `mx.${to.split('@')[1]}` } : ACCEPTED;
+    const emails = [...busy((n) => `busy${n}.test`), mailTo('other')];
+    const test = createTest({ emails, answer: silent, capacity: 1 });
+    await ended(test);
+    expect(test.verdicts()).toMatchObject({ busy5: 'deferred', other: 'sent' });
+    const one = createTest({ emails: [...busy(() => 'busy.test'), mailTo('other')], answer: silent, capacity: 1 });
+    await expect(ended(one)).rejects.toThrow(SmtpUnavailableError);
+  });
+
   it('under five emails in a row end the attempt, after their results are recorded', async () => {
     const test = createTest({ emails: [...busy((n) => `busy${n}.test`), mailTo('last')], answer, capacity: 1 });
     await expect(ended(test)).rejects.toThrow(SmtpUnavailableError);

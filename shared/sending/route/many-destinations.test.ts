@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../tests/support/eventually.ts';
-import type { RelayEvent } from '../../../tests/support/faulty-relay.ts';
+import type { FaultyRelayOptions, RelayEvent } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
 import { useMailWorld } from '../../../tests/support/mx-pools.ts';
 import { ConnectionBudget } from '../transport/connection-budget.ts';
 import { StalePermitError } from '../transport/errors.ts';
-import { MESSAGES_PER_CONNECTION_AT_ONCE } from '../transport/smtp-pool.ts';
+import { MESSAGES_PER_CONNECTION_AT_ONCE, type SmtpOutcome } from '../transport/smtp-pool.ts';
 
 const { world, poolOf, send, fresh } = useMailWorld();
 
@@ -133,20 +133,72 @@ describe('many destinations', () => {
     expect((await waiting).every(({ kind }) => kind === 'deferred')).toBe(true);
   });
 
-  it('keeps no connection from others for destinations that are silent, however many', async () => {
+  it.each(['greeting', 'end'])('keeps no connection from others for many that are silent at %s', async (at) => {
     const alive = fresh();
     await world().host(alive);
     const silent = Array.from({ length: 12 }, fresh);
+    const hosts: MailHost[] = [];
     for (const name of silent) {
-      await world().host(name, { fault: ({ step }) => (step === 'greeting' ? 'silence' : undefined) });
+      hosts.push(await world().host(name, { fault: ({ step }) => (step === at ? 'silence' : undefined) }));
     }
     const pool = poolOf({ maxConnections: 2, replyTimeoutMs: 9_000 });
     let ended = 0;
     const waiting = Promise.all(silent.map((name) => send(pool, `a@${name}`).finally(() => (ended += 1))));
-    await eventually(() => Promise.resolve(pool.usage().queued === silent.length));
+    await eventually(() => Promise.resolve(hosts.some((host) => host.connectionCount() > 0)));
     expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
     expect(ended).toBe(0);
     await waiting;
     expect(pool.usage()).toMatchObject({ sending: 0, queued: 0 });
+    expect(hosts.flatMap((host) => [...host.deliveries().values()]).every((count) => count === 1)).toBe(true);
   });
+
+  it('counts a connection again once its host goes on', async () => {
+    const slow = fresh();
+    await world().host(slow, { beforeReply: () => delay(1_500) });
+    const pool = poolOf();
+    const slowly = send(pool, `a@${slow}`);
+    await eventually(() => Promise.resolve(pool.usage().sending === 1));
+    const used: number[] = [];
+    const watch = setInterval(() => used.push(pool.usage().connections), 20);
+    expect(await slowly).toMatchObject({ kind: 'accepted' });
+    clearInterval(watch);
+    expect(new Set(used)).toEqual(new Set([1, 0]));
+    expect(pool.usage().connections).toBe(1);
+  });
+
+  it('has one for others when very many are silent, but never gives up a message that may have arrived', async () => {
+    const alive = fresh();
+    await world().host(alive);
+    const silentAt = (at: string): FaultyRelayOptions => ({
+      fault: ({ step }) => (step === at ? 'silence' : undefined),
+    });
+    const start = async (count: number, at: string) => {
+      const names = Array.from({ length: count }, fresh);
+      const hosts: MailHost[] = [];
+      for (const name of names) hosts.push(await world().host(name, silentAt(at)));
+      return { hosts, names };
+    };
+    const [apart, early, late] = [await start(100, 'end'), await start(20, 'rcpt'), await start(20, 'end')];
+    const pool = poolOf({ maxConnections: 40, replyTimeoutMs: 60_000 });
+    const outcomes: SmtpOutcome[] = [];
+    const begin = ({ names }: { names: string[] }): void => {
+      for (const name of names) {
+        // Those on their way are rejected when the pool is closed.
+        send(pool, `a@${name}`)
+          .then((outcome) => outcomes.push(outcome))
+          .catch(() => undefined);
+      }
+    };
+    begin(apart);
+    await eventually(() => Promise.resolve(pool.usage().sending === 100 && pool.usage().connections === 0));
+    for (const each of [early, late]) begin(each);
+    await eventually(() => Promise.resolve(pool.usage().sending === 140));
+    expect(pool.usage().connections).toBe(40);
+    expect(await send(pool, `a@${alive}`)).toMatchObject({ kind: 'accepted' });
+    expect(outcomes.length).toBeGreaterThan(0);
+    expect(outcomes.every((each) => each.kind === 'interrupted' && !each.mayHaveBeenAccepted)).toBe(true);
+    const counts = [...apart.hosts, ...late.hosts].flatMap((host) => [...host.deliveries().values()]);
+    expect(counts).toEqual(Array.from({ length: 120 }, () => 1));
+    await pool.close({ timeoutMs: 100 });
+  }, 60_000);
 });

@@ -59,7 +59,10 @@ const CONNECTIONS_MAX = 20;
 const ADDRESSES_MS = 60_000;
 /** How long a host that cannot be connected to is left alone. */
 const BACKOFF = { minMs: 15_000, maxMs: 600_000 };
-/** How long messages wait for a silent host: a greeting may take five minutes (RFC 5321 section 4.5.3.2.1). */
+/**
+ * How long messages wait for a silent host: a greeting may take five minutes (RFC 5321 section 4.5.3.2.1). For one that
+ * has greeted they wait as long again as it has been silent, so that one that is only slow gets what it takes.
+ */
 const SILENT_MS = { transactional: 30_000, automation: 30_000, campaign: 300_000 } as const satisfies Record<
   SmtpUrgency,
   number
@@ -97,6 +100,9 @@ const reaches =
   ({ addresses }: MailHost) =>
   (source: MxSource): boolean =>
     addresses.some((address) => fits(source, address));
+
+const silentUntil = ({ silentMs }: SilentServerError, { urgency = 'transactional' }: SendOptions): number =>
+  Date.now() + Math.min(silentMs, SILENT_MS[urgency]);
 
 /** The outcome of a message when no host of its domain could be connected to. It is tried again later. */
 function outcomeOf({ code, message, response }: SmtpUnavailableError): Unroutable {
@@ -236,10 +242,7 @@ export class MxPool {
       const failure = error instanceof NoOtherServerError ? destination.failure : error;
       if (!(failure instanceof SmtpUnavailableError) || this.#closing) throw error;
       if (failure.code !== undefined && OWN_FAULTS.has(failure.code)) throw failure;
-      const untilMs =
-        failure instanceof SilentServerError
-          ? Date.now() + SILENT_MS[options.urgency ?? 'transactional']
-          : unaskedUntilMs;
+      const untilMs = failure instanceof SilentServerError ? silentUntil(failure, options) : unaskedUntilMs;
       return { ...outcomeOf(failure), ...(untilMs !== undefined && { unaskedUntilMs: untilMs }) };
     }
   }
@@ -285,7 +288,7 @@ export class MxPool {
   }
 
   #createPool({ domain, hosts, sts, wantsReports }: MailRoute, onFailure: (error: SmtpUnavailableError) => void): Pool {
-    const { maxConnections, logger, replyTimeoutMs, idleTimeoutMs, noteTls } = this.#options;
+    const { maxConnections, logger, idleTimeoutMs, noteTls } = this.#options;
     const rankOf = ranks(hosts);
     const demands = new Map<string, TlsDemand>();
     const servers = hosts.flatMap((host) => {
@@ -301,10 +304,9 @@ export class MxPool {
       maxConnections: Math.min(maxConnections, CONNECTIONS_MAX),
       ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
       open: async (server, signal) => {
-        const timed = { ...server, ...(replyTimeoutMs !== undefined && { replyTimeoutMs }) };
         const demand = demands.get(server.exchange ?? '') ?? { domain };
         try {
-          return await openByDemand(timed, demand, signal, this.#broken, (result) => {
+          return await openByDemand(server, demand, signal, this.#broken, (result) => {
             if (wantsReports) noteTls?.(demand, result, server.localAddress ?? '');
           });
         } catch (error) {
@@ -320,7 +322,7 @@ export class MxPool {
 
   /** The servers for an address of a host, one for each source that can reach it. */
   #serversAt(host: MailHost, address: string, preference: number): SmtpServerOptions[] {
-    const { sources, authorities } = this.#options;
+    const { sources, authorities, replyTimeoutMs } = this.#options;
     const ca = authorities === undefined ? {} : { ca: authorities };
     return sources
       .filter((source) => fits(source, address))
@@ -335,6 +337,7 @@ export class MxPool {
         startTls: 'attempted',
         allowsInsecureAuth: false,
         name: source.helo,
+        ...(replyTimeoutMs !== undefined && { replyTimeoutMs }),
         ...(source.localAddress !== undefined && { localAddress: source.localAddress }),
         tls: { servername: host.dane?.name ?? host.name, rejectUnauthorized: false, ...ca },
       }));

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { FaultyRelayOptions, RelayFault, RelayStep } from '../../../tests/support/faulty-relay.ts';
 import type { MailHost } from '../../../tests/support/mail-hosts.ts';
@@ -138,4 +139,22 @@ it('a silent host keeps few messages waiting, the most urgent ones, and others c
     expect([waitMs > ms - 10_000, waitMs <= ms]).toEqual([true, true]);
   }
   for (const outcome of await Promise.all(urgent)) expect(outcome).toMatchObject({ kind: 'accepted' });
+}, 60_000);
+
+it('a host that takes long for each message gets what it takes, and others wait as long again as it has been silent', async () => {
+  const domain = fresh();
+  const host = await world().host(domain, { beforeReply: () => delay(13_000) });
+  const pool = poolOf({ replyTimeoutMs: 30_000 });
+  const startMs = Date.now();
+  const all = await Promise.all(
+    Array.from({ length: 9 }, (_, n) => send(pool, `reader${n}@${domain}`, undefined, 'campaign')),
+  );
+  const waiting = all.filter(({ kind }) => kind === 'deferred');
+  for (const outcome of waiting) {
+    const untilMs = ('unaskedUntilMs' in outcome && outcome.unaskedUntilMs) || 0;
+    expect([untilMs > startMs + 20_000, untilMs < startMs + 26_000]).toEqual([true, true]);
+  }
+  expect(all.filter(({ kind }) => kind === 'accepted')).toHaveLength(4);
+  expect(waiting).toHaveLength(5);
+  expect([...host.deliveries().values()]).toEqual([1, 1, 1, 1]);
 }, 60_000);

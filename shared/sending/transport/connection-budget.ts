@@ -10,8 +10,14 @@ export interface BudgetMember {
 export const MESSAGES_PER_TURN = 10;
 /** Connections to a destination before the first is open: one that never answers must not hold many. */
 export const UNPROVED_MAX = 2;
-/** The most connections that are being opened to silent servers and do not count. */
+/** The most connections to silent servers that do not count. */
 const APART_MAX = 100;
+/** A connection of a pool, open or being opened. */
+export interface BudgetConnection {
+  /** Whether it has left the connections that pools share, because its server is silent. */
+  isApart: boolean;
+}
+
 /** The part of the connections that campaigns leave to more urgent messages. */
 const RESERVED_PART = 1 / 4;
 
@@ -24,7 +30,7 @@ export class ConnectionBudget {
   #used = 0;
   /** The number of connections of each pool that has some or needs one. */
   readonly #pools = new Map<BudgetMember, number>();
-  /** How many connections are being opened to silent servers and do not count. */
+  /** How many connections to silent servers do not count. */
   #apart = 0;
   /** Pools that need a connection, in the order of their turns. */
   readonly #waiting = new Set<BudgetMember>();
@@ -71,7 +77,11 @@ export class ConnectionBudget {
     this.#count(member, 1);
   }
 
-  ended(member: BudgetMember): void {
+  ended(member: BudgetMember, connection?: BudgetConnection): void {
+    if (connection?.isApart) {
+      this.#apart -= 1;
+      return;
+    }
     this.#used -= 1;
     this.#count(member, -1);
     this.#serveSoon();
@@ -84,20 +94,22 @@ export class ConnectionBudget {
   }
 
   /**
-   * Counts a connection no more, because its server is silent: it carries nothing, and others must not lack it.
-   * @returns false when there are too many of these
+   * Counts a connection no more, because its server is silent: others must not lack it. There may be too many of these;
+   * then it still counts.
    */
-  setApart(member: BudgetMember): boolean {
-    if (this.#apart >= APART_MAX) return false;
-    this.#apart += 1;
+  setApart(member: BudgetMember, connection: BudgetConnection): void {
+    if (connection.isApart || this.#apart >= APART_MAX) return;
     this.ended(member);
-    return true;
+    this.#apart += 1;
+    connection.isApart = true;
   }
 
-  /** Notes that a connection that was set apart is open, or has ended. */
-  endApart(member: BudgetMember, isOpen: boolean): void {
+  /** Counts a connection that was set apart again, because its server goes on. */
+  rejoin(member: BudgetMember, connection: BudgetConnection): void {
+    if (!connection.isApart) return;
     this.#apart -= 1;
-    if (isOpen) this.opened(member);
+    connection.isApart = false;
+    this.opened(member);
   }
 
   /** Notes that a pool needs a connection more, and ends an idle one of another pool for it. */

@@ -6,6 +6,7 @@ import { Deadline } from './deadline.ts';
 import { ConnectionFault, toFault } from './errors.ts';
 import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
 import { ReplyReader } from './reply-reader.ts';
+import { ReplyWait } from './reply-wait.ts';
 import type { ReplyTimeouts } from './reply-timeouts.ts';
 import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
 import { isAboutConnection, oversize, stateOf, type MessageState, type Step, type Transaction } from './transaction.ts';
@@ -24,6 +25,9 @@ export interface ConversationHooks<Message extends SmtpMessage> {
   failed: (message: Message, fault: ConnectionFault, state: MessageState) => void;
   /** No message is under way, and `next` returned none. */
   idle: () => void;
+  /** The server is silent about these messages. Called again and again, and `heard` when it goes on. */
+  silent: (messages: readonly Message[]) => void;
+  heard: () => void;
   /** The conversation is over, on either side; called once, after `failed`. */
   ended: () => void;
 }
@@ -52,7 +56,7 @@ export class Conversation<Message extends SmtpMessage> {
   readonly #timeouts: ReplyTimeouts;
   readonly #hooks: ConversationHooks<Message>;
   readonly #reader = new ReplyReader();
-  readonly #deadline = new Deadline(() => this.#onSilence());
+  readonly #deadline: ReplyWait;
   readonly #patience = new Deadline(() => this.#takeBack());
   #current: Transaction<Message> | undefined;
   #following: Transaction<Message> | undefined;
@@ -70,6 +74,12 @@ export class Conversation<Message extends SmtpMessage> {
     this.#capabilities = capabilities;
     this.#timeouts = timeouts;
     this.#hooks = hooks;
+    this.#deadline = new ReplyWait({
+      silenceMs: timeouts.silence,
+      onSilence: () => this.#noteSilence(),
+      onHeard: hooks.heard,
+      onTimeOut: () => this.#timeOut(),
+    });
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('error', (error) => this.fail(toFault(error)));
     socket.on('close', () => this.fail(new ConnectionFault('ECONNECTION', 'the server closed the connection')));
@@ -78,6 +88,11 @@ export class Conversation<Message extends SmtpMessage> {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** How long the server has been silent, in milliseconds; 0 when it is not. */
+  get silentMs(): number {
+    return this.#deadline.silentMs;
   }
 
   /** Messages begun on this connection. */
@@ -125,8 +140,18 @@ export class Conversation<Message extends SmtpMessage> {
     else this.#hooks.failed(message, fault, stateOf(transaction, fault, isBystander));
   }
 
-  #onSilence(): void {
+  #timeOut(): void {
     this.fail(new ConnectionFault('ETIMEDOUT', 'the server is silent'));
+  }
+
+  /** Cuts the connection, unless content is under way: then only the reply tells whether the message has arrived. */
+  giveUp(): void {
+    if (this.#current?.step !== 'content') this.#timeOut();
+  }
+
+  #noteSilence(): void {
+    const messages = [this.#current, this.#following].flatMap((each) => each?.message ?? []);
+    if (messages.length > 0) this.#hooks.silent(messages);
   }
 
   /** Gives back the message that waits behind a slow content: it is only announced, so another connection can take it. */
@@ -233,7 +258,9 @@ export class Conversation<Message extends SmtpMessage> {
     const hooks: ContentHooks = {
       announce,
       progressed: () => {
-        if (this.#current === transaction) this.#deadline.set(Math.min(block, endsAt - performance.now()));
+        if (this.#current !== transaction) return;
+        this.#deadline.heard();
+        this.#deadline.set(Math.min(block, endsAt - performance.now()));
       },
       left: () => {
         transaction.hasContentLeft = true;
@@ -345,6 +372,7 @@ export class Conversation<Message extends SmtpMessage> {
 
   #onReply(text: string): boolean {
     const transaction = this.#current;
+    this.#deadline.heard();
     if (this.#isQuitting) this.#socket.end();
     else if (!transaction) {
       this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked', { response: text }));

@@ -21,11 +21,15 @@ export class SmtpUnavailableError extends Error {
   }
 }
 
-/** No server of a destination has opened a connection for some time, and others wait for those being opened. */
+/** No server of a destination has answered for some time, and others wait for its connections. */
 export class SilentServerError extends SmtpUnavailableError {
-  constructor() {
+  readonly silentMs: number;
+
+  /** @param silentMs for how long, in milliseconds; Infinity for one that has not greeted */
+  constructor(silentMs: number) {
     super('The mail server has not answered yet');
     this.name = 'SilentServerError';
+    this.silentMs = silentMs;
   }
 }
 

@@ -17,6 +17,13 @@ export interface QueuedMessage extends SmtpMessage {
   readonly reject: (error: unknown) => void;
 }
 
+/** Tells a message once that its server is silent. */
+export function tellSilence(message: QueuedMessage): void {
+  const { onSilence } = message;
+  message.onSilence = undefined;
+  onSilence?.();
+}
+
 const perUrgency = <T>(create: () => T): Record<SmtpUrgency, T> => ({
   transactional: create(),
   automation: create(),
@@ -127,11 +134,7 @@ export class MessageQueue {
 
   /** Tells each message once that its server is silent. */
   tellSilence(): void {
-    for (const message of this.#allLines().flat()) {
-      const { onSilence } = message;
-      message.onSilence = undefined;
-      onSilence?.();
-    }
+    for (const message of this.#allLines().flat()) tellSilence(message);
   }
 
   /**

@@ -43,6 +43,8 @@ export interface SmtpInterruption {
   reply: string;
   /** The content left completely, and no usable reply came: the server may have accepted the message. */
   mayHaveBeenAccepted: boolean;
+  /** The mail host, where messages go to the hosts of their domains. */
+  server?: string;
 }
 
 /**

@@ -1,19 +1,19 @@
+import type { BudgetConnection } from './connection-budget.ts';
 import type { PoolServer } from './server-health.ts';
 
 /** A connection that is being opened. */
-export interface Opening {
+export interface Opening extends BudgetConnection {
   readonly signal: AbortSignal;
   /** Whether it was given up for a fresh connection. That is no failure of the server. */
   readonly isGivenUp: boolean;
-  /** Whether it has left the connections that pools share, because the server is silent. */
-  isApart: boolean;
 }
 
 /** A server that has opened no connection for this time is tried with one more. */
 const SILENCE_MS = 5_000;
-/** A mail host that has opened none for this time keeps nothing from other hosts. Most take a fraction of it. */
+/** A mail host that does nothing for this time keeps nothing from other hosts. Most take a fraction of it. */
 const HOST_SILENCE_MS = 1_000;
-const LONG_MS = 10_000;
+/** Others no longer wait for a server that has been silent for this time. */
+export const LONG_MS = 10_000;
 
 class SilentOpening implements Opening {
   isGivenUp = false;
@@ -61,7 +61,8 @@ class SilentOpening implements Opening {
 export class Openings {
   readonly #byServer = new Map<PoolServer, Set<SilentOpening>>();
   readonly #onSilence: (server: PoolServer, opening: Opening) => void;
-  readonly #silenceMs: number;
+  /** After which time without a sign a server is silent. */
+  readonly silenceMs: number;
   /** How many are silent. */
   #silent = 0;
 
@@ -71,7 +72,7 @@ export class Openings {
    */
   constructor(onSilence: (server: PoolServer, opening: Opening) => void, areHosts: boolean) {
     this.#onSilence = onSilence;
-    this.#silenceMs = areHosts ? HOST_SILENCE_MS : SILENCE_MS;
+    this.silenceMs = areHosts ? HOST_SILENCE_MS : SILENCE_MS;
   }
 
   begin(server: PoolServer): Opening {
@@ -80,7 +81,7 @@ export class Openings {
       if (!opening.isSilent) this.#silent += 1;
       opening.isSilent = true;
       this.#onSilence(server, opening);
-    }, this.#silenceMs);
+    }, this.silenceMs);
     all.add(opening);
     return opening;
   }

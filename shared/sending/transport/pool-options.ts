@@ -51,6 +51,6 @@ export interface SendOptions {
   /** The labels of servers that must not get the message. */
   avoid?: ReadonlySet<string> | undefined;
   limits?: MessageLimits | undefined;
-  /** Called once when the message waits for a mail host that opens no connection, however long that takes. */
+  /** Called once when the message waits for a server that is silent, however long that takes. */
   onSilence?: () => void;
 }

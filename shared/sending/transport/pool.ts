@@ -4,7 +4,7 @@ import { MESSAGES_PER_TURN, UNPROVED_MAX } from './connection-budget.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { Conversation } from './conversation.ts';
 import type { RawMessage } from './data-content.ts';
-import { ConnectionFault, NoOtherServerError, SilentServerError, SmtpUnavailableError } from './errors.ts';
+import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
@@ -12,6 +12,7 @@ import { Openings, type Opening } from './openings.ts';
 import { RuledConnections } from './ruled-connections.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
+import { Silence } from './silence.ts';
 import { interruption, isAboutOthers, type MessageState } from './transaction.ts';
 import type { PoolOptions, SendOptions } from './pool-options.ts';
 import type { RelayState } from './relay-state.ts';
@@ -32,6 +33,7 @@ export class Pool {
   readonly #quitting = new Set<Session>();
   readonly #idle: IdleSessions<Session>;
   readonly #openings: Openings;
+  readonly #silence: Silence;
   readonly #ruled = new RuledConnections((label) => ({
     pump: () => this.pump(),
     endIdle: () => this.#endIdle((session) => session.server.options.label === label),
@@ -48,6 +50,7 @@ export class Pool {
     this.#health = new ServerHealth(options.servers, options.logger, options.backoff);
     this.#share = new ConnectionShare(options.maxConnections, this.#health);
     this.#openings = new Openings((server, opening) => this.#lookAgain(server, opening), options.budget !== undefined);
+    this.#silence = new Silence(this.#openings, this.#sessions, this, options.budget);
     this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
   }
 
@@ -94,13 +97,13 @@ export class Pool {
     }
     this.#endAvoidedIdle();
     if (this.#openWanted()) this.#refuseStranded();
-    if (this.#options.budget && this.#sessions.size === 0) this.#leaveSilent();
+    this.#silence.leave(this.#queue, this.#health.connections);
   }
 
   /** Opens connections for the waiting messages. @returns false when it waits for the connections of other pools */
   #openWanted(): boolean {
     const { budget } = this.#options;
-    const most = budget && this.#sessions.size === 0 ? UNPROVED_MAX : Infinity;
+    const most = budget && !this.#silence.isProved ? UNPROVED_MAX : Infinity;
     const own = Math.min(this.#share.wanted(this.#queue), Math.min(this.#roomMax, most) - this.#health.connections);
     const free = budget?.free(this.#queue.hasUrgent) ?? own;
     for (let wanted = own; wanted > 0; wanted -= 1) {
@@ -127,13 +130,6 @@ export class Pool {
       this.#retire(session);
       missing -= 1;
     }
-  }
-
-  /** Messages to a silent destination must not keep others waiting. */
-  #leaveSilent(): void {
-    const { silence } = this.#openings;
-    if (silence === 'long') this.#queue.refuseBehind(this.#health.openings, () => new SilentServerError());
-    if (silence !== 'none') this.#queue.tellSilence();
   }
 
   /** Rejects messages for which no connection will be opened. */
@@ -171,17 +167,26 @@ export class Pool {
       const connection = await this.#openConnection(server.options, opening.signal);
       this.#health.opened(server, connection.isInClear);
       this.#openings.opened(server, opening);
-      if (opening.isApart) this.#options.budget?.endApart(this, true);
-      const timeouts = timeoutsOf(server.options.replyTimeoutMs);
+      this.#silence.heard(opening);
+      const timeouts = timeoutsOf(server.options.replyTimeoutMs, this.#openings.silenceMs);
       const session: Session = {
         conversation: new Conversation<QueuedMessage>(connection, timeouts, {
           next: (behind) => (behind ? this.#nextBehind(session, behind) : this.#next(session)),
           done: (message, outcome) => this.#onDone(session, message, outcome),
           failed: (message, fault, state) => this.#onFailed(session, message, fault, state),
           idle: () => this.#release(session),
+          silent: (messages) => {
+            this.#silence.note(session, messages);
+            this.pump();
+          },
+          heard: () => {
+            this.#silence.heard(session);
+            this.#pumpSoon();
+          },
           ended: () => this.#onEnded(session),
         }),
         server,
+        isApart: false,
         carries: undefined,
         carried: new CarriedMessages(connection.capabilities, server.options),
       };
@@ -189,8 +194,7 @@ export class Pool {
       session.conversation.wake();
     } catch (error) {
       this.#health.openingEnded(server);
-      if (opening.isApart) this.#options.budget?.endApart(this, false);
-      else this.#options.budget?.ended(this);
+      this.#options.budget?.ended(this, opening);
       this.#ruled.ended(server.options.label);
       this.#openings.end(server, opening);
       if (this.#closing) this.#checkDrained();
@@ -201,11 +205,8 @@ export class Pool {
 
   /** Tries a fresh connection to a server that is silent on those being opened, if it has no other and is needed. */
   #lookAgain(server: PoolServer, opening: Opening): void {
-    const { budget } = this.#options;
-    if (budget) {
-      opening.isApart ||= budget.setApart(this);
-      // Other destinations need the connection, and this server has no right to more of them.
-      if (budget.isWanted && !opening.isApart) this.#openings.endSilent(server);
+    if (this.#options.budget) {
+      this.#silence.setApart(opening, () => this.#openings.endSilent(server));
       this.pump();
       return;
     }
@@ -329,11 +330,12 @@ export class Pool {
     if (!this.#sessions.delete(session)) return;
     this.#carry(session, undefined);
     this.#health.ended(session.server);
-    this.#options.budget?.ended(this);
+    this.#options.budget?.ended(this, session);
   }
 
   #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
     this.#sending -= 1;
+    if (this.#silence.decided()) this.#pumpSoon();
     this.#health.decided(session.server, outcome);
     const { host, exchange: server = host, label: relay } = session.server.options;
     message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
@@ -346,6 +348,7 @@ export class Pool {
       return;
     }
     this.#sending -= 1;
+    if (fault.code === 'ETIMEDOUT') this.#silence.timedOut();
     if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
       if (this.#closing) message.reject(new SmtpUnavailableError('The SMTP pool is closed'));
       else if (state.isBystander) {
@@ -360,7 +363,8 @@ export class Pool {
     }
     const { stage, mayHaveBeenAccepted } = state;
     this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
-    message.resolve({ ...interruption(fault, state), relay: session.server.options.label });
+    const { exchange: server, label: relay } = session.server.options;
+    message.resolve({ ...interruption(fault, state), ...(server !== undefined && { server }), relay });
   }
 
   #onEnded(session: Session): void {

@@ -11,13 +11,15 @@ export interface ReplyTimeouts {
   content: number;
   /** How long a message that is announced waits for the reply to the content before it. */
   announced: number;
+  /** A server that does nothing for so long is silent, which has no consequence for the message. */
+  silence: number;
 }
 
 /**
  * The values of RFC 5321 section 4.5.3.2. `transfer` and `announced` are ours: they bound the times for a
  * page of recipients, and for a message behind one that is slow.
  */
-const REPLY_TIMEOUTS: ReplyTimeouts = {
+const REPLY_TIMEOUTS: Omit<ReplyTimeouts, 'silence'> = {
   mail: 300_000,
   rcpt: 300_000,
   data: 120_000,
@@ -36,10 +38,10 @@ export const MESSAGE_MS_MAX =
   REPLY_TIMEOUTS.content;
 
 /** The given time limit for each reply, or the default ones. */
-export function timeoutsOf(replyTimeoutMs: number | undefined): ReplyTimeouts {
-  if (replyTimeoutMs === undefined) return REPLY_TIMEOUTS;
+export function timeoutsOf(replyTimeoutMs: number | undefined, silence: number): ReplyTimeouts {
+  if (replyTimeoutMs === undefined) return { ...REPLY_TIMEOUTS, silence };
   const each = replyTimeoutMs;
   const { transfer, announced } = REPLY_TIMEOUTS;
-  const own = { transfer, announced: Math.min(announced, each / 2) };
+  const own = { transfer, announced: Math.min(announced, each / 2), silence };
   return { mail: each, rcpt: each, data: each, block: each, content: each, ...own };
 }

@@ -332,6 +332,15 @@ describe('a pool with a login or TLS', () => {
   });
 });
 
+it('tells a message once that its relay is silent, which changes nothing for the message', async () => {
+  const sink = await startSink({ delayMs: 11_000 });
+  const { pool } = startPool([sink.url], { replyTimeoutMs: 30_000 });
+  let told = 0;
+  const onSilence = (): void => void (told += 1);
+  expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW, { onSilence })).toMatchObject({ kind: 'accepted' });
+  expect([told, sink.messageCount()]).toEqual([1, 1]);
+});
+
 describe('a pool that is closed', () => {
   it('finishes messages on the wire and rejects the others', async () => {
     const sink = await startSink({ delayMs: 100 });

@@ -28,7 +28,7 @@ export function resultOf(
 ): DeliveryResult {
   const frame = { emailId: email.emailId, subject: email.subject };
   if (outcome.kind === 'accepted') return { ...frame, verdict: 'sent', error: null };
-  const result = { ...frame, server: ('server' in outcome && outcome.server) || '' };
+  const result = { ...frame, server: outcome.server ?? '' };
   const error = outcome.reply;
   if (assessment.hold) return heldResult(email, assessment.hold, error);
   let refusal: DeliveryResult['refusal'];
