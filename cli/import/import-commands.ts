@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { ImportFileError } from '../../shared/domain/contact-jobs/csv-file.ts';
 import { readColumnMapping, type ColumnMapping } from '../../shared/domain/contact-jobs/import-header.ts';
 import { movedParts, type MovedRow } from '../../shared/domain/contact-jobs/moved-rows.ts';
 import { listProjects } from '../../shared/domain/projects/projects.ts';
@@ -75,7 +76,10 @@ async function carryOut(
   const isDryRun = options.dryRun === true;
   await inNamedProject(context, options, async (em, projectId) => {
     const planned = { ...(await plan(em, projectId)), note: context.note };
-    const totals = await (isDryRun ? checkImport : runImport)(em, projectId, planned);
+    const totals = await (isDryRun ? checkImport : runImport)(em, projectId, planned).catch((error: unknown) => {
+      // The API has a parameter where this command has an option.
+      throw error instanceof ImportFileError ? badRequest(error.message.replaceAll(' map=', ' --map ')) : error;
+    });
     const templates = (await planned.templates?.()) ?? [];
     context.answer(command, { projectId, ...totals, templates }, totalsText(totals, isDryRun, templates));
   });

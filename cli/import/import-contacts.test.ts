@@ -74,7 +74,7 @@ it('takes no list in JSON', async () => {
 
 it.each([
   ['empty', '', 'The file is empty'],
-  ['without addresses', 'name\nAda\n', 'no column "email"'],
+  ['without addresses', 'name\nAda\n', 'with --map <column>:email'],
   ['of another coding', Buffer.from([0x65, 0xff, 0xfe, 0x0a]), 'not text in UTF-8'],
   ['with an open quote', 'email,name\na@x.test,"Ada\n', 'quoted cell is never closed'],
   ['with an open question', 'email,status\na@x.test,active\nb@x.test,gold\n', 'leaves open whether'],
