@@ -100,12 +100,7 @@ const SERVICES: Record<string, World> = {
       },
     },
     refusal: 'answered 401: {"success":false,"error":{"code":"UNAUTHORIZED"',
-    faults: [
-      /the status 429; trying again in 0 s/,
-      /fetch failed \(.+\); trying/,
-      /not JSON; trying/,
-      /the status 503/,
-    ],
+    faults: [/the status 429; trying again in 0 s/, /failed \(.+\); try/, /not JSON; trying/, /the status 503/],
   },
   listmonk: {
     start: startListmonk,
