@@ -11,7 +11,7 @@ import {
   track,
   type TestStep,
 } from './support/automations.ts';
-import { reconcile, statusOf } from './support/reconcile.ts';
+import { reconcile, statusOf, untilHandedOver } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
 
@@ -53,6 +53,7 @@ const mailsTo = (email: string) => stack.sink.recipientCounts().get(email) ?? 0;
 
 /** Terminates the workflow of an execution. */
 async function lose({ executionId }: Entered): Promise<void> {
+  await untilHandedOver(() => stack.em());
   await stack.temporal.client.workflow.getHandle(executionWorkflowId(executionId)).terminate('lost');
 }
 

@@ -4,7 +4,7 @@ import { query } from './support/rows.ts';
 import { jobWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { uploadContacts } from './support/csv-files.ts';
-import { reconcile, statusOf } from './support/reconcile.ts';
+import { reconcile, statusOf, untilHandedOver } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -39,7 +39,7 @@ async function unsubscribe(owner: TestProject, contactIds: string[]): Promise<st
 
 async function isAtWork(jobId: string): Promise<void> {
   await eventually(async () => (await statusOf(stack, jobWorkflowId(jobId))) === 'RUNNING');
-  await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
+  await untilHandedOver(() => stack.em());
 }
 
 /** Terminates the workflow of a job before a worker takes it. */

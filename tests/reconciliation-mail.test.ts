@@ -4,7 +4,7 @@ import { EmailEntity, type Email } from './support/entities/email.entity.ts';
 import { sql } from '../shared/database/sql.ts';
 import { query, queryOne } from './support/rows.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
-import { reconcile, statusOf } from './support/reconcile.ts';
+import { reconcile, statusOf, untilHandedOver } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 /** So long that only the test changes a deferred email. */
@@ -70,7 +70,7 @@ async function queueUnclaimed(addresses: string[]): Promise<{ ids: string[]; wor
   const ids = await send(addresses);
   const workflowId = emailDeliveryWorkflowId(ids[0] ?? '');
   await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
-  await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
+  await untilHandedOver(() => stack.em());
   return { ids, workflowId };
 }
 

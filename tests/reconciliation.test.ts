@@ -6,7 +6,7 @@ import { sql } from '../shared/database/sql.ts';
 import { query } from './support/rows.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
-import { reconcile, statusOf } from './support/reconcile.ts';
+import { reconcile, statusOf, untilHandedOver } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
@@ -16,20 +16,23 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
+/** A scheduled campaign whose workflow waits. */
 async function scheduleCampaign(): Promise<string> {
   const { body } = await stack.api('POST', '/campaigns', {
     body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
   });
   const scheduledFor = new Date(Date.now() + 3_600_000).toISOString();
   await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: { scheduledFor } });
-  return body.data.id as string;
+  const campaignId = body.data.id as string;
+  await eventually(async () => (await statusOf(stack, campaignWorkflowId(campaignId))) === 'RUNNING');
+  await untilHandedOver(() => stack.em());
+  return campaignId;
 }
 
 describe('reconciliation', () => {
   it('restarts a campaign whose workflow was terminated, and it is sent', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
-    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
     await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await query(stack.em(), sql`update campaign set updated_at = now() - interval '1 hour' where id = ${campaignId}`);
 
@@ -47,7 +50,6 @@ describe('reconciliation', () => {
   it('does not touch campaigns with an open workflow', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
-    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
     const before = await stack.temporal.client.workflow.getHandle(workflowId).describe();
     await query(stack.em(), sql`update campaign set updated_at = now() - interval '1 hour' where id = ${campaignId}`);
     await reconcile(stack);
@@ -59,7 +61,6 @@ describe('reconciliation', () => {
   it('finds a lost workflow whose row has been due for 20 seconds, without waiting for the late ones', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
-    await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
     await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await query(stack.em(), sql`update campaign set updated_at = now() - interval '25 s' where id = ${campaignId}`);
     expect((await reconcile(stack)).restarted).not.toContain(workflowId);
@@ -69,10 +70,7 @@ describe('reconciliation', () => {
 
   it('goes on where a lost attempt has stopped, and keeps what that attempt remembered', async () => {
     const ids = [await scheduleCampaign(), await scheduleCampaign()];
-    for (const id of ids) {
-      await eventually(async () => (await statusOf(stack, campaignWorkflowId(id))) === 'RUNNING');
-      await stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).terminate('lost');
-    }
+    for (const id of ids) await stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).terminate('lost');
     await query(
       stack.em(),
       sql`update campaign set updated_at = now() - interval '1 h' where id = any(${ids}::uuid[])`,

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ReconcileReport } from '../../shared/domain/lifecycle/reconcile.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, type ReconcileInput } from '../../shared/pure/workflow-contracts.ts';
+import { sql, type Em } from '../../shared/database/sql.ts';
+import { eventually } from './eventually.ts';
+import { query } from './rows.ts';
 import type { TestStack } from './stack.ts';
 
 /** The status of a workflow in Temporal; undefined when Temporal does not know the workflow. */
@@ -24,4 +27,12 @@ export async function reconcile(stack: TestStack, input: ReconcileInput = {}): P
   const { events } = await handle.fetchHistory();
   const payload = events?.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])[0];
   return JSON.parse(Buffer.from(payload?.data ?? '').toString()) as ReconcileReport;
+}
+
+/**
+ * Waits until the outbox is empty. A workflow runs a moment before its row leaves the outbox, and reconciliation leaves out
+ * what has a row there.
+ */
+export async function untilHandedOver(em: () => Em, timeoutMs?: number): Promise<void> {
+  await eventually(async () => (await query(em(), sql`select from outbox`)).length === 0, timeoutMs);
 }
