@@ -5,6 +5,7 @@ import { REACHES } from '../shared/domain/lifecycle/reconciliation.ts';
 import { reconcileWithTemporal } from '../shared/domain/lifecycle/reconcile.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { optInsOf, subscribe } from './support/opt-ins.ts';
+import { untilHandedOver } from './support/reconcile.ts';
 import { query } from './support/rows.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
@@ -86,6 +87,7 @@ describe('a subscription through a form', () => {
     const [optIn] = await optInsOf(stack.em(), stack.project.id, email);
     const id = optIn!.id as string;
     const handle = stack.temporal.client.workflow.getHandle(optInWorkflowId(id));
+    await untilHandedOver(stack.em);
     await handle.terminate();
     const { restarted } = await reconcileWithTemporal(
       {

@@ -46,6 +46,7 @@ async function enter(event: string, steps: Record<string, TestStep>): Promise<En
   await track(stack, email, event);
   await eventually(() => Promise.resolve(mailsTo(email) === 1));
   const { id: executionId } = await executionThatIs(stack, automationId, 'WAITING', 'RUNNING', 'COMPLETED');
+  await untilHandedOver(() => stack.em());
   return { automationId, executionId, email };
 }
 
@@ -53,7 +54,6 @@ const mailsTo = (email: string) => stack.sink.recipientCounts().get(email) ?? 0;
 
 /** Terminates the workflow of an execution. */
 async function lose({ executionId }: Entered): Promise<void> {
-  await untilHandedOver(() => stack.em());
   await stack.temporal.client.workflow.getHandle(executionWorkflowId(executionId)).terminate('lost');
 }
 

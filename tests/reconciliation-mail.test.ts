@@ -38,6 +38,7 @@ async function sendDeferred(to: string): Promise<{ id: string; workflowId: strin
   stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
   const [id = ''] = await send(to);
   await eventually(async () => (await stack.em().findOneOrFail(EmailEntity, { id })).deferrals === 1);
+  await untilHandedOver(() => stack.em());
   return { id, workflowId: emailDeliveryWorkflowId(id) };
 }
 

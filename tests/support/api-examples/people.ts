@@ -274,6 +274,7 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   // Workers count what was sent once a second.
   await eventually(async () => (await api('GET', '/deliverability')).body.results.length === 1);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
+  await eventually(async () => (await api('GET', '/queue')).body.waiting.length === 0);
   await record('getQueue');
   await record('getDeliverability');
   await record('deleteEvents', { params: { eventName: 'order.sent' } });
