@@ -195,6 +195,8 @@ async function untilSent({ api }: ExampleRecorder['project'], wanted: Record<str
 }
 
 /** Emails of `/v1/send`, tracked events, and the activity of both. */
+const types = 'email.sent,event.triggered';
+
 export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
   const welcome = { name: 'Welcome', subject: 'Welcome', body: '<p>Hello {{name}}</p>', from: FROM.email };
@@ -267,14 +269,13 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await untilSent(project, { DELIVERED: 4, SENT: 1 });
   await record('listEventNames');
   await record('getEventStats', { query: { startDate: since, endDate: until } });
-  const types = 'email.sent,event.triggered';
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
   // The others are that of the batch and the confirmation.
   await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 5);
   // Workers count what was sent once a second.
   await eventually(async () => (await api('GET', '/deliverability')).body.results.length === 1);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
-  await eventually(async () => (await api('GET', '/queue')).body.waiting.length === 0);
+  await eventually(async () => (await api('GET', '/activity/queue')).body.waiting.length === 0);
   await record('getQueue');
   await record('getDeliverability');
   await record('deleteEvents', { params: { eventName: 'order.sent' } });
