@@ -144,7 +144,7 @@ it(
     }, PATIENCE_MS);
     const ids = [campaignWorkflowId(body.data.id), executionWorkflowId(execution.id)];
     for (const id of ids) await eventually(async () => (await statusIn(own, id)) === 'RUNNING', PATIENCE_MS);
-    await untilHandedOver(() => app.em(), PATIENCE_MS);
+    await untilHandedOver(app.em, PATIENCE_MS);
 
     const { out } = await run(other, 'temporal', 'adopt');
     expect(JSON.parse(out).restarted).toMatchObject({ campaign: 1, execution: 1 });
@@ -155,7 +155,7 @@ it(
     for (const id of ids) await eventually(async () => (await statusIn(other, id)) === 'RUNNING', PATIENCE_MS);
     await eventually(async () => sink.recipientCounts().get('waits@mail.test') === 1, PATIENCE_MS);
 
-    await untilHandedOver(() => app.em(), PATIENCE_MS);
+    await untilHandedOver(app.em, PATIENCE_MS);
     for (const id of ids) await other.client.workflow.getHandle(id).terminate('lost');
     const report = JSON.parse((await run(other, 'reconcile', '--now')).out);
     // A worker looks for campaigns by itself, every half minute, and may have found this one first.

@@ -8,6 +8,7 @@ import { createAutomation, executionThatIs, track } from './support/automations.
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { testEnvironment } from './support/environment.ts';
 import { createGate } from './support/gate.ts';
+import { untilHandedOver } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 import { startWebhookReceiver } from './support/webhook-receiver.ts';
@@ -61,7 +62,7 @@ describe('while Temporal is out of reach', () => {
     });
     expect(campaign.sentCount).toBe(campaign.totalRecipients);
     // The last outbox rows start their work after the campaign is SENT.
-    await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
+    await untilHandedOver(stack.em);
   });
 });
 

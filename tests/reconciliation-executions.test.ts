@@ -46,7 +46,7 @@ async function enter(event: string, steps: Record<string, TestStep>): Promise<En
   await track(stack, email, event);
   await eventually(() => Promise.resolve(mailsTo(email) === 1));
   const { id: executionId } = await executionThatIs(stack, automationId, 'WAITING', 'RUNNING', 'COMPLETED');
-  await untilHandedOver(() => stack.em());
+  await untilHandedOver(stack.em);
   return { automationId, executionId, email };
 }
 
@@ -124,7 +124,7 @@ describe('an execution whose workflow was terminated', () => {
     await lose(entered);
     if (comes) await track(stack, entered.email, `end_of_${branch}`, { answer: 42 });
     // The signal finds no workflow, but the row keeps the event.
-    await eventually(async () => (await query(stack.em(), sql`select from outbox`)).length === 0);
+    await untilHandedOver(stack.em);
     await age(entered);
     await reconcileLost(entered);
     const execution = await ended(entered);

@@ -39,7 +39,7 @@ async function unsubscribe(owner: TestProject, contactIds: string[]): Promise<st
 
 async function isAtWork(jobId: string): Promise<void> {
   await eventually(async () => (await statusOf(stack, jobWorkflowId(jobId))) === 'RUNNING');
-  await untilHandedOver(() => stack.em());
+  await untilHandedOver(stack.em);
 }
 
 /** Terminates the workflow of a job before a worker takes it. */

@@ -38,7 +38,7 @@ async function sendDeferred(to: string): Promise<{ id: string; workflowId: strin
   stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
   const [id = ''] = await send(to);
   await eventually(async () => (await stack.em().findOneOrFail(EmailEntity, { id })).deferrals === 1);
-  await untilHandedOver(() => stack.em());
+  await untilHandedOver(stack.em);
   return { id, workflowId: emailDeliveryWorkflowId(id) };
 }
 
@@ -71,7 +71,7 @@ async function queueUnclaimed(addresses: string[]): Promise<{ ids: string[]; wor
   const ids = await send(addresses);
   const workflowId = emailDeliveryWorkflowId(ids[0] ?? '');
   await eventually(async () => (await statusOf(stack, workflowId)) === 'RUNNING');
-  await untilHandedOver(() => stack.em());
+  await untilHandedOver(stack.em);
   return { ids, workflowId };
 }
 

@@ -25,7 +25,7 @@ async function scheduleCampaign(): Promise<string> {
   await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: { scheduledFor } });
   const campaignId = body.data.id as string;
   await eventually(async () => (await statusOf(stack, campaignWorkflowId(campaignId))) === 'RUNNING');
-  await untilHandedOver(() => stack.em());
+  await untilHandedOver(stack.em);
   return campaignId;
 }
 

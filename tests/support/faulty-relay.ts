@@ -47,8 +47,6 @@ export interface FaultyRelayOptions {
   extensions?: (connection: number, isSecure: boolean) => string[];
   /** Waits before the answer to a content, for all connections one after another: so many milliseconds a message. */
   messageMs?: number;
-  /** Takes so many milliseconds for each reply of a connection. */
-  replyMs?: number;
   /** Waits so many milliseconds before the greeting of each connection. */
   greetingMs?: number;
   /** Where it listens; by default a free port of 127.0.0.1. */
@@ -175,7 +173,6 @@ class RelayConnection {
   /** Whether the answer was given before the end of the content. */
   #isContentDecided = false;
   #isOver = false;
-  #repliesAtMs = 0;
   readonly #source: string;
 
   constructor(relay: Relay, number: number, socket: Socket) {
@@ -296,19 +293,8 @@ class RelayConnection {
       if (said.isLast) this.#socket.end();
       return step === 'data' && said.text.startsWith('354');
     }
-    if (text !== '') this.#reply(text);
+    if (text !== '') this.#socket.write(text);
     return true;
-  }
-
-  #reply(text: string): void {
-    const { replyMs } = this.#relay.options;
-    if (replyMs === undefined) {
-      this.#socket.write(text);
-      return;
-    }
-    const now = performance.now();
-    this.#repliesAtMs = Math.max(this.#repliesAtMs, now) + replyMs;
-    this.#relay.later(this.#repliesAtMs - now, () => this.#socket.write(text));
   }
 
   #misbehave(fault: RelayFault, answer: string): boolean {

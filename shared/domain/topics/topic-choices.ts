@@ -47,14 +47,16 @@ export async function changeTopics(
   const emailId = emailIdOf(cause);
   return inTransaction(em, async (tx) => {
     // In a statement of its own, so that the next one sees the versions that are locked.
-    const held = await lockContacts(tx, projectId, [...new Set(last.map(({ contactId }) => contactId))], 'change');
+    const held = new Set(await lockContacts(tx, projectId, [...new Set(last.map((each) => each.contactId))], 'change'));
+    const wanted = last.filter(({ contactId }) => held.has(contactId));
+    if (wanted.length === 0) return [];
     const changed = await query(
       tx,
       sql`
         with wanted as materialized (
           select * from unnest(
-            ${last.map(({ contactId }) => contactId)}::uuid[], ${last.map(({ topicId }) => topicId)}::uuid[],
-            ${last.map(({ subscribed }) => subscribed)}::boolean[]) as w (contact_id, topic_id, subscribed)
+            ${wanted.map(({ contactId }) => contactId)}::uuid[], ${wanted.map(({ topicId }) => topicId)}::uuid[],
+            ${wanted.map(({ subscribed }) => subscribed)}::boolean[]) as w (contact_id, topic_id, subscribed)
         ),
         own as materialized (
           select id, key, default_subscription = 'opt_in' as by_default from topic
@@ -63,7 +65,7 @@ export async function changeTopics(
         stored as (
           insert into topic_subscription (topic_id, contact_id, subscribed)
           select w.topic_id, w.contact_id, w.subscribed from wanted w
-          where w.contact_id = any(${held}::uuid[]) and w.subscribed is not null and w.topic_id in (select id from own)
+          where w.subscribed is not null and w.topic_id in (select id from own)
           on conflict (topic_id, contact_id) do update set subscribed = excluded.subscribed, updated_at = now()
             where topic_subscription.subscribed <> excluded.subscribed
               and (topic_subscription.subscribed or not ${keepsLeft})
@@ -71,8 +73,7 @@ export async function changeTopics(
         ),
         taken_back as (
           delete from topic_subscription s using wanted w
-          where w.contact_id = any(${held}::uuid[]) and w.subscribed is null
-            and s.topic_id = w.topic_id and s.contact_id = w.contact_id
+          where w.subscribed is null and s.topic_id = w.topic_id and s.contact_id = w.contact_id
             and (s.subscribed or not ${keepsLeft})
           returning s.topic_id, s.contact_id, s.subscribed
         ),

@@ -57,10 +57,13 @@ export class Silence {
 
   /** Lets messages of the queue leave, but as many as there are connections. */
   leave(queue: MessageQueue, connections: number): void {
-    const state = this.#budget ? this.#state : 'none';
-    // What follows a silence that was too long is a part of it, until a message is decided.
-    if (state === 'none' && this.#hasDecided) this.#sinceMs = performance.now();
-    if (state === 'none') return;
+    if (!this.#budget) return;
+    const state = this.#state;
+    if (state === 'none') {
+      // What follows a silence that was too long is a part of it, until a message is decided.
+      if (this.#hasDecided) this.#sinceMs = performance.now();
+      return;
+    }
     const silentMs = this.#sessions.size > 0 ? performance.now() - this.#sinceMs : Infinity;
     if (state === 'long') queue.refuseBehind(connections, () => new SilentServerError(silentMs));
     queue.tellSilence();

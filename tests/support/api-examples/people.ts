@@ -194,9 +194,9 @@ async function untilSent({ api }: ExampleRecorder['project'], wanted: Record<str
   }
 }
 
-/** Emails of `/v1/send`, tracked events, and the activity of both. */
 const types = 'email.sent,event.triggered';
 
+/** Emails of `/v1/send`, tracked events, and the activity of both. */
 export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
   const welcome = { name: 'Welcome', subject: 'Welcome', body: '<p>Hello {{name}}</p>', from: FROM.email };
