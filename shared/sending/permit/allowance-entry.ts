@@ -1,7 +1,7 @@
 import { RATES, type LimitName, type Limits, type Rate } from '../../pure/traffic-rules.ts';
 import type { ConnectionBudget } from '../transport/connection-budget.ts';
-import { ON_ITS_WAY_MS } from './allowance.ts';
 import { OwnerTurns } from './owner-turns.ts';
+import { PerSecond } from './per-second.ts';
 
 /** Units of one loan. */
 export interface Lent {
@@ -30,10 +30,8 @@ export class Entry {
   leaseMs: number | undefined;
   /** When it ends. */
   sharesUntilMs = -Infinity;
-  /** When the latest emails went on the wire, at most one second's worth. */
-  sentMs: number[] = [];
-  /** When those were taken that are on their way there. */
-  takenMs: number[] = [];
+  /** What is used of the rate per second. */
+  readonly used = new PerSecond();
   /** The connections of pools, where a rule limits them. */
   open: ConnectionBudget | undefined;
   /** Messages that may be in flight for each connection. */
@@ -64,18 +62,6 @@ export class Entry {
     this.unitRate = unitRateOf(limits);
     this.perConnection = perConnection;
     this.requestedMs = nowMs;
-  }
-
-  /** How many emails are on their way to the wire. Those that wait for a host for long keep no others back. */
-  unsentAt(nowMs: number): number {
-    return this.takenMs.filter((at) => at > nowMs - ON_ITS_WAY_MS).length;
-  }
-
-  /** Notes that a message is no more on its way to the wire. */
-  leave(takenMs = Number.NaN): void {
-    const at = this.takenMs.indexOf(takenMs);
-    if (at === 0) this.takenMs.shift();
-    else if (at > 0) this.takenMs.splice(at, 1);
   }
 
   /** Wants nothing more, and gives back what is not used. */

@@ -41,8 +41,9 @@ function createWorkers(count: number, limits: Limits) {
       const takenMs = nowMs;
       const taken = use();
       const lent = allowances.take(taken, takenMs);
+      let begunMs: number | undefined;
       const begin = (): void => {
-        allowances.begun(taken, takenMs, lent);
+        begunMs = allowances.begun([taken], { takenMs }, [lent]);
         sentMs.push(nowMs);
       };
       if (delayMs === 0) begin();
@@ -51,7 +52,7 @@ function createWorkers(count: number, limits: Limits) {
       inFlightMax = Math.max(inFlightMax, inFlight);
       const end = (): void => {
         inFlight -= 1;
-        allowances.done(taken);
+        allowances.done(taken, { begunMs });
       };
       ends.push({ atMs: nowMs + delayMs + ms, end });
       return true;
@@ -112,8 +113,7 @@ describe('a worker that stops', () => {
     exchange(stopping);
     expect(stopping.ask(use, 'owner')).toBeUndefined();
     stopping.take(use, nowMs);
-    stopping.begun(use, nowMs);
-    stopping.done(use);
+    stopping.done(use, { begunMs: stopping.begun([use], { takenMs: nowMs }, []) });
     nowMs += 5_000;
     exchange(stopping);
     expect(usedUnits(state, 'perDay', nowMs)).toBe(20);

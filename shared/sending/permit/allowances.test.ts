@@ -18,8 +18,8 @@ function createOwners(...owners: string[]) {
     /** @returns whether the owner has sent an email */
     send: (owner: string): boolean => {
       if (allowances.ask(entry, owner)) return false;
-      allowances.begun(entry, nowMs, allowances.take(entry, nowMs));
-      allowances.done(entry);
+      const lent = allowances.take(entry, nowMs);
+      allowances.done(entry, { begunMs: allowances.begun([entry], { takenMs: nowMs }, [lent]) });
       return true;
     },
     pass: (ms: number) => void (nowMs += ms),

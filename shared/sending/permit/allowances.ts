@@ -15,10 +15,6 @@ export interface Shortage {
   because?: string | undefined;
 }
 
-/** A second of a rate is this much longer, because messages reach the provider a little after their permit. */
-const SECOND_MS = RATE_MS.perSecond + 50;
-/** A second of a rate has so many parts of its own. */
-const BURSTS = 5;
 /** How soon what is used up is asked for again before the next exchange of all. */
 const HUNGRY_MS = 200;
 /** The longest wait for a connection to be free. Whoever waits hears when one is. */
@@ -46,6 +42,12 @@ function leftOf(lent: readonly Lent[], ms: number): number {
 function hasLargeShare({ limits, perSecond, connections, sharesUntilMs }: Entry, nowMs: number): boolean {
   const isLarge = (share: number, limit = Infinity): boolean => share > limit * SMALL_SHARE;
   return sharesUntilMs > nowMs && (isLarge(perSecond, limits.perSecond) || isLarge(connections, limits.connections));
+}
+
+/** Since when a message is on its way to the wire, or on it; neither with both. */
+export interface Since {
+  takenMs?: number | undefined;
+  begunMs?: number | undefined;
 }
 
 interface Watcher {
@@ -147,7 +149,7 @@ export class Allowances {
     entry.expected = Math.max(0, expectedOf(entry, nowMs) - 1);
     const lent = entry.lent.find(({ left, untilMs }) => left > 0 && untilMs > nowMs);
     if (lent) lent.left -= 1;
-    if (entry.limits.perSecond !== undefined) entry.takenMs.push(nowMs);
+    if (entry.limits.perSecond !== undefined) entry.used.take(nowMs);
     entry.inFlight += 1;
     entry.turns.used();
     return lent;
@@ -155,23 +157,26 @@ export class Allowances {
 
   /**
    * Notes that a message goes on the wire now.
-   * @param takenMs missing when it did before, on another connection
-   * @param lent the loan of its unit; one that waited until the loan had ended counts from now on
+   * @param lent the loans of its units; one that waited until its loan had ended counts from now on
+   * @returns the time, for `done`
    */
-  begun(entry: Entry, takenMs?: number, lent?: Lent): void {
+  begun(entries: readonly Entry[], { takenMs, begunMs }: Since, lent: readonly (Lent | undefined)[]): number {
     const nowMs = this.#now();
-    if (lent && takenMs !== undefined && lent.untilMs <= nowMs) entry.late.push(lent.atMs);
-    if (entry.limits.perSecond === undefined) return;
-    entry.leave(takenMs);
-    const [oldest = nowMs] = entry.sentMs;
-    entry.sentMs.push(nowMs);
-    // A limit may be far above what is sent.
-    if (entry.sentMs.length > entry.limits.perSecond || oldest <= nowMs - SECOND_MS) entry.sentMs.shift();
+    for (const [index, { limits, late, used }] of entries.entries()) {
+      const loan = lent[index];
+      if (loan && takenMs !== undefined && loan.untilMs <= nowMs) late.push(loan.atMs);
+      if (limits.perSecond === undefined) continue;
+      if (takenMs !== undefined) used.leave(takenMs);
+      if (begunMs !== undefined) used.end(begunMs, nowMs);
+      used.begin(nowMs, limits.perSecond);
+    }
+    return nowMs;
   }
 
-  /** Notes that nothing more becomes of a message. @param takenMs of one that has not begun; it uses nothing */
-  done(entry: Entry, takenMs?: number): void {
-    entry.leave(takenMs);
+  /** Notes that nothing more becomes of a message. One that has not begun uses nothing. */
+  done(entry: Entry, { takenMs, begunMs }: Since): void {
+    if (takenMs !== undefined) entry.used.leave(takenMs);
+    if (begunMs !== undefined) entry.used.end(begunMs, this.#now());
     const lent = takenMs === undefined ? undefined : entry.lent.findLast(({ untilMs }) => untilMs > this.#now());
     if (lent) lent.left += 1;
     entry.inFlight -= 1;
@@ -256,7 +261,7 @@ export class Allowances {
       ...this.#wantsOf(entry, perSecond, nowMs),
       unused: ended.map(({ atMs, left: count }) => ({ atMs, count })),
       late,
-      ...(this.#sentLately(entry, nowMs) <= entry.perSecond && { keepsToMs: entry.leaseMs }),
+      ...(entry.used.lately(nowMs) <= entry.perSecond && { keepsToMs: entry.leaseMs }),
     };
     const endedPerSecond = entry.ended / seconds;
     Object.assign(entry, { asked: 0, ended: 0, late: [], endedPerSecond, requestedMs: nowMs });
@@ -315,17 +320,12 @@ export class Allowances {
     let room = Infinity;
     if (unitRate) room = leftOf(lent, soonMs);
     if (limits.perSecond !== undefined && !(isLent && perSecond >= limits.perSecond)) {
-      room = Math.min(room, isLent ? perSecond - this.#sentLately(entry, nowMs) : 0);
+      room = Math.min(room, isLent ? perSecond - entry.used.lately(nowMs) : 0);
     }
     if (limits.connections !== undefined && !(isLent && connections >= limits.connections)) {
       room = Math.min(room, isLent ? connections * perConnection - inFlight : 0);
     }
     return room;
-  }
-
-  /** How many emails went within a second, or are about to. */
-  #sentLately(entry: Entry, nowMs: number): number {
-    return entry.unsentAt(nowMs) + entry.sentMs.filter((at) => at > nowMs - SECOND_MS).length;
   }
 
   /** Whether an email that was taken then, and has not begun, no more counts for the rate per second. */
@@ -356,11 +356,11 @@ export class Allowances {
     const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     // The store lends others what is given up: no email is on its way, and none goes while the request is under way.
-    const isUsed = asked + expected + entry.unsentAt(nowMs) > 0;
+    const isUsed = asked + expected + entry.used.unarrived(nowMs) > 0;
     if (!isUsed) entry.perSecond = 0;
     return {
       wants: Math.max(0, expected + spare - left),
-      wantsPerSecond: isUsed ? this.#sentLately(entry, nowMs) + expected + 2 * perSecond + 1 : 0,
+      wantsPerSecond: isUsed ? entry.used.lately(nowMs) + expected + 2 * perSecond + 1 : 0,
       wantsConnections: this.#needed(entry, asked + expected),
     };
   }
@@ -376,25 +376,12 @@ export class Allowances {
     }
     if (limits.perSecond !== undefined) {
       if (!isShared || perSecond < 1) return { limit: 'perSecond', waitMs: untilNext('perSecond') };
-      const waitMs = this.#spreadMs(entry, limits.perSecond, nowMs);
+      const waitMs = entry.used.waitMs(perSecond, limits.perSecond, nowMs);
       if (waitMs > 0) return { limit: 'perSecond', waitMs };
     }
     if (limits.connections !== undefined && (!isShared || inFlight >= connections * perConnection)) {
       return { limit: 'connections', waitMs: isShared && connections > 0 ? BUSY_MS : untilNext('connections') };
     }
     return undefined;
-  }
-
-  /**
-   * How long an email waits so that those of a second are spread over it, because those that are late on their way must
-   * not arrive with the next ones.
-   */
-  #spreadMs(entry: Entry, limit: number, nowMs: number): number {
-    const { perSecond, sentMs, takenMs } = entry;
-    const burst = Math.min(perSecond, Math.ceil(limit / BURSTS));
-    if (sentMs.length + takenMs.length < burst) return 0;
-    const unsent = entry.unsentAt(nowMs);
-    const since = (count: number): number => (count <= unsent ? nowMs : (sentMs.at(unsent - count) ?? -Infinity));
-    return Math.max(since(perSecond) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
   }
 }

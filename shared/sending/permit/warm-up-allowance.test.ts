@@ -62,7 +62,7 @@ function createWorld(workerCount: number, steps: readonly number[], startMs: num
       if (shortage) return false;
       allowances.take(use);
       for (const key of ['', projectId]) sent.set(dayOf(nowMs) + key, on(dayOf(nowMs), key) + 1);
-      allowances.done(use);
+      allowances.done(use, {});
       return true;
     }
     const die = (): void => void (allowances = new Allowances(`w${index}-${nowMs}`, () => nowMs));
@@ -177,7 +177,7 @@ describe('the allowance of a day', () => {
     expect(allowances.ask(use, 'owner')).toBeUndefined();
     allowances.take(use);
     expect(allowances.ask(use, 'owner')).toBeDefined();
-    allowances.done(use, 0);
+    allowances.done(use, { takenMs: 0 });
     expect(allowances.ask(use, 'owner')).toBeUndefined();
   });
 });
