@@ -10,10 +10,10 @@ interface KeptBack {
 }
 
 /**
- * So many emails of a batch may wait in memory for a traffic rule, or those of a second where it lets more go. Others are
- * held, and loaded again when they are due.
+ * So many emails of a batch may wait in memory for one traffic rule, or those of a second where it lets more go, and so
+ * many for all. Others are held, and loaded again when they are due.
  */
-const KEPT_BACK_MIN = 100;
+const KEPT_BACK = { ofRule: 100, ofAll: 500 };
 /** How soon emails are loaded again at the earliest, in milliseconds. */
 const AGAIN_MS = 1_000;
 /**
@@ -54,6 +54,8 @@ class Reading {
   isRead = false;
   /** Whether there were more emails than could wait in memory since they were last read. */
   isBehind = false;
+  /** The rules for which there were more, each with the number of emails that may wait for it. */
+  readonly full = new Map<string, number>();
   readonly #again: BatchWaits['again'];
   #take: () => Promise<EmailToSend | undefined>;
   #isOver = false;
@@ -82,6 +84,7 @@ class Reading {
       // By the clock of the database some may be due a moment later, so each is looked for twice.
       this.#dueMs = this.#dueMs.filter((ms) => ms > this.#readMs);
       [this.#readMs, this.#isOver, this.isBehind] = [performance.now(), false, false];
+      this.full.clear();
       this.#take = takerOf(this.#again((emailId) => this.#taken.has(emailId)));
     }
     const take = this.#take;
@@ -118,7 +121,6 @@ export class PatientEmails {
   readonly #options: PatientOptions;
   readonly #reading: Reading;
   readonly #postponed: Postponed<KeptBack>;
-  #keptBackMax = KEPT_BACK_MIN;
   /** Until when the batch waits at its end. */
   #endsMs: number | undefined;
 
@@ -168,10 +170,12 @@ export class PatientEmails {
       this.hold(email, answer);
       return;
     }
-    this.#keptBackMax = Math.max(KEPT_BACK_MIN, answer.perSecond);
-    if (answer.waitMs < BESIDE_OTHERS_MS && this.#hasRoom) this.#postponed.add(answer, { email, hold: answer.hold });
+    const most = Math.max(KEPT_BACK.ofRule, answer.perSecond);
+    const hasRoom = this.#hasRoomFor(answer.key, most);
+    if (answer.waitMs < BESIDE_OTHERS_MS && hasRoom) this.#postponed.add(answer, { email, hold: answer.hold });
     else {
-      this.#reading.isBehind ||= !this.#hasRoom;
+      if (!hasRoom) this.#reading.full.set(answer.key, most);
+      this.#reading.isBehind ||= !hasRoom;
       this.hold(email, answer.hold(email.emailId));
     }
   }
@@ -197,7 +201,14 @@ export class PatientEmails {
     return isSending() || (isAll && isBehind && waitMs < AGAIN_MS);
   }
 
+  #hasRoomFor(key: string, most: number): boolean {
+    return this.#postponed.sizeOf(key) < most && this.#postponed.size < Math.max(KEPT_BACK.ofAll, most);
+  }
+
+  /** Whether emails that are read again may find room. */
   get #hasRoom(): boolean {
-    return this.#postponed.size < this.#keptBackMax;
+    const { full } = this.#reading;
+    if (full.size === 0) return this.#postponed.size < KEPT_BACK.ofAll;
+    return [...full].some(([key, most]) => this.#hasRoomFor(key, most));
   }
 }

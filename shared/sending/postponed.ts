@@ -32,6 +32,11 @@ export class Postponed<Item extends { email: object }> {
     return this.#size;
   }
 
+  /** How many items wait in a line. */
+  sizeOf(key: string): number {
+    return this.#lines.get(key)?.items.length ?? 0;
+  }
+
   /** How many lanes wait. */
   get waiting(): number {
     return this.#waiting.size;

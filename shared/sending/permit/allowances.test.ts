@@ -63,6 +63,7 @@ it('a message that has waited for longer than others wait for it needs a new per
   };
   const [first] = send({ perSecond: 2 }, 9);
   first?.begun();
+  first?.done();
   nowMs = 500;
   const [second] = send({ perSecond: 2 }, 9);
   const others = send({ connections: 5, perHour: 9 }, 2);

@@ -356,7 +356,7 @@ export class Allowances {
     const left = leftOf(lent, nowMs + RENEWED_MS);
     const spare = asked === 0 ? 0 : Math.ceil(perSecond * UNITS_SECONDS) + SPARE_UNITS;
     // The store lends others what is given up: no email is on its way, and none goes while the request is under way.
-    const isUsed = asked + expected + entry.used.unarrived(nowMs) > 0;
+    const isUsed = asked + expected + entry.used.unsent(nowMs) > 0;
     if (!isUsed) entry.perSecond = 0;
     return {
       wants: Math.max(0, expected + spare - left),

@@ -180,6 +180,16 @@ describe('mail that waits for a rule', () => {
     expect(last).toBeLessThanOrEqual(1.1 * leastSeconds({ connections: 1 }, 40, 50) + 1);
   });
 
+  it('uses each rule of a page in full, though mail of another rule fills its room', async () => {
+    const limits = { perSecond: 5 };
+    const rules = [readers(150, 'first.test'), readers(100, 'second.test')];
+    const seconds = await secondsOf(limits, rules.flat());
+    for (const each of rules) {
+      const last = Math.max(...each.map((to) => seconds.get(to) ?? Infinity));
+      expect(last).toBeLessThanOrEqual(1.15 * leastSeconds(limits, each.length, 10) + 1);
+    }
+  });
+
   it('uses what any rule leaves, and keeps no other mail back', async () => {
     const run = async (limits: Limits, count: number): Promise<void> => {
       const [slow, fast] = [readers(count, 'slow.test'), readers(1_000, 'fast.test')];

@@ -41,23 +41,21 @@ describe('a rate per second', () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.infiniteStream(fc.integer({ min: 0, max: 400 })),
         (limit, answerMs, delays) => {
-          // The first one tells how long an answer takes.
-          let isFirst = true;
-          const lateMs = (): number => {
-            if (!isFirst) return delays.next().value ?? 0;
-            isFirst = false;
-            return 0;
-          };
-          expect(mostInASecond(send(limit, 6, { lateMs, answerMs }))).toBeLessThanOrEqual(limit);
+          // Some are not late, so how long an answer takes is known after a while.
+          let count = 0;
+          const lateMs = (): number => ((count += 1) % 5 === 0 ? 0 : (delays.next().value ?? 0));
+          expect(mostInASecond(send(limit, 30, { lateMs, answerMs }))).toBeLessThanOrEqual(limit);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
   it.each([1, 50, 300, 900, 3_000])('is used in full at a host that answers after %i ms', (answerMs) => {
     const arrived = send(20, 60, { lateMs: () => 0, answerMs });
     expect(mostInASecond(arrived)).toBe(20);
-    expect(arrived.length).toBeGreaterThanOrEqual(0.95 * 20 * 60);
+    // How long an answer takes is known by then.
+    const later = arrived.filter((at) => at >= 15_000);
+    expect(later.length).toBeGreaterThanOrEqual(0.97 * 20 * 45);
   });
 });

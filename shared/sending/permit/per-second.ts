@@ -6,9 +6,9 @@ const SECOND_MS = RATE_MS.perSecond + 10;
 /** A second of a rate has so many parts of its own. */
 const BURSTS = 5;
 /** A message that is answered later than others may have arrived so much later than these, at most. */
-const LATE_MS = 400;
-/** The fastest answer of so long counts. */
-const FASTEST_OF_MS = 10_000;
+const LATE_MS = 1_000;
+/** The fastest answer is known after so long, and so many answers. All of fewer may be late. */
+const WATCHED = { ms: 5_000, answers: 10 };
 
 /**
  * What this process uses of a rate per second. A message counts from its permit until a second after it has arrived. When
@@ -17,12 +17,14 @@ const FASTEST_OF_MS = 10_000;
 export class PerSecond {
   /** When those were taken that are on their way to the wire. */
   #takenMs: number[] = [];
-  /** When those went on the wire that are not answered. */
+  /** When the latest ones went on the wire. */
+  #begunMs: number[] = [];
+  /** When those did that are not answered. */
   #unansweredMs: number[] = [];
   /** When the latest messages arrived, as far as is known, in this order. */
   #arrivedMs: number[] = [];
-  /** The shortest time to an answer, in this period and the one before. */
-  #fastest = { sinceMs: -Infinity, now: Infinity, before: Infinity };
+  /** The shortest time to an answer, in this period and in the whole one before. */
+  #fastest = { sinceMs: -Infinity, answers: 0, now: Infinity, before: Infinity };
 
   /** Notes that a message is on its way to the wire. */
   take(nowMs: number): void {
@@ -36,6 +38,8 @@ export class PerSecond {
 
   /** Notes that a message goes on the wire. @param limit how many of them may count within a second */
   begin(nowMs: number, limit: number): void {
+    this.#begunMs.push(nowMs);
+    if (this.#begunMs.length > burstOf(limit)) this.#begunMs.shift();
     this.#unansweredMs.push(nowMs);
     this.#arrivedMs.push(nowMs);
     // A limit may be far above what is sent.
@@ -47,26 +51,22 @@ export class PerSecond {
   end(begunMs: number, nowMs: number): void {
     if (!remove(this.#unansweredMs, this.#unansweredMs.indexOf(begunMs))) return;
     const tookMs = nowMs - begunMs;
-    const fastestMs = this.#fastestMs(nowMs);
-    this.#fastest.now = Math.min(this.#fastest.now, tookMs);
-    const arrivedMs = begunMs + Math.min(LATE_MS, Math.max(0, tookMs - fastestMs));
+    this.#learn(tookMs, nowMs);
+    const arrivedMs = begunMs + Math.min(LATE_MS, Math.max(0, tookMs - this.#fastestMs));
     if (arrivedMs <= nowMs - SECOND_MS) return;
     remove(this.#arrivedMs, this.#arrivedMs.lastIndexOf(begunMs));
     const before = this.#arrivedMs.findLastIndex((at) => at <= arrivedMs);
     this.#arrivedMs.splice(before + 1, 0, arrivedMs);
   }
 
-  /** How many messages have not arrived. Those that wait for long, for a connection or an answer, keep no others back. */
-  unarrived(nowMs: number): number {
-    const onWay = this.#takenMs.filter((at) => at > nowMs - ON_ITS_WAY_MS).length;
-    const latestMs = nowMs - SECOND_MS;
-    if ((this.#unansweredMs[0] ?? Infinity) > latestMs || this.#fastestMs(nowMs) > SECOND_MS) return onWay;
-    return onWay + this.#unansweredMs.filter((at) => at <= latestMs && at > latestMs - LATE_MS).length;
+  /** How many messages are on their way to the wire. Those that wait for a connection for long keep no others back. */
+  unsent(nowMs: number): number {
+    return this.#takenMs.filter((at) => at > nowMs - ON_ITS_WAY_MS).length;
   }
 
   /** How many messages arrived within a second, or are about to. */
   lately(nowMs: number): number {
-    return this.unarrived(nowMs) + this.#arrivedMs.filter((at) => at > nowMs - SECOND_MS).length;
+    return this.#unarrived(nowMs) + this.#arrivedMs.filter((at) => at > nowMs - SECOND_MS).length;
   }
 
   /**
@@ -74,24 +74,40 @@ export class PerSecond {
    * @param share what this process may use of the limit
    */
   waitMs(share: number, limit: number, nowMs: number): number {
-    const burst = Math.min(share, Math.ceil(limit / BURSTS));
-    if (this.#arrivedMs.length + this.#takenMs.length + this.#unansweredMs.length < burst) return 0;
-    const unarrived = this.unarrived(nowMs);
-    const since = (count: number): number =>
-      count <= unarrived ? nowMs : (this.#arrivedMs.at(unarrived - count) ?? -Infinity);
-    return Math.max(since(share) + SECOND_MS, since(burst) + SECOND_MS / BURSTS) - nowMs;
+    const burst = Math.min(share, burstOf(limit));
+    if (this.#begunMs.length + this.#takenMs.length < burst) return 0;
+    const since = (times: readonly number[], count: number, pending: number): number =>
+      count <= pending ? nowMs : (times.at(pending - count) ?? -Infinity);
+    const ofSecond = since(this.#arrivedMs, share, this.#unarrived(nowMs)) + SECOND_MS;
+    return Math.max(ofSecond, since(this.#begunMs, burst, this.unsent(nowMs)) + SECOND_MS / BURSTS) - nowMs;
   }
 
-  #fastestMs(nowMs: number): number {
-    const { sinceMs, now } = this.#fastest;
-    if (nowMs - sinceMs > FASTEST_OF_MS) {
-      const isLong = nowMs - sinceMs > 2 * FASTEST_OF_MS;
-      this.#fastest = { sinceMs: nowMs, now: Infinity, before: isLong ? Infinity : now };
-    }
-    const fastestMs = Math.min(this.#fastest.now, this.#fastest.before);
-    return Number.isFinite(fastestMs) ? fastestMs : 0;
+  /** How many messages have not arrived. One that is not answered for long keeps no others back. */
+  #unarrived(nowMs: number): number {
+    const unsent = this.unsent(nowMs);
+    const latestMs = nowMs - SECOND_MS;
+    if ((this.#unansweredMs[0] ?? Infinity) > latestMs || this.#fastestMs > SECOND_MS) return unsent;
+    return unsent + this.#unansweredMs.filter((at) => at <= latestMs && at > latestMs - LATE_MS).length;
+  }
+
+  /** The time that an answer takes in any case; none until it is known. */
+  get #fastestMs(): number {
+    const { now, before } = this.#fastest;
+    return Number.isFinite(before) ? Math.min(now, before) : 0;
+  }
+
+  #learn(tookMs: number, nowMs: number): void {
+    const fastest = this.#fastest;
+    if (fastest.answers === 0) fastest.sinceMs = nowMs;
+    fastest.answers += 1;
+    fastest.now = Math.min(fastest.now, tookMs);
+    if (fastest.answers < WATCHED.answers || nowMs - fastest.sinceMs < WATCHED.ms) return;
+    this.#fastest = { sinceMs: nowMs, answers: 0, now: Infinity, before: fastest.now };
   }
 }
+
+/** So many messages may go at once. */
+const burstOf = (limit: number): number => Math.ceil(limit / BURSTS);
 
 /** Removes what is at an index, if anything is. The first one goes most often. */
 function remove(from: number[], at: number): boolean {
