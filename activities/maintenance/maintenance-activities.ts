@@ -1,8 +1,7 @@
 import { cleanUpChunk, cleanUpKinds, type CleanUpReport } from '../../shared/domain/lifecycle/maintenance.ts';
 import { retentionOf } from '../../shared/domain/lifecycle/retention.ts';
+import { createDomainClients } from '../../shared/domain/emails/mx-ports.ts';
 import { sendTlsReports } from '../../shared/domain/emails/tls-reports.ts';
-import { createDnsLookups } from '../../shared/platform/dns/lookups.ts';
-import { createWebhookClient } from '../../shared/platform/webhook/webhook-client.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../../shared/durable/attempts/heartbeat.ts';
 
@@ -12,12 +11,9 @@ export function createMaintenanceActivities(deps: ActivityDeps) {
     /** Sends the reports about TLS that are due. Safe to run twice. */
     sendTlsReports(): ReturnType<typeof sendTlsReports> {
       const { config, logger } = deps;
-      const servers = config.DNSSEC_SERVERS.length > 0 ? config.DNSSEC_SERVERS : config.DNS_SERVERS;
-      const lookUp = createDnsLookups({ servers });
-      const client = createWebhookClient({ allowedNetworks: [], dnsServers: config.DNS_SERVERS });
       const em = () => deps.orm.em.fork();
       return withHeartbeat(deps, (signal, advance) =>
-        sendTlsReports({ config, logger, lookUp, client, em }, signal, advance),
+        sendTlsReports({ config, logger, em, ...createDomainClients(config) }, signal, advance),
       );
     },
 

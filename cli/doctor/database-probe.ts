@@ -7,6 +7,7 @@ import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
 import { findingsAbout, type Finding, type Probe } from './finding.ts';
 import { shapingFindings } from './shaping-findings.ts';
 import type { RecordPurpose } from '../../shared/domain/domains/dns-records.ts';
+import { reportingProject } from '../../shared/domain/emails/tls-reports.ts';
 import { findDomainFaults } from '../../shared/domain/domains/domain-health.ts';
 
 /** Webhook endpoints whose events cross the public internet in clear. They keep working, because they are there. */
@@ -65,6 +66,15 @@ async function domainFindings(em: Em, inboundDomain: string | undefined): Promis
   const rest = total - faults.length;
   if (rest > 0) findings.push(warn(`${rest} more domains lack something`, 'Publish the records of these first.'));
   return findings;
+}
+
+/** Whether reports about TLS can be signed. Without that those for mailboxes are kept for three days, and forgotten. */
+async function reportFindings(em: Em, from: string | undefined): Promise<Finding[]> {
+  if (from === undefined) return [];
+  const { ok, warn } = findingsAbout('reports about TLS');
+  if ((await reportingProject(em, from)) !== undefined) return [ok(`the domain of ${from} is verified`)];
+  const problem = `no project has verified the domain of ${from}: reports do not go by email`;
+  return [warn(problem, 'Add the domain to a project and verify it, or change TLS_REPORT_FROM.')];
 }
 
 const STATEMENT_MS = 4_000;
@@ -226,11 +236,12 @@ export interface DatabaseProbeOptions {
   secrets: AppSecrets | undefined;
   inboundDomain: string | undefined;
   shapingFile: string | undefined;
+  tlsReportFrom: string | undefined;
 }
 
-/** Version, settings, connections, migrations, known secret, sender domains, traffic rules and clock of the database. */
+/** Version, settings, connections, migrations, known secret, domains, traffic rules and clock of the database. */
 export function databaseProbe(options: DatabaseProbeOptions): Probe {
-  const { databaseUrl, poolSize, secrets, inboundDomain, shapingFile } = options;
+  const { databaseUrl, poolSize, secrets, inboundDomain, shapingFile, tlsReportFrom } = options;
   return {
     area: 'database',
     async run() {
@@ -251,6 +262,7 @@ export function databaseProbe(options: DatabaseProbeOptions): Probe {
           ...(isMigrated ? await secretFindings(em, secrets) : []),
           ...(isMigrated ? await httpWebhookFindings(em) : []),
           ...(isMigrated ? await domainFindings(em, inboundDomain) : []),
+          ...(isMigrated ? await reportFindings(em, tlsReportFrom) : []),
           ...(isMigrated ? await shapingFindings(em, shapingFile) : []),
           ...(await hiddenSessionFindings(em)),
           // Where a second connection is refused, the findings about connections say so.

@@ -72,6 +72,7 @@ function probesOf(context: CliContext, read: ReadConfig, portHost: string | unde
             secrets: isFaulty('APP_SECRET') ? undefined : appSecretsOf(config),
             inboundDomain: config.INBOUND_DOMAIN,
             shapingFile: config.SHAPING_FILE,
+            tlsReportFrom: config.TLS_REPORT_FROM,
           }),
         ]),
     temporalProbeOf(context),

@@ -124,6 +124,13 @@ it('the doctor warns of each domain that sends unsigned or lacks a record', asyn
   await verify(project.id, '{DKIM,RETURN_PATH,SPF,DMARC}');
 });
 
+it('the doctor names an address for reports about TLS that nothing can be sent from', async () => {
+  expect(faultsOf(await examine({ TLS_REPORT_FROM: 'tls@nobody.example' }))).toEqual([
+    'warn reports about TLS: no project has verified the domain of tls@nobody.example: reports do not go by email',
+  ]);
+  expect(faultsOf(await examine({ TLS_REPORT_FROM: 'tls@example.com' }))).toEqual([]);
+});
+
 it('the doctor ends with 1 when a check fails, and prints what to do about it', async () => {
   const report = await examine();
   expect(report.exitCode).toBe(1);

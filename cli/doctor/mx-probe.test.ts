@@ -12,10 +12,14 @@ afterAll(() => dns.close());
 
 async function find(
   url: string | string[],
-  { lists = [] as string[], portHost }: { lists?: string[]; portHost?: string } = {},
+  {
+    lists = [] as string[],
+    validating = [] as string[],
+    portHost,
+  }: { lists?: string[]; validating?: string[]; portHost?: string } = {},
 ) {
   const resolver = createDnsResolver({ servers: [dns.address] });
-  const findings = await mxProbe([url].flat(), resolver, { DNS_BLOCKLISTS: lists }, portHost).run(
+  const findings = await mxProbe([url].flat(), resolver, { DNS_BLOCKLISTS: lists, DNSSEC_SERVERS: validating }, portHost).run(
     new AbortController().signal,
   );
   return findings.map(({ level, area, message }) => `${level} ${area}: ${message}`);
@@ -59,6 +63,17 @@ describe('the sources of mx://', () => {
         'ok blocklist: 9.9.9.9 is not in free.test',
       ]),
     );
+  });
+
+  it.each([
+    ['validates', { isAuthentic: true }, (server: string) => `ok DNSSEC: ${server} validates`],
+    ['does not', {}, (server: string) => `fail DNSSEC: ${server} does not validate, so DANE protects nothing`],
+    ['fails', { rcode: 'SERVFAIL' as const }, (server: string) => `warn DNSSEC: ${server} does not answer (SERVFAIL)`],
+  ])('need a resolver that validates where DANE is wanted: one that %s', async (_name, behaviour, finding) => {
+    dns.set('mail.us.test', { A: ['127.0.0.1'] });
+    dns.behave('arpa', behaviour);
+    const findings = await find('mx://?helo=mail.us.test&source=127.0.0.1', { validating: [dns.address] });
+    expect(findings.at(-1)).toBe(finding(dns.address));
   });
 
   it('knock at port 25 only when asked, and name what is wrong in the entry', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Config } from '../../shared/platform/config.ts';
+import { createDnsLookups } from '../../shared/platform/dns/lookups.ts';
 import { reversedAddress, type DnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { openSmtpConnection } from '../../shared/sending/transport/connect.ts';
 import { mxSourcesOf } from '../../shared/sending/route/mail-pool.ts';
@@ -56,6 +57,19 @@ async function blocklistFinding(resolver: DnsResolver, address: string, list: st
   return fail(`${address} is in ${list} (${codes.join(', ')})`, `Find out why, and ask ${list} to remove it.`);
 }
 
+/** A zone that is signed, as is the way to it from the root. */
+const SIGNED_ZONE = 'arpa';
+
+/** Checks that a resolver validates: one that does not turns DANE off without a word. */
+async function dnssecFinding(server: string): Promise<Finding> {
+  const { ok, warn, fail } = findingsAbout('DNSSEC');
+  const answer = await createDnsLookups({ servers: [server] })('TXT', SIGNED_ZONE);
+  if (answer.isAuthentic) return ok(`${server} validates`);
+  if (answer.kind === 'failed') return warn(`${server} does not answer (${answer.reason})`, 'Run it again later.');
+  const action = 'Turn validation on there, or name another resolver in DNSSEC_SERVERS.';
+  return fail(`${server} does not validate, so DANE protects nothing`, action);
+}
+
 /** Connects to port 25 of a host from each source. */
 async function portFinding(source: MxSource, host: string, signal: AbortSignal): Promise<Finding> {
   const { ok, fail } = findingsAbout('port 25');
@@ -88,13 +102,13 @@ async function portFinding(source: MxSource, host: string, signal: AbortSignal):
 
 /**
  * Checks the sources of the `mx://` entries: that no two are the same, that the machine has their addresses, that their
- * names lead forward and back, and that no blocklist has them.
+ * names lead forward and back, that no blocklist has them, and that the resolvers for DANE validate.
  * @param portHost the host at whose port 25 to knock; undefined knocks nowhere
  */
 export function mxProbe(
   urls: readonly string[],
   resolver: DnsResolver,
-  { DNS_BLOCKLISTS: lists }: Pick<Config, 'DNS_BLOCKLISTS'>,
+  { DNS_BLOCKLISTS: lists, DNSSEC_SERVERS: validating }: Pick<Config, 'DNS_BLOCKLISTS' | 'DNSSEC_SERVERS'>,
   portHost?: string,
 ): Probe {
   async function examine(source: MxSource, signal: AbortSignal): Promise<Finding[]> {
@@ -118,7 +132,8 @@ export function mxProbe(
       } catch (error) {
         return [fail((error as Error).message, 'Correct SMTP_URL.')];
       }
-      return (await Promise.all(sources.map((source) => examine(source, signal)))).flat();
+      const findings = [...sources.map((source) => examine(source, signal)), ...validating.map(dnssecFinding)];
+      return (await Promise.all(findings)).flat();
     },
   };
 }

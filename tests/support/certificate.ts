@@ -32,17 +32,20 @@ interface CertificateWish {
   /** Days from now. */
   days: readonly [from: number, to: number];
   isAuthority?: boolean;
+  /** Without DNS names it has its name only as its common name. */
+  hasDnsNames?: boolean;
   /** Without it the certificate signs itself. */
   issuer?: { name: string; key: KeyObject };
 }
 
 const nameOf = (name: string) => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name)))));
 
-function issue({ name, days: [from, to], isAuthority = false, issuer }: CertificateWish) {
+function issue({ name, days: [from, to], isAuthority = false, hasDnsNames = true, issuer }: CertificateWish) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(ECDSA_WITH_SHA256);
   const validity = sequence(utcTime(new Date(Date.now() + from * DAY_MS)), utcTime(new Date(Date.now() + to * DAY_MS)));
-  const names = sequence(SUBJECT_ALTERNATIVE_NAME, der(0x04, sequence(der(0x82, Buffer.from(name)))));
+  const altName = hasDnsNames ? der(0x82, Buffer.from(name)) : der(0x81, Buffer.from(`postmaster@${name}`));
+  const names = sequence(SUBJECT_ALTERNATIVE_NAME, der(0x04, sequence(altName)));
   const basic = sequence(BASIC_CONSTRAINTS, '0101ff', der(0x04, sequence('0101ff')));
   const toBeSigned = sequence(
     der(0xa0, der(0x02, '02')),
@@ -75,16 +78,20 @@ export interface TestAuthority {
   cert: string;
   /** A certificate for a name, with that of the authority behind it. @param days from when to when it is valid */
   issue: (name: string, days?: readonly [from: number, to: number]) => TestCertificate;
+  /** One that has the name as its common name, and no DNS name. */
+  issueWithoutDnsNames: (name: string) => TestCertificate;
 }
 
 export function createTestAuthority(): TestAuthority {
   const name = 'Everpost test authority';
   const { cert, privateKey } = issue({ name, days: [-100, 100], isAuthority: true });
+  const issueAs = (wish: Omit<CertificateWish, 'issuer'>): TestCertificate => {
+    const issued = issue({ ...wish, issuer: { name, key: privateKey } });
+    return { key: issued.key, cert: issued.cert + cert };
+  };
   return {
     cert,
-    issue(host, days = [-1, 1]) {
-      const issued = issue({ name: host, days, issuer: { name, key: privateKey } });
-      return { key: issued.key, cert: issued.cert + cert };
-    },
+    issue: (host, days = [-1, 1]) => issueAs({ name: host, days }),
+    issueWithoutDnsNames: (host) => issueAs({ name: host, days: [-1, 1], hasDnsNames: false }),
   };
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { ServerResponse } from 'node:http';
@@ -10,7 +12,14 @@ import { sql } from '../../database/sql.ts';
 import { createWebhookClient } from '../../platform/webhook/webhook-client.ts';
 import { tlsaFor } from '../../../tests/support/mail-hosts.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { countSessions, createPolicyFetch, createPolicyStore, createTlsCounter, reportedPolicy } from './mx-ports.ts';
+import {
+  countSessions,
+  createDomainClients,
+  createPolicyFetch,
+  createPolicyStore,
+  createTlsCounter,
+  reportedPolicy,
+} from './mx-ports.ts';
 
 const { em } = useTestDatabase();
 const authority = createTestAuthority();
@@ -70,6 +79,25 @@ describe('the fetch of a policy', () => {
     good();
     expect(await fetchWith([])('a.test')).toMatchObject({ fault: 'sts-policy-fetch-error' });
   });
+});
+
+it('reaches the networks that mx:// allows, for policies as for reports', async () => {
+  const listener = createHttpServer((_request, response) => response.end('here')).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+  const config = { DNS_SERVERS: [dns.address], DNSSEC_SERVERS: [] };
+  const ask = (allow: string) =>
+    createDomainClients({ ...config, SMTP_URL: [`mx://?helo=mail.us.test${allow}`] }).client.send({
+      url,
+      method: 'GET',
+      headers: {},
+      body: null,
+      id: '',
+      secrets: [],
+    });
+  await expect(ask('')).rejects.toThrow('not on the public internet');
+  expect(await ask('&allow=127.0.0.0/8')).toMatchObject({ body: 'here' });
+  listener.close();
 });
 
 it('keeps the policies of domains until they expire', async () => {

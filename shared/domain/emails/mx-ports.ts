@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { dayOf } from '../../pure/days.ts';
 import type { Config } from '../../platform/config.ts';
-import { createDnsLookups } from '../../platform/dns/lookups.ts';
+import { createDnsLookups, type LookUp } from '../../platform/dns/lookups.ts';
 import { Gather } from '../../platform/gather.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
@@ -175,15 +175,25 @@ export function createTlsCounter(em: () => Em, logger: Logger): Required<Pick<Mx
   return { noteTls, flushTls: () => withTimeLimit(results.drain(), WRITE_MS, () => undefined) };
 }
 
+/** How this installation asks about the domains of recipients: their records, their policies, and where they want reports. */
+export function createDomainClients(config: Pick<Config, 'DNS_SERVERS' | 'DNSSEC_SERVERS' | 'SMTP_URL'>): {
+  lookUp: LookUp;
+  client: WebhookClient;
+} {
+  const { DNS_SERVERS: dnsServers, DNSSEC_SERVERS: validating } = config;
+  const allowedNetworks = mxSourcesOf(config.SMTP_URL).flatMap((source) => source.allowedNetworks);
+  return {
+    lookUp: createDnsLookups({ servers: validating.length > 0 ? validating : dnsServers }),
+    client: createWebhookClient({ allowedNetworks, dnsServers, timeoutMs: FETCH_MS }),
+  };
+}
+
 /** What delivery to mail hosts gets from this installation. */
 export function createMxPorts({ config, em, logger }: MxPortsDeps): MxPorts {
-  const isValidating = config.DNSSEC_SERVERS.length > 0;
-  const lookUp = createDnsLookups({ servers: isValidating ? config.DNSSEC_SERVERS : config.DNS_SERVERS });
-  const allowedNetworks = mxSourcesOf(config.SMTP_URL).flatMap((source) => source.allowedNetworks);
-  const client = createWebhookClient({ allowedNetworks, dnsServers: config.DNS_SERVERS, timeoutMs: FETCH_MS });
+  const { lookUp, client } = createDomainClients(config);
   return {
     lookUp,
-    isValidating,
+    isValidating: config.DNSSEC_SERVERS.length > 0,
     sts: createStsPolicies({ lookUp, fetchText: createPolicyFetch(client), store: createPolicyStore(em) }),
     ...(config.TLS_REPORT_FROM !== undefined && createTlsCounter(em, logger)),
   };

@@ -48,8 +48,8 @@ function nextDue(em: Em, after: Due): Promise<Due | undefined> {
   );
 }
 
-/** The project that may send from the address of reports. */
-async function projectOf(em: Em, from: string): Promise<string | undefined> {
+/** The project that may send from the address of reports; undefined where its domain is verified in none. */
+export async function reportingProject(em: Em, from: string): Promise<string | undefined> {
   const row = await queryOne(
     em,
     sql`select project_id from sender_domain where domain = ${domainOf(from)} and dns_verified order by created_at limit 1`,
@@ -116,7 +116,7 @@ async function sendReport(deps: TlsReportsDeps, from: string, due: Due): Promise
   const addresses = mail.filter(
     (address) => emailAddressSchema.safeParse(address).success && isRecipientAddress(address),
   );
-  const projectId = addresses.length > 0 ? await projectOf(em(), from) : undefined;
+  const projectId = addresses.length > 0 ? await reportingProject(em(), from) : undefined;
   const taken = await post(deps, report, https);
   const isWanted = https.length + addresses.length > 0;
   if (isWanted && taken === 0 && projectId === undefined) return 'left';

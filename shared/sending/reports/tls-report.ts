@@ -36,7 +36,7 @@ const sumOf = (sessions: readonly ReportedSessions[]): number => sessions.reduce
 export function reportDestinations(texts: readonly string[]): { https: string[]; mail: string[] } {
   const [text, second] = texts.filter((each) => /^v=TLSRPTv1\s*;/.test(each));
   const uris = second === undefined ? (/;\s*rua=([^;]+)/.exec(text ?? '')?.[1] ?? '').split(',') : [];
-  const known = uris.map((uri) => uri.trim()).slice(0, DESTINATIONS_MAX);
+  const known = [...new Set(uris.map((uri) => uri.trim()))].slice(0, DESTINATIONS_MAX);
   const mail = known.flatMap((uri) => {
     try {
       return decodeURIComponent(MAILTO.exec(uri)?.[1] ?? '') || [];

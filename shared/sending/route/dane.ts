@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
 import type { TlsaData } from 'dns-packet';
 
 const DANE_TA = 2;
@@ -6,16 +6,24 @@ const DANE_EE = 3;
 const HASHES = ['', 'sha256', 'sha512'] as const;
 const CHAIN_MAX = 10;
 
-/** Whether a record can be used for SMTP (RFC 7672 sections 3.1.3 and 3.2): usage, selector, matching type, length. */
+/** Whether a record can be used for SMTP (RFC 7672 sections 2.2 and 3.1.3): its parameters are known, and its data are what they say. */
 export function isUsable({ usage, selector, matchingType, certificate }: TlsaData): boolean {
   if (![DANE_TA, DANE_EE].includes(usage) || selector > 1 || matchingType > 2) return false;
   if (matchingType > 0) return certificate.length === (matchingType === 1 ? 32 : 64);
-  return certificate.length > 0 && (selector === 1 || certificateOf(certificate) !== undefined);
+  return (selector === 0 ? certificateOf : publicKeyOf)(certificate) !== undefined;
 }
 
 function certificateOf(der: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(der);
+  } catch {
+    return undefined;
+  }
+}
+
+function publicKeyOf(key: Buffer): KeyObject | undefined {
+  try {
+    return createPublicKey({ key, format: 'der', type: 'spki' });
   } catch {
     return undefined;
   }
@@ -35,7 +43,8 @@ const issued = (issuer: X509Certificate, subject: X509Certificate): boolean =>
 
 /**
  * Whether the chain from the server's certificate leads to one that a record of usage 2 names. Each link must be signed
- * and current, and the server's certificate must have one of the names (RFC 7672 section 3.2.3).
+ * and current, and the server's certificate must have one of the names; its common name counts where it has no DNS names
+ * (RFC 7672 section 3.2.3).
  */
 function leadsToAnchor(
   records: readonly TlsaData[],
@@ -54,7 +63,7 @@ function leadsToAnchor(
   for (let last = leaf; path.length <= CHAIN_MAX;) {
     if (records.some((record) => matches(record, last))) {
       if (!path.every((each) => isCurrent(each, nowMs))) return 'certificate-expired';
-      const options = { subject: 'never', partialWildcards: false } as const;
+      const options = { subject: 'default', partialWildcards: false } as const;
       return names.some((name) => leaf.checkHost(name, options) !== undefined)
         ? undefined
         : 'certificate-host-mismatch';

@@ -64,6 +64,7 @@ describe('the text of a policy', () => {
     for (const host of ['example.net', 'a.b.example.net', 'x.mx.example.com', 'aexample.net']) {
       expect(namesHost(policy, host)).toBe(false);
     }
+    expect(namesHost({ mx: ['*.test'] }, 'test')).toBe(false);
   });
 });
 

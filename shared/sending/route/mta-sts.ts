@@ -68,9 +68,7 @@ export function parsePolicy(text: string, id: string, nowMs: number): StsPolicy 
 /** Whether a policy names a host (RFC 8461 section 4.1). */
 export function namesHost({ mx }: Pick<StsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase();
-  return mx.some((pattern) =>
-    pattern.startsWith('*.') ? name.slice(name.indexOf('.') + 1) === pattern.slice(2) : pattern === name,
-  );
+  return mx.some((pattern) => (pattern.startsWith('*.') ? name.replace(/^[^.]+/, '*') : name) === pattern);
 }
 
 /**

@@ -120,6 +120,11 @@ describe('TLS', () => {
       'certificate-expired',
     ],
     ['another name', () => ({ certificate: world().authority.issue('other.test') }), 'certificate-host-mismatch'],
+    [
+      'a name that is no DNS name',
+      (host) => ({ certificate: world().authority.issueWithoutDnsNames(host) }),
+      'certificate-host-mismatch',
+    ],
     ['an unknown authority', (host) => ({ certificate: createTestAuthority().issue(host) }), 'certificate-not-trusted'],
     ['its own signature', (host) => ({ certificate: createTestCertificate(host) }), 'certificate-not-trusted'],
     ['no STARTTLS', () => ({}), 'starttls-not-supported'],
@@ -217,7 +222,30 @@ describe('TLS', () => {
       expect(noted).toEqual([`${domain} ${type}`]);
     });
 
-    it('requires TLS, and no certificate, with records that cannot be used', async () => {
+    it('takes the common name of a certificate without DNS names, for an authority', async () => {
+      const { authority, dns, port } = world();
+      const [domain, name, other] = [fresh(), fresh(), fresh()];
+      const ways: [string, string][] = [
+        [name, 'accepted'],
+        [other, 'deferred'],
+      ];
+      for (const [host, kind] of ways) {
+        await world().host(host, { certificate: authority.issueWithoutDnsNames(name) });
+        world().domain(domain, host);
+        dns.set(`_${port}._tcp.${host}`, { TLSA: [tlsaFor(authority, 2, 0)] });
+        for (const each of [domain, host]) dns.behave(each, { isAuthentic: true });
+        expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind });
+      }
+    });
+
+    const wrongUsage = () => tlsaFor(createTestCertificate('y.test'), 1);
+    const notThatKey = () => ({ usage: 3, selector: 1, matchingType: 0, certificate: Buffer.from('no key') });
+    const notThatCertificate = () => ({ ...notThatKey(), selector: 0 });
+    it.each([
+      ['of another usage', wrongUsage],
+      ['with a key that is none', notThatKey],
+      ['with a certificate that is none', notThatCertificate],
+    ])('requires TLS, and no certificate, with records that cannot be used: %s', async (_name, record) => {
       for (const [options, kind] of [
         [{ certificate: createTestCertificate('x.test') }, 'accepted'],
         [{}, 'deferred'],
@@ -226,7 +254,7 @@ describe('TLS', () => {
         await world().host(name, options);
         world().domain(domain, name);
         world().dns.set(`_${world().port}._tcp.${name}`, {
-          TLSA: [{ ...tlsaFor(createTestCertificate('y.test'), 1) }],
+          TLSA: [record()],
         });
         for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
         expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind });

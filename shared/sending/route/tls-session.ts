@@ -62,8 +62,8 @@ function chainOf(socket: TLSSocket): Buffer[] {
 
 /** What is wrong with the certificate of a host for the authorities of the web (RFC 8461 section 4.2). */
 function webFaultOf(socket: TLSSocket): TlsSessionResult | undefined {
-  // Node looks at the common name of a certificate without other names, which the RFC does not allow.
-  const hasNames = socket.getPeerCertificate().subjectaltname !== undefined;
+  // Node looks at the common name of a certificate without DNS names, which the RFC does not allow.
+  const hasNames = /(?:^|, )DNS:/.test(socket.getPeerCertificate().subjectaltname ?? '');
   if (socket.authorized && hasNames) return undefined;
   const code = hasNames ? String(socket.authorizationError) : 'ERR_TLS_CERT_ALTNAME_INVALID';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { type: 'certificate-host-mismatch', reason: code };
