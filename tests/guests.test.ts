@@ -90,6 +90,14 @@ describe('a guest', () => {
     });
   });
 
+  it('gets 400 for two keys, whatever they are', async () => {
+    const [one, other] = ['a', 'b'].map((digit) => `Authorization: Bearer sk_${digit.repeat(64)}\r\n`);
+    for (const keys of [`${one}${one}`, `${one}${other}`]) {
+      const answer = await sendRaw(app.url, `GET /contacts HTTP/1.1\r\nHost: a\r\n${keys}\r\n`);
+      expect([statusOf(answer), answer]).toEqual([400, expect.stringContaining('only once')]);
+    }
+  });
+
   it('gets 431 for headers without end', async () => {
     const answer = await sendRaw(app.url, `GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`);
     expect(statusOf(answer)).toBe(431);
