@@ -41,7 +41,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     // Credentials of another Temporal are not for the local one.
     return {
       connectionOptions: { address: local.temporalAddress },
-      namespace: environment['TEMPORAL_NAMESPACE'] ?? 'default',
+      namespace: processEnvironment()['TEMPORAL_NAMESPACE'] ?? 'default',
       dataConverter: dataConverterOf(codecKeys),
     };
   }

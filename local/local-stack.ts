@@ -82,7 +82,8 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     };
     // Operator commands read this file to reach the same stack, with the same settings.
     const { temporalAddress, temporalLater } = addresses;
-    const variables = Object.fromEntries(Object.entries(childEnv).filter(([name]) => VARIABLES.includes(name)));
+    const shared = new Set([...VARIABLES, 'TEMPORAL_NAMESPACE']);
+    const variables = Object.fromEntries(Object.entries(childEnv).filter(([name]) => shared.has(name)));
     writePrivateJson(runtimeFile, { temporalAddress, variables });
     guard.removeAfterwards(runtimeFile);
 

@@ -6,12 +6,14 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LocalFile } from '../local/local-project.ts';
+import { createCliContext } from '../cli/context.ts';
 import { commandLineOf, isRunning } from '../local/processes/running-process.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import { eventually } from './support/eventually.ts';
 
 const START_MS_MAX = 180_000;
 const PATIENCE_MS = 120_000;
+const NAMESPACE = 'local-test';
 /** A text in the arguments of each part that no other part has. */
 const PARTS = {
   PostgreSQL: ' -p ',
@@ -69,6 +71,7 @@ beforeAll(async () => {
       XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
       TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'],
       METRICS_PORT: '19464',
+      TEMPORAL_NAMESPACE: NAMESPACE,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -97,6 +100,16 @@ describe('npm start', () => {
     const { stdout } = await promisify(execFile)('bash', ['-euc', shell]);
     expect(stdout).toContain('"success":true');
     expect(stdout).toContain(`${file.apiUrl} ${file.secretKey} ${file.publicKey}\n`);
+  });
+
+  it('tells operator commands its Temporal namespace', () => {
+    const print = (): void => undefined;
+    const { temporalOptions } = createCliContext({
+      environment: { EVERPOST_HOME: home },
+      writeOut: print,
+      writeError: print,
+    });
+    expect(temporalOptions().namespace).toBe(NAMESPACE);
   });
 
   it('has the metrics of the API and of the worker', async () => {
