@@ -19,9 +19,12 @@ async function find(
   }: { lists?: string[]; validating?: string[]; portHost?: string } = {},
 ) {
   const resolver = createDnsResolver({ servers: [dns.address] });
-  const findings = await mxProbe([url].flat(), resolver, { DNS_BLOCKLISTS: lists, DNSSEC_SERVERS: validating }, portHost).run(
-    new AbortController().signal,
-  );
+  const findings = await mxProbe(
+    [url].flat(),
+    resolver,
+    { DNS_BLOCKLISTS: lists, DNSSEC_SERVERS: validating },
+    portHost,
+  ).run(new AbortController().signal);
   return findings.map(({ level, area, message }) => `${level} ${area}: ${message}`);
 }
 
