@@ -116,17 +116,19 @@ export const bulkContactsSchema = z.object({
   failureCount: z.int(),
 });
 
-function isEndOfPause(text: string): boolean {
-  const aheadMs = Date.parse(text) - Date.now();
-  return aheadMs > 0 && aheadMs <= LIMITS.pauseDays * DAY_MS;
-}
+const msAhead = (text: string): number => Date.parse(text) - Date.now();
+const END_OF_PAUSE = `Must be in the future, at most ${LIMITS.pauseDays} days ahead`;
 
 export const patchContactBody = z.object({
   email: recipientAddressSchema.optional(),
   subscribed: z.boolean().optional(),
   pausedUntil: z.iso
     .datetime({ offset: true })
-    .refine(isEndOfPause, `Must be in the future, at most ${LIMITS.pauseDays} days ahead`)
+    .refine((text) => msAhead(text) > 0, { error: END_OF_PAUSE, abort: true })
+    .refine((text) => msAhead(text) <= LIMITS.pauseDays * DAY_MS, {
+      error: END_OF_PAUSE,
+      params: { code: 'too_big' },
+    })
     .nullable()
     .optional()
     .meta({

@@ -79,6 +79,7 @@ describe('POST /contacts', () => {
     [{ email: 'a@example.com', subscribed: 'yes' }, 'subscribed', 'invalid_type'],
     [{ email: 'a@example.com', data: [] }, 'data', 'invalid_type'],
     [{ email: 'a@example.com', data: { '': 1 } }, 'data', 'invalid_key'],
+    [{ email: 'a@example.com', data: { ['k'.repeat(201)]: 1 } }, 'data', 'too_big'],
     [{ email: `${'a'.repeat(250)}@example.com` }, 'email', 'invalid_string'],
     [{ email: 'a@example.com\r\nBcc: b@example.com' }, 'email', 'invalid_string'],
   ])('refuses %j and names the field', async (body, field, code) => {

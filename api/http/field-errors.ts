@@ -13,7 +13,8 @@ function codeOf(issue: Issue): string {
     const code: unknown = issue.params?.['code'];
     return typeof code === 'string' ? code : 'custom';
   }
-  return CODES[issue.code] ?? issue.code;
+  const isLongKey = issue.code === 'invalid_key' && issue.issues.some(({ code }) => code === 'too_big');
+  return isLongKey ? 'too_big' : (CODES[issue.code] ?? issue.code);
 }
 
 /** Only short plain values are echoed, no whole bodies or files. */

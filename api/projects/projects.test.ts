@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ProjectEntity } from '../../shared/domain/projects/project.entity.ts';
 import { DOUBLE_OPT_IN } from '../../shared/pure/double-opt-in.ts';
-import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { expectTooBig, startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -99,6 +99,16 @@ describe('PATCH /users/@me/projects/:id', () => {
   ])('refuses a bad %s', async (field, value) => {
     const reply = await app.api('PATCH', `/users/@me/projects/${app.project.id}`, { body: { [field]: value } });
     expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, field]);
+  });
+
+  it.each([
+    ['displayName', 'x'.repeat(101)],
+    ['postalAddress', 'x'.repeat(501)],
+    ['postalAddress', 'a\n'.repeat(8) + 'b'],
+    ['logoUrl', 'https://pics.example/' + 'x'.repeat(2_000)],
+  ])('says that a %s is beyond its limit', async (field, value) => {
+    const reply = await app.api('PATCH', `/users/@me/projects/${app.project.id}`, { body: { [field]: value } });
+    expectTooBig(reply, field);
   });
 
   it('answers 404 for another project, and takes no public key', async () => {

@@ -78,12 +78,15 @@ const attachmentSchema = z
   })
   .meta({ id: 'Attachment', description: 'A file of an email' });
 
+const HEADER_TOO_LONG = `The value must have at most ${LIMITS.customHeaderValueLength} characters`;
+
 /** @param allowed see `isRelayHeader` */
 function headersSchema(allowed: readonly string[]) {
   return atMost(LIMITS.customHeaders, z.record(z.string(), z.string())).superRefine((headers, context) => {
     for (const [name, value] of Object.entries(headers)) {
       const fault = headerFault(name, value, allowed);
-      if (fault) context.addIssue({ code: 'custom', path: [name], message: fault, params: { code: 'invalid_string' } });
+      const code = fault === HEADER_TOO_LONG ? 'too_big' : 'invalid_string';
+      if (fault) context.addIssue({ code: 'custom', path: [name], message: fault, params: { code } });
     }
     if (headersBytes(Object.entries(headers)) > LIMITS.customHeadersBytes) {
       context.addIssue({ code: 'custom', message: HEADERS_TOO_LARGE, params: { code: 'too_big' } });
@@ -97,9 +100,7 @@ function headerFault(name: string, value: string, allowed: readonly string[]): s
   if (isRelayHeader(name, allowed)) {
     return 'This header gives orders to a mail relay; only the operator may allow it (EMAIL_HEADERS_ALLOWED)';
   }
-  if (value.length > LIMITS.customHeaderValueLength) {
-    return `The value must have at most ${LIMITS.customHeaderValueLength} characters`;
-  }
+  if (value.length > LIMITS.customHeaderValueLength) return HEADER_TOO_LONG;
   if (!NO_LINE_BREAK.test(value)) return 'The value must not contain line breaks';
   return undefined;
 }

@@ -50,6 +50,7 @@ export const brandSettingsSchema = z.object({
     .regex(LINES, 'Must not contain control characters')
     .refine((text) => text.split('\n').length <= LIMITS.postalAddressLines, {
       error: `Must have at most ${LIMITS.postalAddressLines} lines`,
+      params: { code: 'too_big' },
     })
     .transform((text) => text.replaceAll('\r\n', '\n'))
     .nullable()
