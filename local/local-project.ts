@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { request } from 'undici';
 import { z } from 'zod';
 import { readFileIfAny, readJsonFile, writePrivateFile } from './home-files.ts';
 import type { OperatorCommands } from './operator-command.ts';
@@ -40,26 +41,33 @@ export function localFilePath(home: string): string {
   return path.join(home, 'local.json');
 }
 
-/** Whether the API that listens at `apiUrl` knows the project by both of its keys. */
-async function isKnownTo(apiUrl: string, project: LocalProject): Promise<boolean> {
-  const answer = await fetch(`${apiUrl}/users/@me/projects`, {
-    headers: { authorization: `Bearer ${project.secretKey}` },
+/** Where the API listens, and a name at which it answers calls with secret keys, if it does so only at some. */
+export interface LocalApi {
+  url: string;
+  adminHost: string | undefined;
+}
+
+/** Whether the API knows the project by both of its keys. */
+async function isKnownTo({ url, adminHost }: LocalApi, project: LocalProject): Promise<boolean> {
+  const { statusCode, body } = await request(`${url}/users/@me/projects`, {
+    headers: { authorization: `Bearer ${project.secretKey}`, ...(adminHost !== undefined && { host: adminHost }) },
   });
+  const answer = await body.text();
   // A project that an operator has disabled is still this one.
-  if (answer.status === 403) return true;
-  if (answer.status === 401) return false;
-  if (!answer.ok) throw new Error(`The API answered ${answer.status} for the projects.`);
-  const projects = projectsSchema.parse(await answer.json());
+  if (statusCode === 403) return true;
+  if (statusCode === 401) return false;
+  if (statusCode !== 200) throw new Error(`The API answered ${statusCode} for the projects.`);
+  const projects = projectsSchema.parse(JSON.parse(answer));
   return projects.some(({ id, public: publicKey }) => id === project.projectId && publicKey === project.publicKey);
 }
 
 /** Reuses the project of an earlier start when the database still has it, else makes a new one. */
 export async function ensureLocalProject(
   known: LocalProject | undefined,
-  apiUrl: string,
+  api: LocalApi,
   run: OperatorCommands,
 ): Promise<LocalProject> {
-  if (known && (await isKnownTo(apiUrl, known))) return known;
+  if (known && (await isKnownTo(api, known))) return known;
   const args = ['project', 'create', '--name', name, '--trusted-domain', domain];
   const created = (await run(args)) as { id: string; publicKey: string; secretKey: string };
   return { projectId: created.id, publicKey: created.publicKey, secretKey: created.secretKey, domain };

@@ -108,7 +108,8 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     const startApi = async () => {
       const { child } = await startProcess('api');
       await waitUntilReady(child, READY_MS, (signal) => waitForHttp(`${apiUrl}/ready`, signal, isReady));
-      return ensureLocalProject(known, apiUrl, run);
+      const [adminHost] = readVariable('ADMIN_HOSTS', env);
+      return ensureLocalProject(known, { url: apiUrl, adminHost }, run);
     };
     const startWorker = async () => {
       await run(['temporal', 'setup']);
