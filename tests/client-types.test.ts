@@ -57,6 +57,12 @@ describe('the TypeScript client', () => {
     expect(KEYED_PATHS).toEqual(endpoints.filter(({ isIdempotent }) => isIdempotent).map(({ path }) => path));
   });
 
+  it('makes them for those that the guide about retries names', async () => {
+    const page = await readFile(path.join(projectRoot, 'docs/guides/retries.md'), 'utf8');
+    const named = /These endpoints take a key[^.]*\./.exec(page)?.[0].match(/`POST [^`]+`/g) ?? [];
+    expect(named).toEqual(KEYED_PATHS.map((each) => `\`POST ${each.replaceAll(/\{(\w+)\}/g, ':$1')}\``));
+  });
+
   it('uses the public key for the endpoints that take it', () => {
     expect(endpoints.filter((endpoint) => keyKindOf(endpoint) === 'public').map(({ path }) => path)).toEqual([
       '/v1/track',
