@@ -44,8 +44,8 @@ export const isUnroutable = (found: object): found is Unroutable => 'replyCode' 
 const noAnswer = (domain: string, reason: string): Unroutable =>
   unroutable('4.4.3', 451, `DNS gives no answer about ${domain} (${reason})`);
 
-/** What DNS says about the addresses of a host. */
-type HostState = MailHost | 'unknown' | 'unanswered' | 'forbidden';
+/** What DNS says about a host: `withheld` are its TLSA records. */
+type HostState = MailHost | 'unknown' | 'unanswered' | 'withheld' | 'forbidden';
 
 /**
  * The TLSA records of a host (RFC 7672 section 2.2), at the end of the aliases of its name or at the name itself.
@@ -83,7 +83,7 @@ async function hostOf(
   if (!isValidating || !isSecure || !isProved) return { name, preference, addresses };
   const aliased = answers.flatMap((answer) => (answer.kind === 'found' ? [answer.name] : []));
   const dane = await tlsaOf(options, [...aliased, name]);
-  if (dane === 'failed') return 'unanswered';
+  if (dane === 'failed') return 'withheld';
   return { name, preference, addresses, ...(dane && { dane }) };
 }
 
@@ -126,6 +126,7 @@ export async function findMailHosts(options: MailHostsOptions, domain: string): 
     const usable = states.filter((state) => typeof state === 'object');
     if (usable.length > 0) return usable;
   }
+  if (states.includes('withheld')) return noAnswer(`the TLSA records of the mail hosts of ${domain}`, 'no answer');
   if (states.includes('unanswered')) return noAnswer(`the mail hosts of ${domain}`, 'no answer');
   if (states.includes('forbidden')) {
     return unroutable('4.4.4', 451, `The mail hosts of ${domain} are not on the public internet`);
