@@ -19,7 +19,7 @@ import { Utf8NotOfferedError } from '../transport/wire-address.ts';
 import { toWireEnvelope } from '../transport/wire-envelope.ts';
 import { isUnroutable, unroutable, type MailHost, type Unroutable } from './mail-hosts.ts';
 import type { StsFinding } from './mta-sts.ts';
-import { createRoutes, type MailRoute, type RoutesOptions } from './routes.ts';
+import { createRoutes, destinationOf, type MailRoute, type RoutesOptions } from './routes.ts';
 import { openByDemand, TLS_POLICY_CODE, type TlsDemand, type TlsSessionResult } from './tls-session.ts';
 
 /** What delivery to mail hosts needs beside the sources. */
@@ -71,12 +71,6 @@ const BROKEN_TLS_MS = 3_600_000;
 /** Faults of this machine, which say nothing about a host. */
 const OWN_FAULTS = new Set(['EADDRNOTAVAIL', 'ENETDOWN']);
 const OWN_FAULT_MS = 30_000;
-
-const key = ({ domain, hosts, sts, wantsReports }: MailRoute): string => {
-  const isApart = wantsReports || sts !== undefined || hosts.some(({ dane }) => dane !== undefined);
-  const names = hosts.map(({ name, preference }) => `${preference} ${name}`).sort();
-  return `${names.join(',')}|${isApart ? domain : ''}|${sts ? `${sts.mode} ${sts.id}` : ''}`;
-};
 
 /** The route of a report about faults of TLS, which these must not keep back. */
 function withoutDemands({ domain, hosts }: MailRoute): MailRoute {
@@ -270,7 +264,7 @@ export class MxPool {
   }
 
   #findDestination(route: MailRoute): Destination {
-    const name = key(route);
+    const name = destinationOf(route);
     const addresses = route.hosts
       .flatMap((host) => [host.name, ...host.addresses.toSorted(), JSON.stringify(host.dane ?? '')])
       .sort()

@@ -13,6 +13,17 @@ export interface MailRoute {
   wantsReports: boolean;
 }
 
+/**
+ * The name of the destination of a route. Routes share connections where nothing tells them apart: neither their hosts nor
+ * what is asked of a session, and what is noted of it.
+ */
+export function destinationOf({ domain, hosts, sts, wantsReports }: MailRoute): string {
+  const names = hosts.map(({ name, preference }) => `${preference} ${name}`).sort();
+  const isApart = wantsReports || sts !== undefined || hosts.some(({ dane }) => dane !== undefined);
+  const demands = [sts?.mode, sts?.id, ...(sts?.mx ?? []), wantsReports && 'reports'];
+  return [names.join(), isApart && domain, demands.filter(Boolean).join(' ')].join('|');
+}
+
 export interface RoutesOptions {
   lookUp: LookUp;
   isAllowed: (address: string) => boolean;
