@@ -82,9 +82,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     };
     // Operator commands read this file to reach the same stack, with the same settings.
     const { temporalAddress, temporalLater } = addresses;
-    const shared = new Set([...VARIABLES, 'TEMPORAL_NAMESPACE']);
-    const variables = Object.fromEntries(Object.entries(childEnv).filter(([name]) => shared.has(name)));
-    writePrivateJson(runtimeFile, { temporalAddress, variables });
+    writePrivateJson(runtimeFile, { temporalAddress, variables: settingsIn(childEnv) });
     guard.removeAfterwards(runtimeFile);
 
     progress('Starting the API and the worker, which bring the database schema up to date');
@@ -141,6 +139,12 @@ function announce(startingWorker: Promise<unknown>, progress: Progress, fail: (r
     () => progress('Temporal is there: what was requested meanwhile is carried out now'),
     (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
   );
+}
+
+/** What operator commands need of the environment of the processes. */
+function settingsIn(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = new Set([...VARIABLES, 'TEMPORAL_NAMESPACE']);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => names.has(name)));
 }
 
 /** Whether an answer of `GET /ready` names no other missing part than Temporal. */
