@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { findFreePort } from '../local/processes/free-port.ts';
 import { sql } from '../shared/database/sql.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
-import { callsTo } from './support/api.ts';
+import { callsTo, type TestProject } from './support/api.ts';
 import { addReaders, sendToAll } from './support/campaigns.ts';
 import { uploadContacts } from './support/csv-files.ts';
 import { testEnvironment } from './support/environment.ts';
@@ -25,11 +25,12 @@ beforeAll(async () => {
   stack = await startTestStack({ hasWorkers: false });
 });
 beforeEach(() => stack.sink.clear());
-afterEach(async () => {
+afterAll(() => stack.stop());
+
+async function killAll(): Promise<void> {
   await Promise.all(running.map((process) => process.kill()));
   running = [];
-});
-afterAll(() => stack.stop());
+}
 
 /** Starts a process whose clock is so far ahead of those of PostgreSQL and Temporal. */
 function start(name: 'api' | 'worker', aheadMs: number, environment: NodeJS.ProcessEnv = {}): EverpostProcess {
@@ -53,8 +54,15 @@ describe.each([
   ['ahead', TEN_MINUTES],
   ['behind', -TEN_MINUTES],
 ])('the clock of a process that is ten minutes %s', (_which, aheadMs) => {
+  let api: TestProject['api'];
+  let worker: EverpostProcess | undefined;
+  beforeAll(async () => {
+    api = await callsToApi(aheadMs);
+  }, 60_000);
+  afterAll(killAll);
+  const useWorker = () => (worker ??= start('worker', aheadMs));
+
   it('decides neither what a contact was deleted after nor what an import brings back', async () => {
-    const api = await callsToApi(aheadMs);
     const owner = { ...stack, api };
     const [before, after] = [randomUUID(), randomUUID()].map((name) => `${name}@mail.test`) as [string, string];
     const remove = async (email: string) => {
@@ -64,14 +72,13 @@ describe.each([
     await remove(before);
     const jobId = await uploadContacts(owner, `email\n${before}\n${after}\n`);
     await remove(after);
-    start('worker', aheadMs);
+    useWorker();
     await eventually(async () => (await api('GET', `/contacts/import/${jobId}`)).body.state === 'completed', 60_000);
     const there = async (email: string) => (await api('GET', `/contacts?search=${email}`)).body.data.length;
     expect([await there(before), await there(after)]).toEqual([1, 0]);
   }, 120_000);
 
   it('leaves no contact of this moment out of a segment, its file and a campaign', async () => {
-    const api = await callsToApi(aheadMs);
     const email = `${randomUUID()}@mail.test`;
     await api('POST', '/contacts', { body: { email, data: { case: email } } });
     const own = { field: 'data.case', operator: 'equals', value: email };
@@ -90,7 +97,7 @@ describe.each([
   }, 120_000);
 
   it('changes neither why a campaign waits, nor until when', async () => {
-    start('worker', aheadMs);
+    useWorker();
     const [domain, project] = [`${randomUUID()}.test`, await stack.createProject()];
     await addReaders(stack.em(), project.project.id, RECIPIENTS, domain);
     for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(`reader${n}@${domain}`, BLOCKED);
@@ -112,7 +119,7 @@ describe.each([
       stack.em(),
       sql`insert into project_permit (project_id, next_free_at) values (${id}, now() + interval '15 seconds')`,
     );
-    const first = start('worker', aheadMs);
+    const first = useWorker();
     const campaign = await sendToAll(project);
     const held = sql`select from project_permit where project_id = ${id} and holds -> 'campaign' ->> 'reason' = 'throttled'`;
     await eventually(async () => (await query(stack.em(), held)).length === 1, 60_000);
@@ -123,6 +130,7 @@ describe.each([
   }, 150_000);
 
   it('lets no email go a second time while its attempt may be sending', async () => {
+    await killAll();
     start('worker', aheadMs, { DELIVERY_RETRY_SECONDS: '3600' });
     const to = `${randomUUID()}@mail.test`;
     stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
