@@ -50,7 +50,9 @@ export function startEverpostProcess(
 ): EverpostProcess {
   const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
   const quick = name === 'worker' && !('TEMPORAL_DEBUG' in environment) ? ['--import', QUICK_WORKFLOWS] : [];
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...quick, ...nodeArguments, main], {
+  // From a smaller space for new objects, V8 copies much while the modules load.
+  const node = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16'];
+  const child = spawn(process.execPath, [...node, ...quick, ...nodeArguments, main], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env['PATH'],
