@@ -5,7 +5,7 @@ import { openRaw, sendRaw, statusOf } from './support/raw-http.ts';
 
 let app: HostileApi;
 beforeAll(async () => {
-  app = await startHostileApi();
+  app = await startHostileApi({}, { DOCS: 'true' });
 });
 afterAll(() => app.stop());
 

@@ -10,7 +10,7 @@ const HEX_DIGEST = createHash('sha256').update('nobody').digest('hex');
 
 let app: HostileApi;
 beforeAll(async () => {
-  app = await startHostileApi({ API_KEYLESS_RATE_PER_SECOND: 0 });
+  app = await startHostileApi({ API_KEYLESS_RATE_PER_SECOND: 0 }, { DOCS: 'true' });
 });
 afterAll(() => app.stop());
 

@@ -28,12 +28,15 @@ export interface HostileApi {
   stop: () => Promise<void>;
 }
 
-/** A real API process with a small heap that reports its longest turn of the event loop. */
-export async function startHostileApi(overrides: Partial<Config> = {}): Promise<HostileApi> {
+/** A real API process with a small heap that reports its longest turn of the event loop; without docs unless asked for. */
+export async function startHostileApi(
+  overrides: Partial<Config> = {},
+  variables: NodeJS.ProcessEnv = {},
+): Promise<HostileApi> {
   const [database, temporal] = await Promise.all([createTestDatabase(), createTestNamespace()]);
   const config = testConfig({ DATABASE_URL: database.url, API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...overrides });
   const nodeArguments = [`--max-old-space-size=${HEAP_MEGABYTES}`, '--import', LOOP_WATCH];
-  const api = await createApiProcess(config, temporal, nodeArguments, { DOCS: 'true' });
+  const api = await createApiProcess(config, temporal, nodeArguments, variables);
   api.start();
   await eventually(async () => (await fetch(`${api.url}/ready`)).ok, START_MS_MAX).catch(async (error: unknown) => {
     // A process that stays would keep Jest from ending.
