@@ -39,5 +39,5 @@ USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "deploy/health-check.mjs"]
-# The worker is the same image with `node worker/main.ts`, an operator command is `everpost …`.
+# The worker is the same image with `node --max-semi-space-size=64 worker/main.ts`, an operator command is `everpost …`.
 CMD ["node", "api/main.ts"]

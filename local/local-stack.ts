@@ -15,6 +15,7 @@ import {
 import { createOperatorCommands } from './operator-command.ts';
 import { readVariable, VARIABLES } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
+import { WORKER_FLAGS } from '../shared/platform/worker-flags.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
 import { createSupervisor } from './processes/supervisor.ts';
@@ -93,7 +94,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
         child: await startChild({
           name,
           command: process.execPath,
-          args: [path.join(projectRoot, name, 'main.ts')],
+          args: [...(name === 'worker' ? WORKER_FLAGS : []), path.join(projectRoot, name, 'main.ts')],
           cwd: projectRoot,
           env: { ...childEnv, ...metrics?.[name] },
           logFile: path.join(home, 'logs', `${name}.log`),

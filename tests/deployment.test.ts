@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { VARIABLES } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
+import { WORKER_FLAGS } from '../shared/platform/worker-flags.ts';
 
 interface Service {
   image?: string;
@@ -51,6 +52,12 @@ describe('docker-compose.yml', () => {
       'worker',
     ]);
     expect(jobs.map(([name]) => name)).toEqual(['temporal-schema', 'migrate', 'temporal-setup']);
+  });
+
+  it('runs the worker as `npm start` does, and so does the chart', () => {
+    const command = ['node', ...WORKER_FLAGS, 'worker/main.ts'];
+    expect(compose.services['worker']?.command).toEqual(command);
+    expect(read('deploy/helm/everpost/templates/workers.yaml')).toContain(`command: [${command.join(', ')}]`);
   });
 
   it('keeps the UI of Temporal, which asks for no login, out of the networks of the worker', () => {

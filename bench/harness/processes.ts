@@ -13,6 +13,8 @@ export interface NodeProcessSpec {
   /** Entry from the project root, for example `worker/main.ts`. */
   entry: string;
   args?: readonly string[];
+  /** Those of Node. */
+  flags?: readonly string[];
   env?: NodeJS.ProcessEnv;
   stopRank?: number;
   /** Takes part in `--profile`. */
@@ -119,7 +121,7 @@ export function createProcesses({ logs, guard, profiles }: ProcessesOptions): Pr
     startProgram,
     startNode(spec) {
       const profiling = profiles !== undefined && spec.canProfile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
-      const args = [...profiling, path.join(projectRoot, spec.entry), ...(spec.args ?? [])];
+      const args = [...profiling, ...(spec.flags ?? []), path.join(projectRoot, spec.entry), ...(spec.args ?? [])];
       const stopRank = spec.stopRank ?? STOP_RANKS.programs;
       return startProgram({ name: spec.name, command: process.execPath, args, env: spec.env, stopRank });
     },

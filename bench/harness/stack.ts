@@ -13,6 +13,7 @@ import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
 import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
 import type { Em } from '../../shared/database/sql.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
+import { WORKER_FLAGS } from '../../shared/platform/worker-flags.ts';
 import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../shared/pure/task-queues.ts';
 import { STOP_RANKS, type NodeProcess, type Processes } from './processes.ts';
 
@@ -125,6 +126,7 @@ function createWorkerStarter(
       const started = await processes.startNode({
         name,
         entry: 'worker/main.ts',
+        flags: WORKER_FLAGS,
         env: { ...env, ...extra },
         canProfile: true,
       });
