@@ -199,7 +199,7 @@ describe('a large body', () => {
   it('gets the same text part as a small one', async () => {
     const html = '<p>Hello {{name}}, see <a href="https://a.test">this</a></p>'.repeat(2_000);
     const { text } = await render(html, { name: 'Ann' }, { isTracked: false });
-    expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this (https://a.test)'));
+    expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this <https://a.test>'));
   });
 
   it('may come from a value, and is converted for the text part', async () => {

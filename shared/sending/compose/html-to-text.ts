@@ -63,7 +63,7 @@ const convert = compile({
   limits: { maxDepth: DEPTH_MAX, ellipsis: TOO_DEEP, maxInputLength: LAID_OUT_LENGTH_MAX },
   formatters: { describeImage, separateCells, numberItems, linkOnce },
   selectors: [
-    { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['(', ')'] } },
+    { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
     { selector: 'img', format: 'describeImage' },
     { selector: 'ol', format: 'numberItems' },
     { selector: 'hr', options: { length: 40 } },
@@ -77,8 +77,8 @@ const convert = compile({
 });
 
 /**
- * Converts HTML into the text of a text/plain part: no wrapping, links as `text (url)`, images as their `alt` text,
- * table rows as lines, hidden elements left out. It accepts any input, and its time is proportional to the length: in
+ * Converts HTML into the text of a text/plain part: no wrapping, links as `text <url>` (RFC 3986 appendix C), images as
+ * their `alt` text, table rows as lines, hidden elements left out. It accepts any input, and its time is proportional to the length: in
  * very long documents, and in those with very many or very deep tags, tags are only stripped. It blocks the process
  * briefly up to CONVERTED_AT_ONCE_MAX; `convertHtml` handles longer documents without blocking.
  */
