@@ -48,6 +48,26 @@ describe('GET /activity/queue', () => {
     );
   });
 
+  it('says how many emails were deferred, beside what others are held for, with words that name no recipient', async () => {
+    const { project, api } = await app.createProject();
+    await addEmails(project.id, [-60, -60, 60]);
+    await query(
+      app.em(),
+      sql`
+        update email e set wait_reason = 'deferred', error = '451 4.7.5 mx.test, which is for <ada@mail.test>, breaks the TLS policy'
+        from (select id, row_number() over () as n from email where project_id = ${project.id}) o where e.id = o.id and n < 3`,
+    );
+    const deferred = '2 deferred, such as: 451 4.7.5 mx.test, which is for …, breaks the TLS policy';
+    expect((await api('GET', '/activity/queue')).body.waiting[0].reason).toBe(deferred);
+    await query(
+      app.em(),
+      sql`update email set wait_reason = 'warm-up' where project_id = ${project.id} and wait_reason is null`,
+    );
+    expect((await api('GET', '/activity/queue')).body.waiting[0].reason).toBe(
+      `1 wait because a source warms up (everpost warm-up show), ${deferred}`,
+    );
+  });
+
   it('lists campaigns that should have begun and executions that are late, and says why', async () => {
     const { project, api } = await app.createProject();
     const { body } = await api('POST', '/campaigns', { body: campaignContent() });

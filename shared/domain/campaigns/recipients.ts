@@ -1,6 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
 import { emailStatus } from '../../database/constants.ts';
-import { query, queryOne, sql, type Em } from '../../database/sql.ts';
+import { query, queryOne, sql, type Em, type SqlFragment } from '../../database/sql.ts';
 import { notNull, number, tables, text } from '../../database/tables.ts';
 import {
   listEmails,
@@ -57,11 +57,15 @@ export async function* readRecipients(
 /** The recipients of one campaign that are read to group them. */
 const GROUPED_MAX = 200_000;
 const GROUPS_MAX = 50;
-const WORDS_LENGTH_MAX = 300;
+export const WORDS_LENGTH_MAX = 300;
 
 /** What differs between words that say the same: addresses, and ids. */
 const ADDRESSES = '<?[^[:space:]<>]+@[^[:space:]<>]+>?';
 const IDS = '[[:alnum:]_-]*[0-9][[:alnum:]_-]{7,}';
+
+/** Words of servers without the addresses in them. */
+export const withoutAddresses = (words: SqlFragment): SqlFragment =>
+  sql`regexp_replace(${words}, ${ADDRESSES}, '…', 'g')`;
 
 const REASON = { state: notNull(tables.email.trouble), words: text, recipients: number };
 
@@ -74,7 +78,7 @@ export async function countUnreached(em: Em, campaignId: string) {
     em,
     sql`
       select trouble as state, words, count(*)::int as recipients from (
-        select trouble, left(regexp_replace(regexp_replace(coalesce(error, ''), ${ADDRESSES}, '…', 'g'),
+        select trouble, left(regexp_replace(${withoutAddresses(sql`coalesce(error, '')`)},
           ${IDS}, '…', 'g'), ${WORDS_LENGTH_MAX}::int) as words
         from email where campaign_id = ${campaignId} and trouble is not null and trouble <> ${emailStatus.COMPLAINED}
         limit ${GROUPED_MAX}

@@ -2,6 +2,7 @@ import { campaignStatus, emailStatus, executionStatus, jobState, optInState } fr
 import { limitStatements, joinSql, query, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { HELD_REASONS } from '../emails/held-mail.ts';
+import { withoutAddresses, WORDS_LENGTH_MAX } from '../campaigns/recipients.ts';
 
 /** What waits in one project, by kind. */
 const WAITING_ITEMS = {
@@ -46,6 +47,11 @@ const HELD_COUNTS = HELD_REASONS.map(
   (reason) => sql`nullif(count(*) filter (where wait_reason = ${reason}), 0) || ${` ${HELD_WORDS[reason]}`}::text`,
 );
 
+/** How many emails were deferred, with the words of one of them, in which no address is shown; null for none. */
+const DEFERRED = sql`
+  nullif(count(*) filter (where wait_reason = 'deferred'), 0) || ' deferred' || coalesce(', such as: ' ||
+    ${withoutAddresses(sql`left(max(error) filter (where wait_reason = 'deferred'), ${WORDS_LENGTH_MAX}::int)`)}, '')`;
+
 /** The words of a hold that has not ended long ago. */
 function wordsOf(hold: SqlFragment): SqlFragment {
   return sql`
@@ -62,11 +68,11 @@ function waitingItems(projectId: string | null): SqlFragment {
     from outbox where ${ofProject} group by 1, 2
     union all
     select project_id, 'email', count(*), min(delivery_due_at),
-      coalesce(
+      nullif(concat_ws(', ', coalesce(
         case when count(held_at) > 0 then count(held_at) || ' held for a provider' end,
         nullif(concat_ws(', ', ${joinSql(HELD_COUNTS, ', ')}), ''),
         (select ${wordsOf(sql`holds -> 'transactional'`)} from project_permit h where h.project_id = email.project_id)
-      )
+      ), ${DEFERRED}), '')
     from email where delivery_due_at is not null and (scheduled_at is null or scheduled_at <= now()) and ${ofProject} group by 1
     union all
     select project_id, 'scheduled email', count(*), min(scheduled_at), null from email
