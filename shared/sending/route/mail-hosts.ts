@@ -25,6 +25,8 @@ export interface MailHostsOptions {
   /** Whether the resolver validates, so that its AD bit counts. */
   isValidating: boolean;
   port: number;
+  /** Gets the name of each host that is not used because DNS withholds its TLSA records. */
+  onWithheld?: (host: string) => void;
 }
 
 /** A domain may name any number of hosts. So many are looked up at a time, until some of them have addresses. */
@@ -83,7 +85,10 @@ async function hostOf(
   if (!isValidating || !isSecure || !isProved) return { name, preference, addresses };
   const aliased = answers.flatMap((answer) => (answer.kind === 'found' ? [answer.name] : []));
   const dane = await tlsaOf(options, [...aliased, name]);
-  if (dane === 'failed') return 'withheld';
+  if (dane === 'failed') {
+    options.onWithheld?.(name);
+    return 'withheld';
+  }
   return { name, preference, addresses, ...(dane && { dane }) };
 }
 

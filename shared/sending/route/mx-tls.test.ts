@@ -276,5 +276,20 @@ describe('TLS', () => {
         reply: expect.stringContaining(`no answer about the TLSA records of the mail hosts of ${domain}`),
       });
     });
+
+    it('reports records that DNS withholds, also where another host takes the mail', async () => {
+      const [domain, withheld, other] = [fresh(), fresh(), fresh()];
+      const hosts = [withheld, other];
+      for (const name of hosts) await world().host(name, { tls: true });
+      world().domain(domain, ...hosts);
+      world().dns.set(`_smtp._tls.${domain}`, { TXT: ['v=TLSRPTv1; rua=mailto:a@b.test'] });
+      for (const each of [domain, ...hosts]) world().dns.behave(each, { isAuthentic: true });
+      world().dns.behave(`_${world().port}._tcp.${withheld}`, { rcode: 'SERVFAIL' });
+      expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind: 'accepted' });
+      expect(noted).toEqual([`${domain} dnssec-invalid`, `${domain} success`]);
+      world().dns.behave(`_${world().port}._tcp.${other}`, { rcode: 'SERVFAIL' });
+      expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind: 'deferred' });
+      expect(noted.slice(2)).toEqual([`${domain} dnssec-invalid`, `${domain} dnssec-invalid`]);
+    });
   });
 });

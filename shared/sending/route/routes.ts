@@ -51,9 +51,14 @@ export function createRoutes(options: RoutesOptions): (domain: string) => Promis
   }
 
   async function find(domain: string): Promise<MailRoute | Unroutable> {
-    const hosts = await findMailHosts(options, domain);
-    if (isUnroutable(hosts)) return hosts;
+    const withheld: string[] = [];
+    const hosts = await findMailHosts({ ...options, onWithheld: (host) => withheld.push(host) }, domain);
+    if (isUnroutable(hosts) && withheld.length === 0) return hosts;
     const [{ policy, fault }, isReported] = await Promise.all([sts.find(domain), wantsReports(domain)]);
+    for (const host of isReported ? withheld : []) {
+      noteTls?.({ domain, dane: { name: host, records: [] } }, { type: 'dnssec-invalid', host }, '');
+    }
+    if (isUnroutable(hosts)) return hosts;
     const demand: TlsDemand = { domain, ...(policy && { sts: policy }) };
     const note = (result: TlsSessionResult) => (isReported ? noteTls?.(demand, result, '') : undefined);
     if (fault) note(fault);

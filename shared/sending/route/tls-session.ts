@@ -15,6 +15,7 @@ export type TlsResultType =
   | 'certificate-expired'
   | 'validation-failure'
   | 'tlsa-invalid'
+  | 'dnssec-invalid'
   | 'sts-policy-invalid'
   | 'sts-policy-fetch-error'
   | 'sts-webpki-invalid';
