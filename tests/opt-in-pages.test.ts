@@ -191,6 +191,23 @@ describe('a form on a page of others', () => {
     expect((await contactOf(email)).data).toEqual({ firstName: 'Ada', locale: 'pt' });
   });
 
+  it('may be sent as multipart/form-data', async () => {
+    const post = (body: FormData | string, headers: Record<string, string> = {}) =>
+      fetch(actionUrl(), { method: 'POST', body, headers });
+    const email = freshEmail();
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ email, 'data.firstName': 'Ada Ö', language: 'de' }))
+      form.set(name, value);
+    form.set('photo', new File(['x'], 'x.png'));
+    const { status, headers } = await post(form);
+    expect([status, headers.get('content-language')]).toEqual([200, 'de']);
+    await confirm(app, (await optInOf(email))?.id as string);
+    expect((await contactOf(email)).data).toEqual({ firstName: 'Ada Ö', locale: 'de' });
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
+      expect((await post('--y\r\n', { 'content-type': type })).status).toBe(400);
+    }
+  });
+
   it('leads to trusted hosts only', async () => {
     const redirectHosts = ['thanks.test', 'localhost:3000'];
     await brand.api('PATCH', `/users/@me/projects/${brand.project.id}`, { body: { doubleOptIn: { redirectHosts } } });
@@ -213,8 +230,11 @@ describe('a form on a page of others', () => {
       'https://evil.test#@example.com',
     ]) {
       const email = freshEmail();
-      const { status, headers } = await postForm(actionUrl(), { email, redirectUrl });
+      const { status, headers, html } = await postForm(actionUrl(), { email, redirectUrl, topics: ['offers'] });
       expect([redirectUrl, status, headers.get('location')]).toEqual([redirectUrl, 422, null]);
+      expect(html).toContain(`The host ${new URL(redirectUrl).host} is no verified sender domain`);
+      expect(html).toContain(`value="${email}">`);
+      expect(html).toMatch(/value="offers" checked/);
       expect(await contactOf(email)).toBeUndefined();
     }
   });

@@ -1,4 +1,5 @@
 import type { Brand } from '../../shared/pure/brand.ts';
+import type { FieldError } from '../../shared/pure/app-error.ts';
 import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 import type { Topic } from '../../shared/domain/topics/topic.entity.ts';
@@ -15,7 +16,7 @@ export interface SubscribeForm {
   /** Says when it was shown; left out where it stands in a page of others. */
   formToken?: string;
   /** What was sent, where it has to be corrected. */
-  sent?: { email: string; topics: readonly string[] };
+  sent?: { email: string; topics: readonly string[]; faults: readonly FieldError[] };
 }
 
 function hidden(name: string, value: string): string {
@@ -39,12 +40,22 @@ function wordsOf({ language, brand }: SubscribeForm): string {
   return textsOf(language).optIn.formWords.replace('{name}', () => brand.name);
 }
 
+/** What was wrong: the reader can mend the address; all else is for the author of a form, in the words of the API. */
+function faultOf({ language, sent }: SubscribeForm): { words: string; isOfAddress: boolean } | undefined {
+  if (!sent) return undefined;
+  const others = sent.faults.filter(({ field }) => field !== 'email').map(({ message }) => message);
+  const isOfAddress = others.length === 0;
+  return { words: isOfAddress ? textsOf(language).optIn.addressFault : others.join('. '), isOfAddress };
+}
+
 /** A plain HTML form. People do not see the field `comment`, so whoever fills it is a program. */
 export function renderForm(form: SubscribeForm): string {
   const { language, action, formToken, sent } = form;
   const { optIn: texts, page } = textsOf(language);
-  const fault = sent ? `<p id="fault" role="alert">${escapeHtml(texts.addressFault)}</p>\n` : '';
-  const address = sent ? ` value="${escapeHtml(sent.email)}" aria-invalid="true" aria-describedby="fault"` : '';
+  const found = faultOf(form);
+  const fault = found ? `<p id="fault" role="alert">${escapeHtml(found.words)}</p>\n` : '';
+  const invalid = found?.isOfAddress ? ' aria-invalid="true" aria-describedby="fault"' : '';
+  const address = sent ? ` value="${escapeHtml(sent.email)}"${invalid}` : '';
   return `<form method="post" action="${escapeHtml(action)}">
 ${fault}<p><label for="email">${escapeHtml(texts.emailLabel)}</label>
 <input type="email" id="email" name="email" autocomplete="email" maxlength="254" required${address}></p>

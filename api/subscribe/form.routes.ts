@@ -1,12 +1,12 @@
 import type { Express, Request, Response } from 'express';
-import { validationError } from '../../shared/pure/app-error.ts';
+import { AppError, validationError } from '../../shared/pure/app-error.ts';
 import { chooseLanguage, textsOf } from '../../shared/pure/languages/languages.ts';
 import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Em } from '../../shared/database/sql.ts';
 import { findPublicKeyOwner, type KeyOwner } from '../../shared/domain/projects/key-usage.ts';
 import { allTopics } from '../../shared/domain/topics/topics.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import { readFormBody } from '../feedback/form-body.ts';
+import { FORM_TYPES, readFormBody } from '../feedback/form-body.ts';
 import type { SubscriptionPage } from '../feedback/subscription-page.ts';
 import { sendNotFound, sendPage } from '../feedback/subscription.routes.ts';
 import { admit } from '../http/admit.ts';
@@ -19,7 +19,7 @@ import { assertStorable } from '../http/storable.ts';
 import { formPageOf, renderSnippet, type SubscribeForm } from './form-page.ts';
 import { createFormTokens } from './form-token.ts';
 import { subscribeEndpoint } from './subscribe.routes.ts';
-import { subscribeBody } from './subscribe.schemas.ts';
+import { subscribeBody, type SubscribeBody } from './subscribe.schemas.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const DATA_PREFIX = 'data.';
@@ -32,6 +32,14 @@ function bodyOf(fields: URLSearchParams): Record<string, string | object> & { to
   );
   const topics = fields.getAll('topics').filter((key) => key !== '');
   return { ...Object.fromEntries(filled), topics, data: Object.fromEntries(data) };
+}
+
+/** @throws AppError VALIDATION_ERROR */
+function readBody(body: object): SubscribeBody {
+  assertStorable(body);
+  const read = subscribeBody.safeParse(body, CHECKS);
+  if (!read.success) throw validationError(fieldErrorsOf(read.error));
+  return read.data;
 }
 
 function keyOf(req: Request): string {
@@ -111,34 +119,33 @@ export function mountSubscribeForms(app: Express, deps: ApiDeps, { authenticator
   mountHostedForms(app, deps.config.publicUrl, forms);
 
   app.post(subscribeEndpoint.path, async (req, res, next) => {
-    if (!req.is('application/x-www-form-urlencoded')) {
+    if (!req.is(FORM_TYPES)) {
       next();
       return;
     }
     req.headers.authorization ??= `Bearer ${keyOf(req)}`;
     const { project, isPublic } = await admit(subscribeEndpoint, req, res, authenticator);
     const body = bodyOf(await readFormBody(req, res));
-    assertStorable(body);
-    const read = subscribeBody.safeParse(body, CHECKS);
-    if (!read.success) {
-      const faults = fieldErrorsOf(read.error);
-      if (!faults.every(({ field }) => field === 'email')) throw validationError(faults);
-      // Whoever has mistyped the address can correct it.
+    const keyKind = isPublic ? ('public' as const) : ('secret' as const);
+    let read: SubscribeBody;
+    try {
+      read = readBody(body);
+      const subscription = { project, keyKind, clientAddress: addressOfRequest(req), body: read };
+      await load.groupedRequests.run(project.id, () => subscribe(subscription));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
       const action = `subscribe?key=${encodeURIComponent(keyOf(req))}`;
       const { email, topics, language } = body;
-      const sent = { email: typeof email === 'string' ? email : '', topics };
+      const sent = { email: typeof email === 'string' ? email : '', topics, faults: error.errors ?? [] };
       sendPage(res, await forms.pageOf(req, project, { action, language, sent }), 422);
       return;
     }
-    const keyKind = isPublic ? ('public' as const) : ('secret' as const);
-    const subscription = { project, keyKind, clientAddress: addressOfRequest(req), body: read.data };
-    await load.groupedRequests.run(project.id, () => subscribe(subscription));
-    const { redirectUrl, email } = read.data;
+    const { redirectUrl, email } = read;
     if (redirectUrl !== undefined) {
       res.redirect(303, redirectUrl);
       return;
     }
-    const language = languageFor(req, read.data.language, project);
+    const language = languageFor(req, read.language, project);
     const { thanksTitle: title, thanks: text } = textsOf(language).optIn;
     sendPage(res, { language, brand: project.brand, title, text, email, isResult: true });
   });

@@ -9,7 +9,7 @@ export const subscribeEndpoint = endpoint('subscribe', 'POST /v1/subscribe', {
   effect: 'data',
   summary: 'Ask for newsletters, as the form of a page does',
   description:
-    'The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.',
+    'The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded or multipart/form-data to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.',
   isGrouped: true,
   hasEnvelope: true,
   body: subscribeBody,

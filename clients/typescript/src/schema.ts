@@ -2130,7 +2130,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for newsletters, as the form of a page does
-         * @description The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.
+         * @description The person gets an email with a link, and is subscribed when they confirm. The answer is the same for every address. A plain HTML form may send the same fields as application/x-www-form-urlencoded or multipart/form-data to `/v1/subscribe?key=<public key>`; it is answered with a page, or with a redirect to `redirectUrl`.
          *
          *     Roles: track.
          */
