@@ -3,6 +3,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { isHeaderName, isRelayHeader } from '../../pure/emails/message-headers.ts';
 import { decodeHeaderText } from '../reports/mime-reader.ts';
 import { readMessage, type RawField } from './dkim/canonical.ts';
+import { fitLines } from './line-lengths.ts';
 
 /** A message that a program has submitted by SMTP. */
 export interface SubmittedMessage {
@@ -16,7 +17,7 @@ export interface SubmittedMessage {
   tags: string[];
   /** Whether it says itself whether it is automatic (RFC 3834). */
   hasAutoSubmitted: boolean;
-  /** The message without its trace and without Bcc. Parts and encodings are as they were. */
+  /** The message without its trace and without Bcc. Parts and encodings are as they were, where lines are not too long. */
   content: Buffer;
 }
 
@@ -132,10 +133,11 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
     hasDate: first('date') !== '',
     tags: tagsOf(fields),
     hasAutoSubmitted: first('auto-submitted') !== '',
-    content:
+    content: fitLines(
       kept.length === fields.length && headerEnd !== -1
         ? raw
         : Buffer.concat([headerOf(kept), raw.subarray(bodyStart)]),
+    ),
   };
 }
 
