@@ -196,15 +196,17 @@ describe('a form on a page of others', () => {
       fetch(actionUrl(), { method: 'POST', body, headers });
     const email = freshEmail();
     const form = new FormData();
-    for (const [name, value] of Object.entries({ email, 'data.firstName': 'Ada Ö', language: 'de' }))
-      form.set(name, value);
-    form.set('photo', new File(['x'], 'x.png'));
+    for (const [name, value] of Object.entries({ email, 'data.größe': 'Ö', language: 'de' })) form.set(name, value);
+    form.set('photo', new File(['x'.repeat(9_000)], 'x.png'));
     const { status, headers } = await post(form);
     expect([status, headers.get('content-language')]).toEqual([200, 'de']);
     await confirm(app, (await optInOf(email))?.id as string);
-    expect((await contactOf(email)).data).toEqual({ firstName: 'Ada Ö', locale: 'de' });
+    expect((await contactOf(email)).data).toEqual({ größe: 'Ö', locale: 'de' });
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
-      expect((await post('--y\r\n', { 'content-type': type })).status).toBe(400);
+      const cut = '--x\r\nContent-Disposition: form-data; name="photo"; filename="x.png"\r\n\r\nx';
+      for (const body of ['--y\r\n', cut]) {
+        expect((await post(body, { 'content-type': type })).status).toBe(400);
+      }
     }
   });
 

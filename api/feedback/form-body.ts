@@ -1,3 +1,4 @@
+import busboy from 'busboy';
 import type { Request, Response } from 'express';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import { createBodyReader } from '../http/body-reader.ts';
@@ -9,17 +10,22 @@ const PATIENCE = { graceMs: 5_000, bytesPerSecond: Infinity };
 /** What browsers may send a form as. */
 export const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** The fields with text of a multipart form (RFC 7578). */
-async function partsOf(content: Buffer, type: string): Promise<URLSearchParams> {
-  try {
-    const form = await new globalThis.Response(content, { headers: { 'content-type': type } }).formData();
-    const fields = [...form].flatMap(([name, value]): [string, string][] =>
-      typeof value === 'string' ? [[name, value]] : [],
-    );
-    return new URLSearchParams(fields);
-  } catch {
-    throw badRequest('The request is not a well-formed multipart form');
-  }
+/** The fields with text of a multipart form (RFC 7578). Files are left out. */
+function partsOf(content: Buffer, { headers }: Request): Promise<URLSearchParams> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(badRequest('The request is not a well-formed multipart form'));
+    try {
+      const fields = new URLSearchParams();
+      busboy({ headers, defParamCharset: 'utf8' })
+        .on('field', (name, value) => fields.append(name, value))
+        // The parser may report several faults, and one without a listener would end the process.
+        .on('error', fail)
+        .on('close', () => resolve(fields))
+        .end(content);
+    } catch {
+      fail();
+    }
+  });
 }
 
 /**
@@ -33,6 +39,6 @@ export async function readFormBody(req: Request, res: Response): Promise<URLSear
   const reader = createBodyReader(req, res, (chunk) => void chunks.push(chunk));
   if (!(await reader.read(FORM_BYTES_MAX, PATIENCE))) throw new AppError('PAYLOAD_TOO_LARGE');
   const content = Buffer.concat(chunks);
-  if (type === 'multipart/form-data') return partsOf(content, req.get('content-type') ?? '');
+  if (type === 'multipart/form-data') return partsOf(content, req);
   return new URLSearchParams(content.toString());
 }
