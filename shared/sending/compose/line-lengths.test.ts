@@ -70,4 +70,22 @@ describe('a submitted message with lines that are too long', () => {
   });
 });
 
+describe('a submitted header with lines that are too long', () => {
+  const to = Array.from({ length: 200 }, (_, n) => `reader${n}@mail.example`).join(', ');
+
+  it('is folded at white space, and says the same', async () => {
+    const content = contentOf([`To: ${to}`, 'X-Words: ' + ' \t x'.repeat(600), 'Subject: x', '', 'Hello', '']);
+    expect(longest(content)).toBeLessThanOrEqual(998);
+    const [header = ''] = content.toString().split('\r\n\r\n');
+    expect(header.split('\r\n').filter((line) => line.trim() === '')).toEqual([]);
+    const mail = await simpleParser(content);
+    expect([mail.to].flat()[0]?.value).toHaveLength(200);
+    expect([mail.subject, mail.text?.trim()]).toEqual(['x', 'Hello']);
+  });
+
+  it('is refused where it cannot be folded', () => {
+    expect(() => contentOf([`X-Long: ${'x'.repeat(999)}`, '', 'Hello'])).toThrow('a word of more than 998 octets');
+  });
+});
+
 type Mail = Awaited<ReturnType<typeof simpleParser>>;

@@ -1,3 +1,4 @@
+import { badRequest } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { decode, encodePart, leafParts, LINE_LENGTH_MAX } from './message-parts.ts';
 
@@ -10,6 +11,30 @@ function hasLongLine(octets: Buffer): boolean {
     start = end + 1;
   }
   return false;
+}
+
+/** The part of a header line that may stand before a fold: white space and something else follow. */
+const BEFORE_FOLD = new RegExp(`^[^]{0,${LINE_LENGTH_MAX - 1}}[^ \\t](?=[ \\t]+[^ \\t])`);
+
+/**
+ * Folds the lines of a header field that are too long, at white space (RFC 5322 section 2.2.3).
+ * @throws AppError BAD_REQUEST where a line has none
+ */
+export function foldField(text: string): string {
+  return text
+    .split('\r\n')
+    .flatMap((line) => {
+      const lines: string[] = [];
+      let rest = line;
+      while (rest.length > LINE_LENGTH_MAX) {
+        const [begin] = BEFORE_FOLD.exec(rest) ?? [];
+        if (begin === undefined) throw badRequest(`A header has a word of more than ${LINE_LENGTH_MAX} octets`);
+        lines.push(begin);
+        rest = rest.slice(begin.length);
+      }
+      return [...lines, rest];
+    })
+    .join('\r\n');
 }
 
 /**

@@ -3,7 +3,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { isHeaderName, isRelayHeader } from '../../pure/emails/message-headers.ts';
 import { decodeHeaderText } from '../reports/mime-reader.ts';
 import { readMessage, type RawField } from './dkim/canonical.ts';
-import { fitLines } from './line-lengths.ts';
+import { fitLines, foldField } from './line-lengths.ts';
 
 /** A message that a program has submitted by SMTP. */
 export interface SubmittedMessage {
@@ -121,7 +121,10 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
   if (raw.indexOf('\r\n') === 0 || !fields.every(({ name, text }) => isHeaderName(name) && text.includes(':'))) {
     throw badRequest('The message must begin with its header, one field per line');
   }
-  const kept = keptFields(fields, headersAllowed);
+  const given = keptFields(fields, headersAllowed);
+  const kept = given.map((field) => ({ ...field, text: foldField(field.text) }));
+  const isKept =
+    headerEnd !== -1 && kept.length === fields.length && kept.every(({ text }, n) => text === given[n]?.text);
   const first = (name: string): string => {
     const field = kept.find((each) => each.name === name);
     return field ? valueOf(field) : '';
@@ -133,11 +136,7 @@ export function readSubmittedMessage(raw: Buffer, headersAllowed: readonly strin
     hasDate: first('date') !== '',
     tags: tagsOf(fields),
     hasAutoSubmitted: first('auto-submitted') !== '',
-    content: fitLines(
-      kept.length === fields.length && headerEnd !== -1
-        ? raw
-        : Buffer.concat([headerOf(kept), raw.subarray(bodyStart)]),
-    ),
+    content: fitLines(isKept ? raw : Buffer.concat([headerOf(kept), raw.subarray(bodyStart)])),
   };
 }
 
