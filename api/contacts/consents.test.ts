@@ -5,7 +5,8 @@ import { query } from '../../tests/support/rows.ts';
 import { sql } from '../../shared/database/sql.ts';
 import { setSubscribed } from '../../shared/domain/contacts/contacts.ts';
 import { recordConsents, wordingId } from '../../shared/domain/consent/records.ts';
-import { createContactBatch, importContacts, importSource } from '../../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch } from '../../shared/domain/contact-jobs/contact-batch.ts';
+import { importContacts, importSource } from '../../shared/domain/contact-jobs/import-contacts.ts';
 
 let app: TestApi;
 beforeAll(async () => {

@@ -1,13 +1,12 @@
-import { randomBytes, randomInt } from 'node:crypto';
-import { NIL, v7 as uuidV7 } from 'uuid';
 import { respell } from '../suppressions/spellings.ts';
 import { suppressAddresses } from '../suppressions/suppression-lists.ts';
-import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { joinSql, json, query, queryCount, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
-import { causeData, type LeftElsewhere, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
+import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
+import { isUniqueViolation } from '../../database/database-errors.ts';
+import { BATCH_COLUMNS, SUPPRESSED_FOR, type ContactBatch } from './contact-batch.ts';
 import { ImportFileError } from './csv-file.ts';
 import { changesOf, changeTopics, findTopicIds } from '../topics/topic-choices.ts';
 import { dataFits } from '../contacts/contact-data-limit.ts';
@@ -42,6 +41,8 @@ export interface ImportSource {
   keepsLeft?: boolean | undefined;
   /** Whether `changed` is asked for. */
   isReported?: boolean;
+  /** Whether the contacts are expected to be new, so that the statement for new ones is tried first. */
+  isForNew?: boolean;
 }
 
 /** The source that the rows of a job have. A part of a large import has the beginning of that. */
@@ -70,54 +71,6 @@ const UPSERTED = {
   changed: texts,
 };
 
-/** Who is suppressed because of what another tool knows. */
-const SUPPRESSED_FOR: Partial<Record<LeftElsewhere['because'], SuppressionReason>> = {
-  bounced: 'HARD_BOUNCE',
-  complained: 'COMPLAINT',
-  blocked: 'MANUAL',
-};
-
-/**
- * Merges rows with the same address. A later row takes precedence in each field that it has, and in its subscription.
- */
-function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
-  const byEmail = new Map<string, ImportedContact>();
-  for (const row of rows) {
-    const earlier = byEmail.get(row.email);
-    byEmail.set(row.email, earlier ? merge(earlier, row) : row);
-  }
-  // Every statement that writes contacts locks them in this order, so that statements cannot deadlock.
-  return [...byEmail.values()].sort((left, right) => (left.email < right.email ? -1 : 1));
-}
-
-function merge(earlier: ImportedContact, later: ImportedContact): ImportedContact {
-  return {
-    ...later,
-    subscribed: later.subscribed ?? earlier.subscribed,
-    hasLeft: later.hasLeft ?? earlier.hasLeft,
-    topics: { ...earlier.topics, ...later.topics },
-    trackingAllowed: later.trackingAllowed ?? earlier.trackingAllowed,
-    // Who is suppressed stays so, whatever else is known of them.
-    left: earlier.left && SUPPRESSED_FOR[earlier.left.because] ? earlier.left : (later.left ?? earlier.left),
-    restored: later.restored ?? earlier.restored,
-    removed: [...(earlier.removed ?? []), ...(later.removed ?? [])],
-    data: mergeData(without(earlier.data, later.removed), later.data),
-  };
-}
-
-function mergeData(earlier: string, later: string): string {
-  if (earlier === '{}') return later;
-  // When a key occurs twice in a text, jsonb keeps the last value.
-  return later === '{}' ? earlier : `${earlier.slice(0, -1)},${later.slice(1)}`;
-}
-
-/** A JSON object without some of its keys. */
-function without(data: string, keys: readonly string[] = []): string {
-  if (keys.length === 0) return data;
-  const entries = Object.entries(JSON.parse(data) as object);
-  return JSON.stringify(Object.fromEntries(entries.filter(([key]) => !keys.includes(key))));
-}
-
 /**
  * The ids of the topics that a file names, by their keys.
  * @throws ImportFileError that names a key without a topic
@@ -130,59 +83,6 @@ export async function findImportedTopics(em: Em, projectId: string, keys: string
       `The file names topics that do not exist: ${missing}. Create them first; for a column that is about something else, send map=<column>:data.<key>`,
     );
   });
-}
-
-/** Rows that are prepared for PostgreSQL. */
-export interface ContactBatch {
-  rows: ImportedContact[];
-  /** The addresses whose rows say more than a subscription and data: topics, tracking, or why somebody left. */
-  choices: Map<string, ImportedContact>;
-  /** The keys of the data that are deleted, by address. */
-  removed: Record<string, string[]>;
-  /** A text for each of `BATCH_COLUMNS`, with one line for each address. */
-  lines: string[];
-  /** The ids of the first and the last address; those of all others are between them, and no others are. */
-  first: string;
-  last: string;
-}
-
-const BATCH_COLUMNS = sql`(id, email, subscribed, "left", data)`;
-
-const UUID_BYTES = 16;
-/** Where the counters of ids begin, so that imports of the same moment do not use the same ones. */
-const SEQ_START_MAX = 2 ** 29;
-
-/**
- * Prepares rows for `importContacts`. It needs no transaction, so it can run while another batch is stored. Lines take
- * PostgreSQL half the time of JSON; no address, and no JSON text, has a line end in it. One call for all random numbers
- * takes a twentieth of the time of a call for each id.
- */
-export function createContactBatch(rows: ImportedContact[]): ContactBatch {
-  const merged = mergeByAddress(rows);
-  const random = randomBytes(merged.length * UUID_BYTES);
-  const msecs = Date.now();
-  const start = randomInt(SEQ_START_MAX);
-  const ids = merged.map((_, index) => {
-    const bytes = random.subarray(index * UUID_BYTES, (index + 1) * UUID_BYTES);
-    return uuidV7({ msecs, seq: start + index, random: bytes });
-  });
-  const choosing = merged.filter(({ topics, trackingAllowed, left, restored }) =>
-    [topics, trackingAllowed, left, restored].some((said) => said !== undefined),
-  );
-  return {
-    rows,
-    choices: new Map(choosing.map((row) => [row.email, row])),
-    removed: Object.fromEntries(merged.flatMap(({ email, removed }) => (removed?.length ? [[email, removed]] : []))),
-    lines: [
-      ids,
-      merged.map(({ email }) => email),
-      merged.map(({ subscribed }) => subscribed),
-      merged.map(({ hasLeft }) => hasLeft),
-      merged.map(({ data }) => data),
-    ].map((values) => values.join('\n')),
-    first: ids[0] ?? NIL,
-    last: ids.at(-1) ?? NIL,
-  };
 }
 
 /** The statement that records the consent of the new contacts of `upserted`. */
@@ -202,6 +102,68 @@ function mergedData(removed: ContactBatch['removed']): SqlFragment {
     || excluded.data)`;
 }
 
+/** Stores the contacts of a batch, and what proves the consent of new ones, in one statement. */
+function upsert(em: Em, source: ImportSource, batch: ContactBatch, onConflict: SqlFragment) {
+  const { projectId, startedAt, isReported = false } = source;
+  const isExisting = sql`not is_new and u.id is not null`;
+  // PostgreSQL counts the rows, because returning them all would take a third of the time.
+  return queryOne(
+    em,
+    sql`
+      with imported as materialized (
+        select id::uuid, email, subscribed::boolean, "left"::boolean, data::jsonb
+        from unnest(${joinSql(
+          batch.lines.map((text) => sql`string_to_array(${text}, chr(10), '')`),
+          ', ',
+        )}) as n ${BATCH_COLUMNS}
+      ), upserted as (
+        insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
+        select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()
+        from imported where ${dataFits(sql`data`)}
+        ${onConflict}
+        returning id, email, subscribed, opted_out_at, bounced_email_id, updated_at, (xmax = 0) as is_new
+      ), consents as (${newConsents(source, batch)})
+      select count(*) filter (where is_new) as created,
+        coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
+        coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed
+          and (u.opted_out_at is null or u.opted_out_at < coalesce(${startedAt}::timestamptz, 'infinity'))), '{}') as "toSubscribe",
+        coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed
+          and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe",
+        coalesce(array_agg(u.id) filter (where ${isReported}::boolean and ${isExisting}
+          and u.updated_at = now()::timestamptz(3)), '{}') as changed
+      from imported i left join upserted u on u.email = i.email`,
+    UPSERTED,
+  );
+}
+
+/** What becomes of a contact that exists. */
+function updateExisting({ removed }: ContactBatch): SqlFragment {
+  const merged = mergedData(removed);
+  const optedOutAt = sql`
+    coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)`;
+  return sql`
+    on conflict (project_id, email) do update set data = ${merged}, opted_out_at = ${optedOutAt},
+        updated_at = case when ${merged} = contact.data then contact.updated_at else now() end
+      where ${dataFits(merged)}`;
+}
+
+/**
+ * Stores the contacts of a batch. An insert that need not ask whether each of them exists takes three quarters of the time,
+ * so it is tried first where they are expected to be new.
+ */
+async function storeContacts(em: Em, source: ImportSource, batch: ContactBatch) {
+  if (source.isForNew) {
+    await query(em, sql`savepoint new_contacts`);
+    try {
+      return await upsert(em, source, batch, sql``);
+    } catch (error) {
+      if (!isUniqueViolation(error, 'contact_project_id_email_key')) throw error;
+      await query(em, sql`rollback to savepoint new_contacts`);
+    }
+  }
+  return upsert(em, source, batch, updateExisting(batch));
+}
+
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; those who have left have opted out by their own act. A change of an existing contact's subscription
@@ -216,48 +178,15 @@ export async function importContacts(
   batch: ContactBatch,
   topicIds: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedCounts> {
-  const { projectId, startedAt, isReported = false } = source;
+  const { projectId } = source;
   const { rows, choices } = batch;
   const addresses = rows.map(({ email }) => email);
   await respell(em, projectId, addresses);
-  const merged = mergedData(batch.removed);
-  const optedOutAt = sql`
-    coalesce(contact.opted_out_at, case when not contact.subscribed then excluded.opted_out_at end)`;
-  const isExisting = sql`not is_new and u.id is not null`;
-  // PostgreSQL counts the rows, because returning them all would take a third of the time.
-  const upserted = await queryOne(
-    em,
-    sql`
-      with imported as materialized (
-        select id::uuid, email, subscribed::boolean, "left"::boolean, data::jsonb
-        from unnest(${joinSql(
-          batch.lines.map((text) => sql`string_to_array(${text}, chr(10), '')`),
-          ', ',
-        )}) as n ${BATCH_COLUMNS}
-      ), upserted as (
-        insert into contact (id, project_id, email, subscribed, opted_out_at, data, created_at, updated_at)
-        select id, ${projectId}, email, coalesce(subscribed, true), case when "left" then now() end, data, now(), now()
-        from imported where ${dataFits(sql`data`)}
-        on conflict (project_id, email) do update set data = ${merged}, opted_out_at = ${optedOutAt},
-            updated_at = case when ${merged} = contact.data then contact.updated_at else now() end
-          where ${dataFits(merged)}
-        returning id, email, subscribed, opted_out_at, bounced_email_id, updated_at, (xmax = 0) as is_new
-      ), consents as (${newConsents(source, batch)})
-      select count(*) filter (where is_new) as created,
-        coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
-        coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed
-          and (u.opted_out_at is null or u.opted_out_at < coalesce(${startedAt}::timestamptz, 'infinity'))), '{}') as "toSubscribe",
-        coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed
-          and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe",
-        coalesce(array_agg(u.id) filter (where ${isReported}::boolean and ${isExisting}
-          and u.updated_at = now()::timestamptz(3)), '{}') as changed
-      from imported i left join upserted u on u.email = i.email`,
-    UPSERTED,
-  );
+  const upserted = await storeContacts(em, source, batch);
   const { created = 0, refused: refusedEmails = [] } = upserted ?? {};
   for (const email of refusedEmails) choices.delete(email);
   const changed = new Set(upserted?.changed);
-  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, startedAt);
+  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, source, batch);
   const chosen = await findChosen(em, projectId, choices);
   for (const id of await subscribeImported(em, source, upserted, chosen)) changed.add(id);
   const unchanged = new Set(refusedEmails);
@@ -350,15 +279,19 @@ async function chooseImported(
  * the time of an import, so a project without erased contacts is spared that.
  * @returns how many were removed
  */
-async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date | null): Promise<number> {
+async function settleReturnedContacts(
+  em: Em,
+  { projectId, startedAt }: ImportSource,
+  { first, last }: ContactBatch,
+): Promise<number> {
   return queryCount(
     em,
     sql`
       with returned as materialized (
-        select c.id, max(x.erased_at) >= coalesce(${queuedAt}::timestamptz, 'infinity') as is_erased, array_agg(x.contact_id) as erased_ids
+        select c.id, max(x.erased_at) >= coalesce(${startedAt}::timestamptz, 'infinity') as is_erased, array_agg(x.contact_id) as erased_ids
         from contact c cross join ${ADDRESS_HASH_KEY}
         join erased_contact x on x.project_id = c.project_id and x.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}
-        where c.project_id = ${projectId} and c.created_at = now()::timestamptz(3) and c.xmin = pg_current_xact_id()::xid
+        where c.project_id = ${projectId} and c.id between ${first} and ${last}
           and exists (select from erased_contact where project_id = ${projectId})
         group by c.id
       ),

@@ -4,13 +4,8 @@ import { AppError } from '../../pure/app-error.ts';
 import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
-import {
-  createContactBatch,
-  findImportedTopics,
-  importContacts,
-  importSource,
-  type ContactBatch,
-} from './import-contacts.ts';
+import { createContactBatch, type ContactBatch } from './contact-batch.ts';
+import { findImportedTopics, importContacts, importSource, type ImportSource } from './import-contacts.ts';
 import { ImportFileError } from './csv-file.ts';
 import type { ColumnMapping } from './import-header.ts';
 import { readPart } from './import-parts.ts';
@@ -129,6 +124,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
     const next = await rows.next();
     return next.done ? undefined : createImportChunk(next.value);
   };
+  const source = importSource(job);
   let ahead: ReturnType<typeof prepareNext> | undefined;
   await runChunks(job, run, async () => {
     const chunk = await (ahead ?? prepareNext());
@@ -137,7 +133,9 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
     return async (tx) => {
       // The next chunk is read and prepared while PostgreSQL stores this one. A transaction may be repeated.
       ahead ??= prepareNext();
-      const [outcome] = await Promise.all([storeImportChunk(tx, job, chunk, topicIds), ahead]);
+      const [outcome] = await Promise.all([storeImportChunk(tx, source, chunk, topicIds), ahead]);
+      // A file that began with new contacts likely goes on so.
+      source.isForNew = outcome.counts['updatedCount'] === 0;
       return outcome;
     };
   });
@@ -163,18 +161,13 @@ function createImportChunk(rows: ImportFile['rows']): ImportChunk {
 
 async function storeImportChunk(
   em: Em,
-  job: Job,
+  source: ImportSource,
   { size, contacts, errors }: ImportChunk,
   topicIds: ReadonlyMap<string, string>,
 ): Promise<ChunkOutcome> {
   const stored = contacts.rows.length;
   if (stored === 0) return { done: size, counts: { failureCount: size }, errors };
-  const { refused, erasedCount, createdCount, updatedCount } = await importContacts(
-    em,
-    importSource(job),
-    contacts,
-    topicIds,
-  );
+  const { refused, erasedCount, createdCount, updatedCount } = await importContacts(em, source, contacts, topicIds);
   const all: JobError[] = [...errors, ...refused.map(({ row, email }) => ({ row, email, error: DATA_TOO_LARGE }))];
   all.sort((left, right) => Number(left['row']) - Number(right['row']));
   const failureCount = size - stored + refused.length + erasedCount;

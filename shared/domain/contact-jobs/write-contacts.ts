@@ -9,7 +9,8 @@ import { pick, tables } from '../../database/tables.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { unknownTopic } from '../topics/topic-choices.ts';
 import { allTopics } from '../topics/topics.ts';
-import { createContactBatch, importContacts } from './import-contacts.ts';
+import { createContactBatch } from './contact-batch.ts';
+import { importContacts } from './import-contacts.ts';
 import type { ImportedContact } from './imported-rows.ts';
 
 /** A contact as `POST /contacts` takes it. */

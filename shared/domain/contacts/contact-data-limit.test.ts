@@ -7,7 +7,8 @@ import { createProject } from '../projects/projects.ts';
 import { json, sql } from '../../database/sql.ts';
 import { queryOne } from '../../../tests/support/rows.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
-import { createContactBatch, importContacts, importSource } from '../contact-jobs/import-contacts.ts';
+import { createContactBatch } from '../contact-jobs/contact-batch.ts';
+import { importContacts, importSource } from '../contact-jobs/import-contacts.ts';
 
 const CAUSE = { reason: 'send' } as const;
 
