@@ -71,9 +71,17 @@ export async function createMailWorld(): Promise<MailWorld> {
   };
 }
 
-/** A TLSA record for the key of a certificate (selector 1), or for all of it (selector 0), as SHA-256. */
-export function tlsaFor({ cert }: Pick<TestCertificate, 'cert'>, usage: number, selector = 1): TlsaData {
+/** A TLSA record for the key of a certificate (selector 1), or for all of it (selector 0), as SHA-256 or SHA-512. */
+export function tlsaFor(
+  { cert }: Pick<TestCertificate, 'cert'>,
+  usage: number,
+  selector = 1,
+  matchingType: 1 | 2 = 1,
+): TlsaData {
   const certificate = new X509Certificate(cert);
   const content = selector === 0 ? certificate.raw : certificate.publicKey.export({ type: 'spki', format: 'der' });
-  return { usage, selector, matchingType: 1, certificate: createHash('sha256').update(content).digest() };
+  const digest = createHash(matchingType === 1 ? 'sha256' : 'sha512')
+    .update(content)
+    .digest();
+  return { usage, selector, matchingType, certificate: digest };
 }

@@ -76,6 +76,16 @@ function leadsToAnchor(
   return 'validation-failure';
 }
 
+const SHA_256 = 1;
+const SHA_512 = 2;
+
+/** Leaves out digests beside which there is a stronger one of the same kind (RFC 7671 section 9). */
+function withoutWeaker(records: readonly TlsaData[]): TlsaData[] {
+  const isStronger = (record: TlsaData, than: TlsaData): boolean =>
+    record.matchingType === SHA_512 && record.usage === than.usage && record.selector === than.selector;
+  return records.filter((each) => each.matchingType !== SHA_256 || !records.some((other) => isStronger(other, each)));
+}
+
 /**
  * Checks the certificates of a server against TLSA records (RFC 7672 section 3). A record of usage 3 names the server's
  * own key or certificate, and neither its names nor its dates matter.
@@ -91,7 +101,7 @@ export function checkDane(
 ): 'certificate-host-mismatch' | 'certificate-expired' | 'validation-failure' | undefined {
   const certificates = chain.flatMap((der) => certificateOf(der) ?? []);
   const [leaf] = certificates;
-  const usable = records.filter(isUsable);
+  const usable = withoutWeaker(records.filter(isUsable));
   if (leaf && usable.some((record) => record.usage === DANE_EE && matches(record, leaf))) return undefined;
   const anchors = usable.filter(({ usage }) => usage === DANE_TA);
   return leadsToAnchor(anchors, certificates, names, nowMs);

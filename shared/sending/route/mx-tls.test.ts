@@ -238,6 +238,20 @@ describe('TLS', () => {
       }
     });
 
+    it.each([
+      ['ignores a weaker digest beside a stronger one', 1, 'deferred'],
+      ['takes a digest of another selector beside a stronger one', 0, 'accepted'],
+    ])('%s', async (_name, selector, kind) => {
+      const [domain, name] = [fresh(), fresh()];
+      const certificate = createTestCertificate('anything.test');
+      await world().host(name, { certificate });
+      world().domain(domain, name);
+      const stale = tlsaFor(createTestCertificate('old.test'), 3, 1, 2);
+      world().dns.set(`_${world().port}._tcp.${name}`, { TLSA: [tlsaFor(certificate, 3, selector), stale] });
+      for (const each of [domain, name]) world().dns.behave(each, { isAuthentic: true });
+      expect(await send(poolOf({ isValidating: true }), `a@${domain}`)).toMatchObject({ kind });
+    });
+
     const wrongUsage = () => tlsaFor(createTestCertificate('y.test'), 1);
     const notThatKey = () => ({ usage: 3, selector: 1, matchingType: 0, certificate: Buffer.from('no key') });
     const notThatCertificate = () => ({ ...notThatKey(), selector: 0 });
