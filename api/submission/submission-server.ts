@@ -134,7 +134,7 @@ function createServer({ variable, tls }: Listening, shared: Shared, guard: () =>
     authMethods: ['PLAIN', 'LOGIN'],
     allowInsecureAuth: true,
     authRequiredMessage: LOG_IN_FIRST,
-    disabledCommands: ['VRFY', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', ...(tls ? [] : ['STARTTLS'])],
+    disabledCommands: ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', ...(tls ? [] : ['STARTTLS'])],
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
     hideDSN: true,

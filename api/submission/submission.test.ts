@@ -69,6 +69,8 @@ describe('a login', () => {
   it('is required before MAIL, and a wrong password ends the connection the third time', async () => {
     const client = await openClient(server.port, '127.0.0.9');
     await client.ask('EHLO client.test');
+    // Nobody learns who exists (RFC 5321 section 3.5.3).
+    expect(await client.ask('VRFY a@b.test')).toMatch(/^252/);
     expect(await client.ask('MAIL FROM:<a@b.test>')).toMatch(/^530 5\.7\.0 Log in first/);
     expect(await client.ask(`AUTH PLAIN ${plain(app.keys.publicKey)}`)).toMatch(/^535 5\.7\.8 .*public key/);
     expect(await client.ask(`AUTH PLAIN ${plain(`sk_${'0'.repeat(64)}`)}`)).toMatch(/^535 5\.7\.8 .*not known/);
