@@ -5,6 +5,7 @@ import { mountCodec } from './codec/codec.routes.ts';
 import { mountDocs } from './docs/docs.routes.ts';
 import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
+import { showLaterPage } from './feedback/later-page.ts';
 import { createAuthenticator } from './http/authenticator.ts';
 import { mountSubscribeForms } from './subscribe/form.routes.ts';
 import type { ApiDeps } from './http/context.ts';
@@ -53,7 +54,7 @@ export function createWaitingApp(config: Config, logger: Logger, observe?: Reque
   app.use(() => {
     throw new AppError('SERVICE_UNAVAILABLE');
   });
-  app.use(errorHandler(logger));
+  app.use(showLaterPage(logger), errorHandler(logger));
   return app;
 }
 
@@ -99,6 +100,6 @@ export function createApp(
       ...(nearest !== '' && { suggestion: `The nearest path is ${nearest}` }),
     });
   });
-  app.use(errorHandler(deps.logger));
+  app.use(showLaterPage(deps.logger), errorHandler(deps.logger));
   return { app, prepare: () => void readDocument?.() };
 }

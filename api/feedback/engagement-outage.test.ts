@@ -64,7 +64,7 @@ async function stateOf({ emailId, campaignId }: Sent) {
   return { status, engagements: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
 }
 
-describe('opens and clicks without PostgreSQL', () => {
+describe('opens, clicks and pages without PostgreSQL', () => {
   it('are served, and counted once it is back, each once and at the time it happened', async () => {
     const mails = [await sentEmail(), await sentEmail(), await sentEmail()];
     await proxy.cut();
@@ -92,6 +92,22 @@ describe('opens and clicks without PostgreSQL', () => {
     const later = await sentEmail();
     await open(later);
     expect((await stateOf(later)).engagements).toEqual([1, 0]);
+  });
+
+  it('pages that cannot be shown say so to people in their language, and to programs as JSON', async () => {
+    const { links } = await sentEmail();
+    const get = (headers: Record<string, string>) => fetch(links.unsubscribeUrl, { headers });
+    const inGerman = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-language': 'de-AT,de;q=0.9' };
+    await proxy.cut();
+    const [page, json] = [await get(inGerman), await get({ accept: '*/*' })];
+    await proxy.restore();
+    for (const reply of [page, json]) {
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2']);
+    }
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await page.text()).toContain('<h1>Diese Seite kann gerade nicht angezeigt werden</h1>');
+    expect(await json.json()).toMatchObject({ success: false, error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect((await get(inGerman)).status).toBe(200);
   });
 
   it('are counted once when the connection broke before their commit was confirmed', async () => {

@@ -100,8 +100,8 @@ function routeOf(req: Request): string | undefined {
   return typeof route?.path === 'string' ? route.path : undefined;
 }
 
-/** Sends an error in the envelope, and logs it if its status is 500 or above. */
-export function sendError(req: Request, res: Response, error: unknown, logger: Logger): void {
+/** Sets status and headers of the answer to an error, and logs it if its status is 500 or above. */
+export function beginError(req: Request, res: Response, error: unknown, logger: Logger): AppError {
   const appError = toAppError(error);
   const requestId = requestIdOf(res);
   if (appError.statusCode >= 500) {
@@ -112,7 +112,13 @@ export function sendError(req: Request, res: Response, error: unknown, logger: L
   if (appError.code === 'SERVICE_UNAVAILABLE') res.setHeader('Retry-After', '2');
   // The rest of a request that came too slowly is not read.
   if (appError.code === 'REQUEST_TIMEOUT') res.setHeader('Connection', 'close');
-  res.status(appError.statusCode).json(errorEnvelope(appError, requestId));
+  res.status(appError.statusCode);
+  return appError;
+}
+
+/** Sends an error in the envelope. */
+export function sendError(req: Request, res: Response, error: unknown, logger: Logger): void {
+  res.json(errorEnvelope(beginError(req, res, error, logger), requestIdOf(res)));
 }
 
 /** The last handler of the application, which answers every error. */

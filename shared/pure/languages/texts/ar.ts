@@ -34,6 +34,8 @@ export const ar: LanguageTexts = {
     notFoundTitle: 'هذا الرابط لا يعمل',
     notFound: 'قد يكون الرابط غير مكتمل. يرجى فتحه مرة أخرى من رسالة البريد الإلكتروني أو نسخه كاملًا.',
     linkClosed: 'لم يعد الرابط نشطًا.',
+    laterTitle: 'يتعذّر عرض هذه الصفحة حاليًا',
+    later: 'يرجى المحاولة مرة أخرى بعد بضع دقائق.',
   },
   choices: {
     askLeaveTopic: 'إيقاف «{topic}» من {name} إلى {email}؟',

@@ -34,6 +34,8 @@ export const de: LanguageTexts = {
     notFoundTitle: 'Dieser Link funktioniert nicht',
     notFound: 'Vielleicht ist er unvollständig. Bitte öffnen Sie ihn noch einmal aus der E-Mail.',
     linkClosed: 'Er ist nicht mehr aktiv.',
+    laterTitle: 'Diese Seite kann gerade nicht angezeigt werden',
+    later: 'Bitte versuchen Sie es in einigen Minuten noch einmal.',
   },
   choices: {
     askLeaveTopic: 'Möchten Sie an {email} „{topic}“ von {name} nicht mehr erhalten?',

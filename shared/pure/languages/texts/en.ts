@@ -42,6 +42,9 @@ export const en = {
     notFound: 'It may be incomplete. Please open it again from the email, or copy all of it.',
     /** For a link of a project that is disabled or deleted, or to a target that is blocked. */
     linkClosed: 'It is no longer active.',
+    /** While Everpost, or what it needs, is away. */
+    laterTitle: 'This page cannot be shown right now',
+    later: 'Please try again in a few minutes.',
   },
   /** The pages about topics and other choices. */
   choices: {

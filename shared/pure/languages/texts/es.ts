@@ -34,6 +34,8 @@ export const es: LanguageTexts = {
     notFoundTitle: 'Este enlace no funciona',
     notFound: 'Puede que esté incompleto. Ábralo de nuevo desde el correo electrónico.',
     linkClosed: 'Ya no está activo.',
+    laterTitle: 'Esta página no se puede mostrar ahora',
+    later: 'Inténtelo de nuevo dentro de unos minutos.',
   },
   choices: {
     askLeaveTopic: '¿Ya no desea recibir «{topic}» de {name} en {email}?',

@@ -34,6 +34,8 @@ export const fr: LanguageTexts = {
     notFoundTitle: 'Ce lien ne fonctionne pas',
     notFound: 'Il est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis l’e-mail.',
     linkClosed: 'Il n’est plus actif.',
+    laterTitle: 'Cette page ne peut pas être affichée pour le moment',
+    later: 'Veuillez réessayer dans quelques minutes.',
   },
   choices: {
     askLeaveTopic: 'Ne souhaitez-vous plus recevoir « {topic} » de {name} à l’adresse {email} ?',

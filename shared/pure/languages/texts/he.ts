@@ -34,6 +34,8 @@ export const he: LanguageTexts = {
     notFoundTitle: 'הקישור הזה אינו פועל',
     notFound: 'ייתכן שהוא אינו שלם. אפשר לפתוח אותו שוב מתוך הודעת הדוא״ל או להעתיק את כולו.',
     linkClosed: 'הוא אינו פעיל עוד.',
+    laterTitle: 'לא ניתן להציג את הדף הזה כרגע',
+    later: 'אפשר לנסות שוב בעוד כמה דקות.',
   },
   choices: {
     askLeaveTopic: 'האם להפסיק את משלוח ״{topic}״ של {name} אל {email}?',

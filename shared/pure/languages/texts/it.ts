@@ -34,6 +34,8 @@ export const it: LanguageTexts = {
     notFoundTitle: 'Questo link non funziona',
     notFound: 'Forse è incompleto. Aprilo di nuovo dall’email.',
     linkClosed: 'Non è più attivo.',
+    laterTitle: 'Al momento questa pagina non può essere mostrata',
+    later: 'Riprova tra qualche minuto.',
   },
   choices: {
     askLeaveTopic: 'Non vuoi più ricevere «{topic}» di {name} all’indirizzo {email}?',

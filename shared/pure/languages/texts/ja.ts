@@ -34,6 +34,8 @@ export const ja: LanguageTexts = {
     notFoundTitle: 'このリンクは無効です',
     notFound: 'リンクが途中で切れている可能性があります。メールからもう一度開くか、リンク全体をコピーしてください。',
     linkClosed: 'このリンクは現在使われていません。',
+    laterTitle: '現在このページを表示できません',
+    later: '数分後にもう一度お試しください。',
   },
   choices: {
     askLeaveTopic: '{email} への {name} からの「{topic}」の配信を停止しますか？',

@@ -34,6 +34,8 @@ export const nl: LanguageTexts = {
     notFoundTitle: 'Deze link werkt niet',
     notFound: 'Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail.',
     linkClosed: 'Hij is niet meer actief.',
+    laterTitle: 'Deze pagina kan nu niet worden getoond',
+    later: 'Probeer het over enkele minuten opnieuw.',
   },
   choices: {
     askLeaveTopic: 'Wilt u op {email} ‘{topic}’ van {name} niet meer ontvangen?',

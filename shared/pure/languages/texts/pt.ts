@@ -34,6 +34,8 @@ export const pt: LanguageTexts = {
     notFoundTitle: 'Este link não funciona',
     notFound: 'Talvez esteja incompleto. Abra-o novamente a partir do e-mail.',
     linkClosed: 'Já não está ativo.',
+    laterTitle: 'De momento não é possível mostrar esta página',
+    later: 'Tente novamente dentro de alguns minutos.',
   },
   choices: {
     askLeaveTopic: 'Já não deseja receber “{topic}” de {name} em {email}?',
