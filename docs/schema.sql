@@ -247,6 +247,7 @@ create table campaign (
   human_clicked_count integer not null default 0,
   audience_order text,
   audience_before timestamp(3) with time zone,
+  audience_segments jsonb,
   constraint campaign_pkey PRIMARY KEY (id),
   constraint campaign_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint campaign_audience_type_check CHECK ((audience_type = ANY (ARRAY['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),

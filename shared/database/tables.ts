@@ -179,6 +179,7 @@ export const tables = schema({
     humanClickedCount: number,
     audienceOrder: nullable(text),
     audienceBefore: nullable(date),
+    audienceSegments: nullable(jsonb),
   },
   campaignPage: {
     campaignId: text,

@@ -4,7 +4,7 @@ import { hasConsented, purposeOf, type IdRange } from '../consent/consent.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
-import { assertSegmentsExist, loadReferencedSegments } from '../filters/segment-references.ts';
+import { assertSegmentsExist, loadReferencedSegments, type SegmentForFilter } from '../filters/segment-references.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
@@ -35,25 +35,52 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
 }
 
 /**
+ * The segments that the audience of a campaign depends on, as they are now.
+ * @throws AppError BAD_REQUEST when the condition names a topic that does not exist
+ */
+export async function findAudienceSegments(em: Em, campaign: StatedAudience): Promise<SegmentForFilter[]> {
+  const condition = conditionOf(campaign);
+  if (!condition) return [];
+  const options = { isLive: true, rootPath: ROOT_PATH };
+  return [...(await loadReferencedSegments(em, campaign.projectId, condition, options)).values()];
+}
+
+/** What is known when an audience is looked for. */
+interface KnownAudience {
+  /** Among whom it is looked for. */
+  range?: IdRange | undefined;
+  /** The segments that it depends on; by default as they are now. */
+  segments?: readonly SegmentForFilter[];
+}
+
+/**
  * The recipients of a campaign, as a predicate over `contact c`: the audience, less the contacts who have not consented
  * to such email and its topic.
- * @param range among whom they are looked for, where that is known
  * @throws AppError BAD_REQUEST when the condition makes no sense, TOPIC_NOT_FOUND
  */
-export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date, range?: IdRange) {
+export async function audiencePredicate(
+  em: Em,
+  campaign: StatedAudience,
+  asOf: Date,
+  { range, segments }: KnownAudience = {},
+) {
   const topic = await findEmailTopic(em, campaign.projectId, campaign.topicId);
-  return sql`${hasConsented(purposeOf(campaign.type), topic, range)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
+  const stated = await statedAudiencePredicate(em, campaign, asOf, segments);
+  return sql`${hasConsented(purposeOf(campaign.type), topic, range)} and ${stated}`;
 }
 
 /** As `audiencePredicate`, with the contacts who have not consented. @throws AppError BAD_REQUEST */
-export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
+export async function statedAudiencePredicate(
+  em: Em,
+  campaign: StatedAudience,
+  asOf: Date,
+  known?: readonly SegmentForFilter[],
+): Promise<SqlFragment> {
   const parts = [sql`c.project_id = ${campaign.projectId}`];
   const condition = conditionOf(campaign);
   if (condition) {
-    const segments = await loadReferencedSegments(em, campaign.projectId, condition, {
-      isLive: true,
-      rootPath: ROOT_PATH,
-    });
+    const found = known ?? (await findAudienceSegments(em, campaign));
+    const segments = new Map(found.map((segment) => [segment.id, segment]));
     // An audience that is itself a deleted segment is empty.
     assertSegmentsExist(campaign.audienceType === 'SEGMENT' ? undefined : condition, segments);
     const predicate = compileFilter(condition, {

@@ -5,6 +5,7 @@ import type { Hold } from '../../pure/emails/hold.ts';
 import { SqlFragment } from '../../database/sql.ts';
 import { baseProperties } from '../../database/base-properties.ts';
 import { currentHold } from '../emails/held-mail.ts';
+import type { SegmentForFilter } from '../filters/segment-references.ts';
 import { contentProperties } from '../templates/template.entity.ts';
 
 export const CampaignEntity = defineEntity({
@@ -56,6 +57,8 @@ export const CampaignEntity = defineEntity({
     /** The order in which its recipients are stored, and the moment of the cursor in it; null for that of their ids. */
     audienceOrder: p.text().nullable(),
     audienceBefore: p.datetime(3).nullable(),
+    /** The segments that the audience depends on, as they were when the freeze began. */
+    audienceSegments: p.json().$type<SegmentForFilter[]>().nullable(),
     audienceFrozen: p.boolean().default(false),
     /** The states of the recipients who are sent to again; null once all of these are queued. */
     resendStates: p.array().nullable(),

@@ -117,6 +117,36 @@ describe('a statement that stores an audience', () => {
   });
 });
 
+it('an audience is that of the segment as it was when the first recipients were stored', async () => {
+  const { id: owner } = (await createProject(em(), 'Changing')).project;
+  await addContacts(owner, 10);
+  const [outer, inner, campaign] = [uuidV7(), uuidV7(), uuidV7()];
+  const member = { field: `segment.${inner}`, operator: 'memberOfSegment', value: inner };
+  const condition = (filter: object) => JSON.stringify({ logic: 'AND', groups: [{ filters: [filter] }] });
+  for (const [id, text] of [
+    [inner, condition({ field: 'email', operator: 'exists' })],
+    [outer, condition(member)],
+  ] as const) {
+    await query(
+      em(),
+      sql`
+        insert into segment (id, project_id, name, type, condition, created_at, updated_at)
+        values (${id}, ${owner}, ${id}, 'DYNAMIC', ${text}::jsonb, now(), now())`,
+    );
+  }
+  await query(
+    em(),
+    sql`
+      insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, segment_id, created_at,
+        updated_at)
+      values (${campaign}, ${owner}, 'News', 'Hi', 'x', 'a@mail.test', 'SENDING', 'SEGMENT', ${outer}, now(), now())`,
+  );
+  expect(await freezeNextRecipients(em(), campaign, 4)).toEqual({ isComplete: false, totalRecipients: 4 });
+  const none = condition({ field: 'email', operator: 'equals', value: 'nobody' });
+  await query(em(), sql`update segment set condition = ${none}::jsonb where id = ${inner}`);
+  expect(await freezeNextRecipients(em(), campaign, 100)).toEqual({ isComplete: true, totalRecipients: 10 });
+});
+
 describe('the audience of a project whose mail goes over a source that warms up', () => {
   const NAME = 'cold';
   let ordered: string;

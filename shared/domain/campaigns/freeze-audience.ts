@@ -2,10 +2,11 @@ import { MAX, NIL } from 'uuid';
 import { contactsAfter } from '../contacts/contact-order.ts';
 import { atCallersCost } from '../../database/database-errors.ts';
 import { audienceType, campaignStatus, emailStatus, segmentType } from '../../database/constants.ts';
-import { joinSql, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
+import { joinSql, json, query, queryOne, sql, inTransaction, type SqlFragment, type Em } from '../../database/sql.ts';
 import { boolean, date, nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { warmsUp } from '../emails/sources.ts';
-import { audiencePredicate } from './audience.ts';
+import type { SegmentForFilter } from '../filters/segment-references.ts';
+import { audiencePredicate, findAudienceSegments } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 
 export interface FreezeProgress {
@@ -18,6 +19,8 @@ const AUDIENCE = {
   /** Whether the audience is a STATIC segment. */
   isMemberList: boolean,
   asOf: date,
+  /** The segments that it depends on; null before the first recipients are stored. */
+  segments: tables.campaign.audienceSegments,
   cursor: tables.campaign.audienceCursor,
   /** Null for the order of ids, unless `warmsUp`. */
   order: tables.campaign.audienceOrder,
@@ -40,8 +43,8 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
     em,
     sql`
       select project_id as "projectId", type, topic_id as "topicId", audience_type as "audienceType", audience_condition as "audienceCondition",
-        segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
-        audience_frozen as "isFrozen", total_recipients as "total", audience_order as "order", audience_before as before,
+        segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_segments as segments,
+        audience_cursor as cursor, audience_frozen as "isFrozen", total_recipients as "total", audience_order as "order", audience_before as before,
         audience_as_of is null and ${warmsUp(sql`campaign.project_id`)} as "warmsUp",
         audience_type = ${audienceType.SEGMENT} and exists (
           select from segment s where s.id = segment_id and s.type = ${segmentType.STATIC}
@@ -165,7 +168,11 @@ async function takeWindow(
 ): Promise<FreezeProgress> {
   const isById = campaign.order === 'id';
   const range = { after: campaign.cursor ?? NIL, last: sql`(select id from candidates order by id desc limit 1)` };
-  const predicate = await audiencePredicate(em, campaign, campaign.asOf, isById ? range : undefined);
+  // A topic may have been deleted, but a segment that was changed is for the next campaign.
+  const present = await findAudienceSegments(em, campaign);
+  const segments = (campaign.segments as SegmentForFilter[] | null) ?? present;
+  const known = { segments, range: isById ? range : undefined };
+  const predicate = await audiencePredicate(em, campaign, campaign.asOf, known);
   const { candidates, each, orderBy, last, next } = walkOf(campaign, windowSize);
   const isNew = sql`not exists (select from email e where e.campaign_id = ${campaignId} and e.contact_id = c.id)`;
   const statement = sql`
@@ -192,7 +199,8 @@ async function takeWindow(
     em,
     sql`
       update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
-        audience_as_of = ${campaign.asOf}, updated_at = now(), audience_order = ${isById ? null : order},
+        audience_as_of = ${campaign.asOf}, audience_segments = coalesce(audience_segments, ${campaign.segments ? null : json(segments)}::jsonb),
+        updated_at = now(), audience_order = ${isById ? null : order},
         audience_before = ${(goesOn && taken?.at) || null},
         audience_cursor = ${goesOn ? sql`coalesce(${taken?.last ?? null}::uuid, audience_cursor)` : null}
       where id = ${campaignId} and status = ${campaignStatus.SENDING} returning id`,

@@ -59,4 +59,5 @@ export const MIGRATIONS: readonly SchemaMigration[] = [
   fromFile('20261129000010-rules-in-use'),
   { name: '20261129000011-no-parts-of-addresses', class: NoPartsOfAddressesMigration },
   fromFile('20261129000012-speed-of-rules'),
+  fromFile('20261129000013-audience-segments'),
 ];
