@@ -36,7 +36,7 @@ function requestOf(body: SendBody, key: TransactionalRequest['key']): Transactio
     templateId,
     replyTo,
     attachments,
-    from: from && { ...from, name: from.name ?? name },
+    from: from && { ...from, name: from.name ?? name ?? undefined },
     headers: Object.entries(headers),
   };
 }

@@ -11,7 +11,7 @@ import {
   isRelayHeader,
 } from '../../shared/pure/emails/message-headers.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
-import { NO_LINE_BREAK, oneLine } from './header-line.ts';
+import { NO_LINE_BREAK, oneLine, shownName } from './header-line.ts';
 import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';
 import { fieldErrorSchema } from '../reference/error-responses.ts';
@@ -23,13 +23,11 @@ function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
     addressSchema.transform((address) => ({ address, name: undefined })),
     z
       .object({
-        name: oneLine(200)
-          .optional()
-          .meta({ description: 'The name shown beside the address', examples: ['Ada Lovelace'] }),
+        name: shownName(200).optional().describe('The name shown beside the address'),
         email: addressSchema.describe('The address'),
       })
       .meta({ id, description: 'An address with a name' })
-      .transform(({ name, email }) => ({ address: email, name })),
+      .transform(({ name, email }) => ({ address: email, name: name ?? undefined })),
   ]);
 }
 const mailboxSchema = mailboxOf(recipientAddressSchema, 'Address');
@@ -193,7 +191,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number; headersAll
       preheader: oneLine(LIMITS.preheaderLength).optional(),
       template: z.uuid({ error: 'Must be the id of a template (a UUID)' }).optional(),
       from: senderSchema.optional(),
-      name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
+      name: shownName(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
       subscribed: z.boolean().optional(),
       data: customDataSchema.optional(),
       headers: headersSchema(limits.headersAllowed).optional(),

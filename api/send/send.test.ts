@@ -50,6 +50,7 @@ describe('POST /v1/send', () => {
     ['a text', 'form-a@mail.test', [['form-a@mail.test', null]]],
     ['an object', { email: 'form-b@mail.test', name: 'Bea' }, [['form-b@mail.test', 'Bea']]],
     ['an object without a name', { email: 'form-c@mail.test' }, [['form-c@mail.test', null]]],
+    ['an object with an empty name', { email: 'form-g@mail.test', name: '' }, [['form-g@mail.test', null]]],
     [
       'a mixed array',
       ['Form-D@mail.test', { email: 'form-e@mail.test', name: 'Émile "E" Ünal' }],
@@ -82,6 +83,9 @@ describe('POST /v1/send', () => {
     ['a text', { from: 'Hello@Example.com' }, FROM, null],
     ['an object', { from: { email: FROM, name: 'Team' } }, FROM, 'Team'],
     ['an object without a name', { from: { email: FROM } }, FROM, null],
+    ['an object with a blank name', { from: { email: FROM, name: ' ' } }, FROM, null],
+    ['an object with an empty name beside the deprecated one', { from: { email: FROM, name: '' }, name: 'Old' }, FROM, 'Old'],
+    ['a text with an empty deprecated name', { from: FROM, name: '' }, FROM, null],
     ['a text with the deprecated name', { from: FROM, name: 'Old' }, FROM, 'Old'],
     [
       'an object whose name wins over the deprecated one',

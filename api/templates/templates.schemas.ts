@@ -5,7 +5,7 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { campaignReferenceSchema, stepReferenceSchema } from '../http/references.ts';
-import { oneLine } from '../send/header-line.ts';
+import { oneLine, shownName } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';
 import { templateSchema } from './template.view.ts';
 
@@ -20,7 +20,7 @@ export const contentFields = {
   text: z.string().min(1).max(LIMITS.templateLength).nullable().optional(),
   preheader: oneLine(LIMITS.preheaderLength).nullable().optional(),
   from: senderAddressSchema.describe('An address of a verified domain'),
-  fromName: oneLine(NAME_LENGTH_MAX).nullable().optional(),
+  fromName: shownName(NAME_LENGTH_MAX).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),
   type: z.enum(EMAIL_TYPES),
   topicId: z.uuid().nullable().optional(),

@@ -55,6 +55,14 @@ describe('POST /templates', () => {
     });
   });
 
+  it('takes a blank name of the sender as none', async () => {
+    const template = await createTemplate({ fromName: '' });
+    expect(template.fromName).toBeNull();
+    await app.api('PATCH', `/templates/${template.id}`, { body: { fromName: 'Ada' } });
+    const patched = await app.api('PATCH', `/templates/${template.id}`, { body: { fromName: ' ' } });
+    expect([patched.status, patched.body.fromName]).toEqual([200, null]);
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ['Name is required', {}],
     ['Name is required', { ...content, name: ' ' }],

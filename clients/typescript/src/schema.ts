@@ -3030,6 +3030,7 @@ export interface components {
             /**
              * @deprecated
              * @description Use from: { name, email }
+             * @example Ada Lovelace
              */
             name?: string;
             /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
@@ -7100,6 +7101,7 @@ export interface components {
             /**
              * @deprecated
              * @description Use from: { name, email }
+             * @example Ada Lovelace
              */
             name?: string;
             /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Filter } from './filter-condition.ts';
-import { collectReferences, filterTarget } from './filter-target.ts';
+import { collectReferences, filterTarget, STANDARD_FIELDS } from './filter-target.ts';
 
 const SEGMENT = '0190e000-0000-7000-8000-00000000ABCD';
 
@@ -22,6 +22,7 @@ describe('filterTarget', () => {
     [filter('order paid', 'triggered'), { kind: 'event', name: 'order paid' }],
     [filter('event.order paid', 'triggered'), { kind: 'event', name: 'order paid' }],
     [filter('event.data.x', 'triggered'), { kind: 'event', name: 'data.x' }],
+    ...Object.keys(STANDARD_FIELDS).map((name) => [filter(name, 'triggered'), { kind: 'event', name }] as const),
     [filter('contact.subscribed', 'triggered'), { kind: 'event', name: 'contact.subscribed' }],
     [filter('segment.vip.entry', 'notTriggered'), { kind: 'event', name: 'segment.vip.entry' }],
     [filter('email.opened', 'triggered'), { kind: 'emailActivity', activity: 'opened' }],
@@ -44,7 +45,6 @@ describe('filterTarget', () => {
     [filter('event.', 'triggered'), 'field'],
     [filter(`data${'.a'.repeat(21)}`, 'exists'), 'field'],
     [filter('data.plan', 'triggered'), 'field'],
-    [filter('createdAt', 'triggered'), 'field'],
     [filter(`segment.${SEGMENT}`, 'triggered'), 'field'],
     [filter(`segment.${SEGMENT}`, 'equals', true), 'field'],
     [filter('email.reopened', 'triggered'), 'field'],

@@ -94,8 +94,8 @@ function eventTarget(filter: Filter): FilterTarget {
   if (eventName === '') return unknownTarget('must name an event after "event."');
   const name = eventName ?? field;
   if (eventName === undefined) {
-    if (isStandardField(field) || field.startsWith('data.')) {
-      return unknownTarget(`is a field of the contact; ${operator} needs the name of an event`);
+    if (field.startsWith('data.')) {
+      return unknownTarget(`is a field of the contact; ${operator} needs the name of an event, or event.${field}`);
     }
     if (UUID.test(afterPrefix('segment.', field) ?? '')) {
       return unknownTarget(`is a segment; ${operator} needs the name of an event`);
