@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../tests/support/entities/email.entity.ts';
-import { query, sql } from '../../shared/database/sql.ts';
+import { replaceCampaign, sendCampaign } from '../../shared/domain/campaigns/campaigns.ts';
+import { query, sql, type Em } from '../../shared/database/sql.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import {
   campaignContent,
@@ -11,6 +12,7 @@ import {
   startCampaignApi,
   type CampaignApi,
 } from '../../tests/support/campaigns.ts';
+import { untilBlocked } from '../../tests/support/database.ts';
 
 let app: CampaignApi;
 beforeAll(async () => {
@@ -91,7 +93,7 @@ describe('POST /campaigns/:id/send', () => {
     expect(await app.read(campaign.id)).toEqual(campaign);
   });
 
-  it('answers 400 when a segment whose members are excluded was deleted', async () => {
+  it('answers 400 now and for later when a segment of the audience was deleted', async () => {
     const outside = (segmentId: string) =>
       filterCondition({ field: `segment.${segmentId}`, operator: 'notMemberOfSegment' });
     const excluded = await app.createSegment();
@@ -101,13 +103,34 @@ describe('POST /campaigns/:id/send', () => {
     const drafts = await Promise.all([
       app.createCampaign({ audienceType: 'FILTERED', audienceCondition: outside(excluded) }),
       app.createCampaign({ audienceType: 'SEGMENT', segmentId: others.body.id }),
+      app.createCampaign({ audienceType: 'SEGMENT', segmentId: excluded }),
     ]);
     expect((await app.api('DELETE', `/segments/${excluded}`)).status).toBe(204);
     for (const draft of drafts) {
-      const reply = await app.sendCampaign(draft.id);
-      expect([reply.status, reply.body.error?.details]).toEqual([400, { segmentId: excluded }]);
+      for (const body of [{}, { scheduledFor: inDays(1) }]) {
+        const reply = await app.sendCampaign(draft.id, body);
+        expect([reply.status, reply.body.error?.details]).toEqual([400, { segmentId: excluded }]);
+      }
       expect((await app.call('POST', draft.id, '/check')).status).toBe(400);
       expect([await app.read(draft.id), await app.outboxRows(draft.id)]).toEqual([draft, 0]);
+    }
+  });
+
+  it('keeps a segment that becomes the audience of an active campaign meanwhile', async () => {
+    const [first, second] = await Promise.all([app.createSegment(), app.createSegment()]);
+    const { id, projectId, status: _draft, ...content } = await app.createCampaign({ audienceType: 'SEGMENT', segmentId: first });
+    const steps: [string, (em: Em) => Promise<unknown>][] = [
+      [first, (em) => sendCampaign(em, projectId, id, new Date(inDays(1)))],
+      [second, (em) => replaceCampaign(em, projectId, id, { ...content, segmentId: second })],
+    ];
+    for (const [segmentId, change] of steps) {
+      const em = app.em();
+      await em.begin();
+      await change(em);
+      const deleting = app.api('DELETE', `/segments/${segmentId}`);
+      await untilBlocked(app.em);
+      await em.commit();
+      expect((await deleting).status).toBe(409);
     }
   });
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../pure/app-error.ts';
+import { AppError, badRequest } from '../../pure/app-error.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { hasConsented, purposeOf, type IdRange } from '../consent/consent.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
@@ -6,7 +6,6 @@ import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { assertSegmentsExist, loadReferencedSegments, type SegmentForFilter } from '../filters/segment-references.ts';
 import { findEmailTopic } from '../topics/email-topics.ts';
-import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
 import { pick, tables, type RowOf } from '../../database/tables.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -32,6 +31,35 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   if (campaign.audienceType === 'FILTERED') return campaign.audienceCondition ?? undefined;
   if (campaign.audienceType === 'SEGMENT' && campaign.segmentId) return membershipOf(campaign.segmentId);
   return undefined;
+}
+
+/** @throws AppError BAD_REQUEST naming a segment that was deleted */
+function assertAudienceExists(
+  { audienceType, segmentId }: StatedAudience,
+  condition: FilterCondition,
+  segments: Map<string, SegmentForFilter>,
+): void {
+  if (audienceType === 'SEGMENT' && segmentId && !segments.has(segmentId)) {
+    throw badRequest('The segment that is the audience was deleted', {
+      details: { segmentId },
+      suggestion: 'Give the campaign another audience',
+    });
+  }
+  assertSegmentsExist(condition, segments);
+}
+
+/**
+ * Checks that the segments and the topics of a stored audience still exist. Until the transaction ends, the segments
+ * cannot be deleted.
+ * @throws AppError BAD_REQUEST naming a segment or a topic of the condition, TOPIC_NOT_FOUND
+ */
+export async function holdAudience(tx: Em, campaign: StatedAudience): Promise<void> {
+  const { projectId, topicId } = campaign;
+  await findEmailTopic(tx, projectId, topicId);
+  const condition = conditionOf(campaign);
+  if (!condition) return;
+  const options = { isLive: true, isHeld: true, rootPath: ROOT_PATH };
+  assertAudienceExists(campaign, condition, await loadReferencedSegments(tx, projectId, condition, options));
 }
 
 /**
@@ -81,8 +109,7 @@ export async function statedAudiencePredicate(
   if (condition) {
     const found = known ?? (await findAudienceSegments(em, campaign));
     const segments = new Map(found.map((segment) => [segment.id, segment]));
-    // An audience that is itself a deleted segment is empty.
-    assertSegmentsExist(campaign.audienceType === 'SEGMENT' ? undefined : condition, segments);
+    assertAudienceExists(campaign, condition, segments);
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,
@@ -115,20 +142,17 @@ export async function findFirstRecipient(
 }
 
 /**
- * Checks the audience as a caller states it. An audience that is itself a segment is empty once that is deleted.
+ * Checks the audience as a caller states it. Until the transaction ends, its segments cannot be deleted.
  * @throws AppError BAD_REQUEST with the path in the condition, SEGMENT_NOT_FOUND
  */
-export async function assertAudience(em: Em, campaign: StatedAudience): Promise<void> {
-  if (campaign.audienceType === 'SEGMENT') {
-    const segment = await em.findOne(SegmentEntity, { id: campaign.segmentId ?? '', projectId: campaign.projectId });
-    if (!segment) throw new AppError('SEGMENT_NOT_FOUND');
-  }
-  if (campaign.audienceType === 'FILTERED' && campaign.audienceCondition) {
-    assertFilterSize(campaign.audienceCondition, ROOT_PATH);
-    const segments = await loadReferencedSegments(em, campaign.projectId, campaign.audienceCondition, {
-      isLive: false,
-      rootPath: ROOT_PATH,
-    });
-    assertFilterSemantics(campaign.audienceCondition, { segments, rootPath: ROOT_PATH });
-  }
+export async function assertAudience(tx: Em, campaign: StatedAudience): Promise<void> {
+  const condition = conditionOf(campaign);
+  if (!condition) return;
+  if (campaign.audienceType === 'FILTERED') assertFilterSize(condition, ROOT_PATH);
+  const segments = await loadReferencedSegments(tx, campaign.projectId, condition, {
+    isLive: false,
+    rootPath: ROOT_PATH,
+  });
+  if (campaign.audienceType === 'FILTERED') return assertFilterSemantics(condition, { segments, rootPath: ROOT_PATH });
+  if (!segments.has(campaign.segmentId?.toLowerCase() ?? '')) throw new AppError('SEGMENT_NOT_FOUND');
 }

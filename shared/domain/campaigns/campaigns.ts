@@ -18,7 +18,7 @@ import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { contentOf, type Content } from '../templates/template.entity.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertEmailTopic } from '../topics/email-topics.ts';
-import { assertAudience, findFirstRecipient } from './audience.ts';
+import { assertAudience, findFirstRecipient, holdAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
 import { assertBelowLimit, assertRoom } from '../../database/row-limit.ts';
@@ -192,8 +192,8 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 /**
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
  * compare-and-set decides between simultaneous sends.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or would reach nobody now, VALIDATION_ERROR
- *   while too many are active
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable, would reach nobody now, or depends on a
+ *   segment that was deleted, TOPIC_NOT_FOUND, VALIDATION_ERROR while too many are active
  */
 export async function sendCampaign(
   em: Em,
@@ -210,6 +210,7 @@ export async function sendCampaign(
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
     await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
+    await holdAudience(tx, campaign);
     if (!isLater && !(await findFirstRecipient(tx, campaign, await readClock(tx)))) {
       throw badRequest('Campaign has no recipients');
     }

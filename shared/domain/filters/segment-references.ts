@@ -24,7 +24,8 @@ export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCon
 /**
  * Loads every segment that a condition reaches, directly or through other segments, in one statement. Deleted segments
  * are missing in the result. With `isLive`, the references of segments with stored members are not followed, because
- * their conditions need not be evaluated.
+ * their conditions need not be evaluated. With `isHeld`, none of them can be deleted until the transaction ends, and no
+ * topic of the condition.
  * @throws AppError BAD_REQUEST with the path of a filter whose topic does not exist, VALIDATION_ERROR naming `rootPath`
  *   when there are more than `LIMITS.segmentsReached`
  */
@@ -32,9 +33,9 @@ export async function loadReferencedSegments(
   em: Em,
   projectId: string,
   condition: FilterCondition,
-  { isLive, rootPath = 'condition' }: { isLive: boolean; rootPath?: string },
+  { isLive, isHeld = !isLive, rootPath = 'condition' }: { isLive: boolean; isHeld?: boolean; rootPath?: string },
 ): Promise<Map<string, SegmentForFilter>> {
-  await assertTopicsExist(em, projectId, condition, isLive, rootPath);
+  await assertTopicsExist(em, projectId, condition, isHeld, rootPath);
   const { segments: ids } = collectReferences(condition);
   if (ids.length === 0) return new Map();
   const rows = await query(
@@ -50,7 +51,7 @@ export async function loadReferencedSegments(
       )
       select s.id, s.type, s.condition, s.track_membership and s.computed_at is not null as "trackMembership"
       from reached join segment s on s.id = reached.id and s.project_id = ${projectId}
-      limit ${LIMITS.segmentsReached + 1}`,
+      limit ${LIMITS.segmentsReached + 1} ${isHeld ? sql`for key share of s` : sql``}`,
     SEGMENT_FOR_FILTER,
   );
   if (rows.length > LIMITS.segmentsReached) {
@@ -59,12 +60,12 @@ export async function loadReferencedSegments(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Checks the topics of a condition. One that is being stored keeps them from being deleted meanwhile. */
+/** Checks the topics of a condition. */
 async function assertTopicsExist(
   em: Em,
   projectId: string,
   condition: FilterCondition,
-  isLive: boolean,
+  isHeld: boolean,
   rootPath: string,
 ): Promise<void> {
   const keys = collectReferences(condition).fields.flatMap((field) => /^topic[.](.*)$/.exec(field)?.[1] ?? []);
@@ -73,7 +74,7 @@ async function assertTopicsExist(
     em,
     sql`
       select key from topic where project_id = ${projectId} and key = any(${keys}::text[])
-      ${isLive ? sql`` : sql`for key share`}`,
+      ${isHeld ? sql`for key share` : sql``}`,
     { key: tables.topic.key },
   );
   const known = new Set(topics.map(({ key }) => key));

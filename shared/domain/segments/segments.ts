@@ -200,7 +200,9 @@ async function findActiveUsers(em: Em, projectId: string, segmentId: string): Pr
  */
 export async function deleteSegment(em: Em, projectId: string, segmentId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
-    await lockSegment(tx, projectId, segmentId);
+    // A campaign that is being sent or stored holds its segments, and is seen once the segment is locked.
+    await query(tx, sql`select from segment where id = ${segmentId} and project_id = ${projectId} for update`);
+    await findSegment(tx, projectId, segmentId);
     const campaigns = await findActiveUsers(tx, projectId, segmentId);
     if (campaigns.length > 0) {
       throw new AppError('CONFLICT', {
