@@ -118,7 +118,12 @@ describe('POST /campaigns/:id/send', () => {
 
   it('keeps a segment that becomes the audience of an active campaign meanwhile', async () => {
     const [first, second] = await Promise.all([app.createSegment(), app.createSegment()]);
-    const { id, projectId, status: _draft, ...content } = await app.createCampaign({ audienceType: 'SEGMENT', segmentId: first });
+    const {
+      id,
+      projectId,
+      status: _draft,
+      ...content
+    } = await app.createCampaign({ audienceType: 'SEGMENT', segmentId: first });
     const steps: [string, (em: Em) => Promise<unknown>][] = [
       [first, (em) => sendCampaign(em, projectId, id, new Date(inDays(1)))],
       [second, (em) => replaceCampaign(em, projectId, id, { ...content, segmentId: second })],

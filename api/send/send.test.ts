@@ -84,7 +84,12 @@ describe('POST /v1/send', () => {
     ['an object', { from: { email: FROM, name: 'Team' } }, FROM, 'Team'],
     ['an object without a name', { from: { email: FROM } }, FROM, null],
     ['an object with a blank name', { from: { email: FROM, name: ' ' } }, FROM, null],
-    ['an object with an empty name beside the deprecated one', { from: { email: FROM, name: '' }, name: 'Old' }, FROM, 'Old'],
+    [
+      'an object with an empty name beside the deprecated one',
+      { from: { email: FROM, name: '' }, name: 'Old' },
+      FROM,
+      'Old',
+    ],
     ['a text with an empty deprecated name', { from: FROM, name: '' }, FROM, null],
     ['a text with the deprecated name', { from: FROM, name: 'Old' }, FROM, 'Old'],
     [

@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
+import { addReaders } from '../../../tests/support/campaigns.ts';
 import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
 import { sql } from '../../database/sql.ts';
 import { query, queryOne } from '../../../tests/support/rows.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
+import { OUTBOX_WORK } from '../work/outbox-work.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, deleteAutomation } from './automations.ts';
 import { EXECUTION_CHUNK } from './execution-jobs.ts';
-import { cancelAllExecutions, cancelExecution } from './executions.ts';
+import { cancelAllExecutions, cancelExecution, startExecution } from './executions.ts';
 
 const TOTAL = 2 * EXECUTION_CHUNK + 500;
 const LATER = new Date(Date.now() + 60_000);
@@ -158,5 +161,38 @@ describe('deleting an automation', () => {
     expect(await stepCount()).toEqual({ count: TOTAL - EXECUTION_CHUNK + Number(others!.count) });
     await run(await openJob());
     expect(await stepCount()).toEqual(others);
+  });
+
+  it('is refused for an execution that was just being started by hand', async () => {
+    await addReaders(em(), projectId, 1);
+    const contact = await queryOne(em(), sql`select id from contact where project_id = ${projectId}`);
+    await query(
+      em(),
+      sql`update automation set enabled = true, graph_id = coalesce(graph_id, everpost_uuid_v7()) where id = ${automationId}`,
+    );
+    const starting = em();
+    await starting.begin();
+    await startExecution(starting, projectId, automationId, contact!.id, {});
+    const deleted = deleteAutomation(em(), projectId, automationId);
+    await untilBlocked(em);
+    await starting.commit();
+    await expect(deleted).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('leaves no execution that an event started meanwhile', async () => {
+    await deleteAutomation(em(), projectId, automationId);
+    await storeExecutions(2);
+    const started = await query(em(), sql`select id from automation_execution where automation_id = ${automationId}`);
+    const subjectIds = started.map(({ id }) => id);
+    const calls = await OUTBOX_WORK.execution.calls(em(), {
+      kind: 'execution',
+      subjectIds,
+      isRestart: false,
+    } as OutboxBatch);
+    expect(calls).toEqual([]);
+    const left = sql`
+      select (select count(*) from automation_execution where automation_id = ${automationId}) as executions,
+        (select count(*) from step_execution where execution_id = any(${subjectIds}::uuid[])) as steps`;
+    expect(await queryOne(em(), left)).toEqual({ executions: 0, steps: 0 });
   });
 });

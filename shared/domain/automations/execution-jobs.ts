@@ -81,3 +81,21 @@ export async function deleteExecutionChunk(tx: Em, automationId: string): Promis
       select count(*) from gone`,
   );
 }
+
+/**
+ * Deletes those of these executions whose automation is gone: an event started them while it was deleted. Events take no
+ * lock on what they start, because all events of a name would wait for the one row.
+ */
+export async function deleteLeftExecutions(em: Em, executionIds: readonly string[]): Promise<void> {
+  await query(
+    em,
+    sql`
+      with gone as (
+        delete from automation_execution x
+        where id = any(${[...executionIds]}::uuid[]) and not exists (select from automation a where a.id = x.automation_id)
+        returning id
+      ),
+      steps as (delete from step_execution where execution_id in (select id from gone))
+      delete from event_wait where execution_id in (select id from gone)`,
+  );
+}

@@ -77,6 +77,8 @@ export async function startExecution(
   context: Record<string, unknown>,
 ): Promise<Execution> {
   return inTransaction(em, async (tx) => {
+    // `deleteAutomation` waits for this lock, and then sees the execution.
+    await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for key share`);
     const automation = await findAutomation(tx, projectId, automationId);
     if (!automation.enabled) {
       throw badRequest('The workflow is not enabled', {

@@ -13,7 +13,7 @@ import { readClock } from '../../database/clock.ts';
 import { campaignStatus } from '../../database/constants.ts';
 import { likePattern, query, queryOne, sql, inTransaction, type Em } from '../../database/sql.ts';
 import { tables } from '../../database/tables.ts';
-import { assertSenderDomain } from '../domains/sender-domains.ts';
+import { assertSenderDomain, holdSenderDomain } from '../domains/sender-domains.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { contentOf, type Content } from '../templates/template.entity.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
@@ -73,7 +73,7 @@ async function assertSendable(em: Em, projectId: string, input: CampaignInput): 
   await assertTemplateSyntax(input);
   await assertEmailTopic(em, projectId, input);
   await assertAudience(em, { ...input, projectId });
-  await assertSenderDomain(em, projectId, input.from);
+  await holdSenderDomain(em, projectId, input.from);
 }
 
 /** Clears the audience fields that the audience type does not use. */

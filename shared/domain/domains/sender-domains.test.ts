@@ -2,10 +2,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { createDkimKeyring, type DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
-import { useTestDatabase } from '../../../tests/support/database.ts';
+import { untilBlocked, useTestDatabase } from '../../../tests/support/database.ts';
+import type { Em } from '../../database/sql.ts';
+import { createCampaign } from '../campaigns/campaigns.ts';
 import { createProject } from '../projects/projects.ts';
+import { createTemplate, updateTemplate } from '../templates/templates.ts';
 import { SenderDomainEntity } from './sender-domain.entity.ts';
-import { assertSenderDomain, createSenderDomain, trustDomain } from './sender-domains.ts';
+import { assertSenderDomain, createSenderDomain, deleteSenderDomain, trustDomain } from './sender-domains.ts';
 
 let projectId: string;
 const { em } = useTestDatabase();
@@ -150,5 +153,36 @@ describe('createSenderDomain', () => {
         { projectId: id, domain, returnPath: false },
       );
     await expect(late('too-late.example')).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+});
+
+describe('deleteSenderDomain', () => {
+  const content = {
+    ...{ name: 'N', description: null, subject: 'S', body: 'B', text: null, preheader: null },
+    ...{ fromName: null, replyTo: null, type: 'MARKETING' as const, topicId: null },
+  };
+  const audience = { audienceType: 'ALL' as const, audienceCondition: null, segmentId: null };
+
+  it.each<[string, (tx: Em, from: string) => Promise<unknown>]>([
+    ['a template', (tx, from) => createTemplate(tx, projectId, { ...content, from })],
+    ['a campaign', (tx, from) => createCampaign(tx, projectId, { ...content, ...audience, from })],
+    [
+      'a changed template',
+      async (tx, from) => {
+        await trustDomain(em(), projectId, 'former.example');
+        const { id } = await createTemplate(em(), projectId, { ...content, from: 'a@former.example' });
+        await updateTemplate(tx, projectId, id, { from });
+      },
+    ],
+  ])('is refused for a domain that %s is just getting', async (what, store) => {
+    const name = `${what.replaceAll(' ', '-')}.example`;
+    const { id } = await trustDomain(em(), projectId, name);
+    const tx = em();
+    await tx.begin();
+    await store(tx, `a@${name}`);
+    const deleted = deleteSenderDomain(em(), projectId, id);
+    await untilBlocked(em);
+    await tx.commit();
+    await expect(deleted).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });

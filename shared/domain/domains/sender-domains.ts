@@ -7,7 +7,7 @@ import type { DkimKeyring } from '../../sending/compose/dkim/key-pair.ts';
 import { isUniqueViolation } from '../../database/database-errors.ts';
 import { findProject } from '../projects/projects.ts';
 import { campaignStatus } from '../../database/constants.ts';
-import { query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, queryPrepared, sql, type Em } from '../../database/sql.ts';
 import { number, tables } from '../../database/tables.ts';
 import { normalizeAddress, spellingsOf } from '../../pure/emails/email-address.ts';
 import { toDomainName } from './domain-name.ts';
@@ -61,6 +61,13 @@ export async function untrustDomain(em: Em, projectId: string, domain: string): 
 export async function assertSenderDomain(em: Em, projectId: string, address: string): Promise<void> {
   const refusal = (await findRefusedSenders(em, projectId, [address])).get(address);
   if (refusal) throw refusal;
+}
+
+/** As `assertSenderDomain`, for an address that is about to be stored: its domain stays until the transaction ends. */
+export async function holdSenderDomain(tx: Em, projectId: string, address: string): Promise<void> {
+  const name = nameOfDomain(address);
+  await query(tx, sql`select from sender_domain where project_id = ${projectId} and domain = ${name} for key share`);
+  await assertSenderDomain(tx, projectId, address);
 }
 
 /** The stored name of the domain of a sender. */
@@ -191,11 +198,14 @@ const DOMAIN_USAGE = { templates: number, campaigns: number };
 
 /** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while a template or campaign uses it */
 export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
-  const { id, domain } = await findSenderDomain(em, projectId, domainId);
-  const spellings = spellingsOf(normalizeAddress(domain));
-  const usage = await queryOne(
-    em,
-    sql`
+  return inTransaction(em, async (tx) => {
+    // What is being stored with the domain holds it, and is seen once the domain is locked.
+    await query(tx, sql`select from sender_domain where id = ${domainId} and project_id = ${projectId} for update`);
+    const { id, domain } = await findSenderDomain(tx, projectId, domainId);
+    const spellings = spellingsOf(normalizeAddress(domain));
+    const usage = await queryOne(
+      tx,
+      sql`
       select
         (select count(*) from template
           where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
@@ -204,16 +214,17 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
           where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
             and status in (${campaignStatus.DRAFT}, ${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING})
         ) as campaigns`,
-    DOMAIN_USAGE,
-  );
-  if (usage && usage.templates + usage.campaigns > 0) {
-    throw new AppError('CONFLICT', {
-      message: `The domain ${domain} is in use`,
-      details: { ...usage },
-      suggestion: 'First set another sender in its templates and in the campaigns that are not sent yet',
-    });
-  }
-  await query(em, sql`delete from sender_domain where id = ${id}`);
+      DOMAIN_USAGE,
+    );
+    if (usage && usage.templates + usage.campaigns > 0) {
+      throw new AppError('CONFLICT', {
+        message: `The domain ${domain} is in use`,
+        details: { ...usage },
+        suggestion: 'First set another sender in its templates and in the campaigns that are not sent yet',
+      });
+    }
+    await query(tx, sql`delete from sender_domain where id = ${id}`);
+  });
 }
 
 /** The names of a project's sender domains, in alphabetical order. */

@@ -2,7 +2,7 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { AppError } from '../../pure/app-error.ts';
 import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
-import { assertSenderDomain } from '../domains/sender-domains.ts';
+import { holdSenderDomain } from '../domains/sender-domains.ts';
 import { recordPage, type RecordPage } from '../../database/record-page.ts';
 import { assertRoom } from '../../database/row-limit.ts';
 import { likePattern, query, queryCount, sql, inTransaction, type Em } from '../../database/sql.ts';
@@ -55,7 +55,7 @@ export async function createTemplate(em: Em, projectId: string, content: NewTemp
   return inTransaction(em, async (tx) => {
     await assertTemplateSyntax(content);
     await assertEmailTopic(tx, projectId, content);
-    await assertSenderDomain(tx, projectId, content.from);
+    await holdSenderDomain(tx, projectId, content.from);
     await assertRoom(tx, projectId, 'template');
     const template = tx.create(TemplateEntity, { projectId, ...content });
     await tx.flush();
@@ -81,7 +81,7 @@ export async function updateTemplate(
     const { type = template.type, topicId = template.topicId } = changes;
     await assertEmailTopic(tx, projectId, { type, topicId });
     if (changes.from !== undefined && changes.from !== template.from) {
-      await assertSenderDomain(tx, projectId, changes.from);
+      await holdSenderDomain(tx, projectId, changes.from);
     }
     tx.assign(template, changes);
     await tx.flush();

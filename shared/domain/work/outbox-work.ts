@@ -33,6 +33,7 @@ import { query, sql, type Em } from '../../database/sql.ts';
 import { notNull, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import type { OutboxBatch } from '../../durable/outbox/outbox-claims.ts';
 import type { OutboxWork, WorkflowCall, WorkflowStart } from '../../durable/outbox/work.ts';
+import { deleteLeftExecutions } from '../automations/execution-jobs.ts';
 import { wakeMail } from '../campaigns/wake.ts';
 import { ALL_PROJECTS, forgetOldRules } from '../emails/held-mail.ts';
 import type { JobKind } from '../jobs/jobs.ts';
@@ -157,6 +158,7 @@ async function startExecutions(em: Em, { subjectIds, isRestart }: OutboxBatch): 
       where x.id = any(${subjectIds}::uuid[])`,
     EXECUTION_ROW,
   );
+  if (executions.length < subjectIds.length) await deleteLeftExecutions(em, subjectIds);
   const labels = await nextLabels(em, executions);
   return executions.map(({ id, automationId, contactId, automationName }, index) => {
     const input = { executionId: id, next: labels[index] ?? 'first step' };
