@@ -118,15 +118,11 @@ describe('POST /campaigns/:id/send', () => {
 
   it('keeps a segment that becomes the audience of an active campaign meanwhile', async () => {
     const [first, second] = await Promise.all([app.createSegment(), app.createSegment()]);
-    const {
-      id,
-      projectId,
-      status: _draft,
-      ...content
-    } = await app.createCampaign({ audienceType: 'SEGMENT', segmentId: first });
+    const draft = await app.createCampaign({ audienceType: 'SEGMENT', segmentId: first });
+    const { id, projectId } = draft;
     const steps: [string, (em: Em) => Promise<unknown>][] = [
       [first, (em) => sendCampaign(em, projectId, id, new Date(inDays(1)))],
-      [second, (em) => replaceCampaign(em, projectId, id, { ...content, segmentId: second })],
+      [second, (em) => replaceCampaign(em, projectId, id, { ...draft, status: 'SCHEDULED', segmentId: second })],
     ];
     for (const [segmentId, change] of steps) {
       const em = app.em();

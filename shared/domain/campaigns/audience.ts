@@ -153,6 +153,6 @@ export async function assertAudience(tx: Em, campaign: StatedAudience): Promise<
     isLive: false,
     rootPath: ROOT_PATH,
   });
-  if (campaign.audienceType === 'FILTERED') return assertFilterSemantics(condition, { segments, rootPath: ROOT_PATH });
-  if (!segments.has(campaign.segmentId?.toLowerCase() ?? '')) throw new AppError('SEGMENT_NOT_FOUND');
+  if (campaign.audienceType === 'FILTERED') assertFilterSemantics(condition, { segments, rootPath: ROOT_PATH });
+  else if (!segments.has(campaign.segmentId?.toLowerCase() ?? '')) throw new AppError('SEGMENT_NOT_FOUND');
 }

@@ -158,8 +158,16 @@ describe('createSenderDomain', () => {
 
 describe('deleteSenderDomain', () => {
   const content = {
-    ...{ name: 'N', description: null, subject: 'S', body: 'B', text: null, preheader: null },
-    ...{ fromName: null, replyTo: null, type: 'MARKETING' as const, topicId: null },
+    name: 'N',
+    description: null,
+    subject: 'S',
+    body: 'B',
+    text: null,
+    preheader: null,
+    fromName: null,
+    replyTo: null,
+    type: 'MARKETING' as const,
+    topicId: null,
   };
   const audience = { audienceType: 'ALL' as const, audienceCondition: null, segmentId: null };
 
