@@ -210,10 +210,11 @@ export async function updateStep(
     const config = isEmail ? withTemplate(newConfig, templateId) : newConfig;
     const others = definition.steps.filter((other) => other !== step);
     if (patch.config) assertConfigSize(others, config);
-    await assertConfig(tx, projectId, step.type, config, templateId);
-    // A template may have become TRANSACTIONAL since; the step can still be renamed and moved.
-    const isOther = patch.config !== undefined || patch.templateId !== undefined;
-    if (isEmail && isOther) await assertStepTopic(tx, projectId, config, templateId);
+    // What the config names may be gone or may have changed since; the step can still be renamed and moved.
+    if (patch.config !== undefined || patch.templateId !== undefined) {
+      await assertConfig(tx, projectId, step.type, config, templateId);
+      if (isEmail) await assertStepTopic(tx, projectId, config, templateId);
+    }
     tx.assign(step, {
       config,
       templateId,
