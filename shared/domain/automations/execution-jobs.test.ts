@@ -117,6 +117,17 @@ describe('cancelling all executions of an automation', () => {
   });
 });
 
+it('cancelling all executions counts none that somebody else has just cancelled', async () => {
+  await storeExecutions(3);
+  const first = em();
+  await first.begin();
+  expect(await cancelAllExecutions(first, projectId, automationId)).toBe(3);
+  const second = cancelAllExecutions(em(), projectId, automationId);
+  await untilBlocked(em);
+  await first.commit();
+  expect(await second).toBe(0);
+});
+
 describe('cancelling one execution', () => {
   it('is refused with the status that the execution has got meanwhile', async () => {
     await storeExecutions(1);

@@ -33,16 +33,18 @@ function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
 
 /**
  * Cancels at most `EXECUTION_CHUNK` executions, in the caller's transaction.
- * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
+ * @returns how many it found, fewer than `EXECUTION_CHUNK` when none are left, and how many of them had not ended meanwhile
  */
-export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): Promise<number> {
+export async function cancelExecutionChunk(
+  tx: Em,
+  cancellation: Cancellation,
+): Promise<{ found: number; cancelled: number }> {
   const rows = await query(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`, {
     id: tables.automationExecution.id,
   });
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return { found: 0, cancelled: 0 };
   const executionIds = rows.map((row) => row.id);
-  await cancelExecutions(tx, executionIds, cancellation.reason);
-  return rows.length;
+  return { found: rows.length, cancelled: await cancelExecutions(tx, executionIds, cancellation.reason) };
 }
 
 /**
@@ -53,8 +55,8 @@ export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, '
   // The time is rounded to milliseconds, so an execution that has just started could have a later one.
   const startedBefore = new Date((await readClock(tx)).getTime() + 1);
   const cancellation = { ...scope, startedBefore };
-  const cancelled = await cancelExecutionChunk(tx, cancellation);
-  if (cancelled < EXECUTION_CHUNK) return cancelled;
+  const { found, cancelled } = await cancelExecutionChunk(tx, cancellation);
+  if (found < EXECUTION_CHUNK) return cancelled;
   const total = await queryCount(tx, sql`select count(*) ${activeIn(cancellation)}`);
   if (total > 0) {
     const { projectId, automationId, reason } = scope;

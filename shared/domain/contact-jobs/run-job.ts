@@ -214,15 +214,16 @@ async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
 /** Cancels or deletes executions. The first chunk was done by the request that created the job. */
 async function runExecutionChunks(job: Job, run: JobRun): Promise<void> {
   const { automationId = null, reason, startedBefore } = job.input as Record<string, string | null>;
-  const chunk = (tx: Em): Promise<number> =>
-    job.kind === 'DELETE_EXECUTIONS'
-      ? deleteExecutionChunk(tx, String(automationId))
-      : cancelExecutionChunk(tx, {
-          projectId: job.projectId,
-          automationId,
-          reason: String(reason),
-          startedBefore: new Date(String(startedBefore)),
-        });
+  const chunk = async (tx: Em): Promise<number> => {
+    if (job.kind === 'DELETE_EXECUTIONS') return deleteExecutionChunk(tx, String(automationId));
+    const { found } = await cancelExecutionChunk(tx, {
+      projectId: job.projectId,
+      automationId,
+      reason: String(reason),
+      startedBefore: new Date(String(startedBefore)),
+    });
+    return found;
+  };
   await runChunks(job, run, ({ input }) => {
     if (input['isDone'] === true) return undefined;
     return async (tx) => {
