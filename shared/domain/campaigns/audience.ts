@@ -33,19 +33,19 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   return undefined;
 }
 
+const mapById = (segments: readonly SegmentForFilter[]) => new Map(segments.map((segment) => [segment.id, segment]));
+
 /** @throws AppError BAD_REQUEST naming a segment that was deleted */
-function assertAudienceExists(
-  { audienceType, segmentId }: StatedAudience,
-  condition: FilterCondition,
-  segments: Map<string, SegmentForFilter>,
-): void {
+function assertAudienceExists(campaign: StatedAudience, found: readonly SegmentForFilter[]): void {
+  const { audienceType, segmentId } = campaign;
+  const segments = mapById(found);
   if (audienceType === 'SEGMENT' && segmentId && !segments.has(segmentId)) {
     throw badRequest('The segment that is the audience was deleted', {
       details: { segmentId },
       suggestion: 'Give the campaign another audience',
     });
   }
-  assertSegmentsExist(condition, segments);
+  assertSegmentsExist(conditionOf(campaign), segments);
 }
 
 /**
@@ -54,22 +54,23 @@ function assertAudienceExists(
  * @throws AppError BAD_REQUEST naming a segment or a topic of the condition, TOPIC_NOT_FOUND
  */
 export async function holdAudience(tx: Em, campaign: StatedAudience): Promise<void> {
-  const { projectId, topicId } = campaign;
-  await findEmailTopic(tx, projectId, topicId);
-  const condition = conditionOf(campaign);
-  if (!condition) return;
-  const options = { isLive: true, isHeld: true, rootPath: ROOT_PATH };
-  assertAudienceExists(campaign, condition, await loadReferencedSegments(tx, projectId, condition, options));
+  await findEmailTopic(tx, campaign.projectId, campaign.topicId);
+  assertAudienceExists(campaign, await findAudienceSegments(tx, campaign, true));
 }
 
 /**
  * The segments that the audience of a campaign depends on, as they are now.
+ * @param isHeld whether they cannot be deleted until the transaction ends
  * @throws AppError BAD_REQUEST when the condition names a topic that does not exist
  */
-export async function findAudienceSegments(em: Em, campaign: StatedAudience): Promise<SegmentForFilter[]> {
+export async function findAudienceSegments(
+  em: Em,
+  campaign: StatedAudience,
+  isHeld = false,
+): Promise<SegmentForFilter[]> {
   const condition = conditionOf(campaign);
   if (!condition) return [];
-  const options = { isLive: true, rootPath: ROOT_PATH };
+  const options = { isLive: true, isHeld, rootPath: ROOT_PATH };
   return [...(await loadReferencedSegments(em, campaign.projectId, condition, options)).values()];
 }
 
@@ -108,12 +109,11 @@ export async function statedAudiencePredicate(
   const condition = conditionOf(campaign);
   if (condition) {
     const found = known ?? (await findAudienceSegments(em, campaign));
-    const segments = new Map(found.map((segment) => [segment.id, segment]));
-    assertAudienceExists(campaign, condition, segments);
+    assertAudienceExists(campaign, found);
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,
-      segments,
+      segments: mapById(found),
       rootPath: ROOT_PATH,
     });
     parts.push(sql`(${predicate})`);
