@@ -368,13 +368,13 @@ create table email (
   erased_contact_id uuid,
   refusal jsonb,
   held_at timestamp(3) with time zone,
-  wait_reason text,
   attempts jsonb,
   trouble text default 
 CASE
     WHEN (status = ANY (ARRAY['BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) THEN status
     ELSE NULL::text
 END,
+  wait_reason text,
   topic_id uuid,
   human_opened_at timestamp(3) with time zone,
   human_clicked_at timestamp(3) with time zone,

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeRows, describeSchema } from '../scripts/schema-text.ts';
-import { sql } from '../shared/database/sql.ts';
+import { sql, type Em, type SqlFragment } from '../shared/database/sql.ts';
+import { migrateUp } from '../shared/domain/schema/migrate.ts';
+import { MIGRATIONS } from '../shared/domain/schema/migrations.ts';
+import { createOrm } from '../shared/domain/schema/orm.ts';
 import { query } from './support/rows.ts';
 import { tables } from '../shared/database/tables.ts';
 import {
@@ -12,7 +16,7 @@ import {
 } from '../shared/pure/automations/automation-status.ts';
 import { CAMPAIGN_STATUSES } from '../shared/pure/campaigns/campaign-status.ts';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../shared/pure/emails/email-types.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { createBlankDatabase, createTestDatabase, type TestDatabase } from './support/database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -88,5 +92,48 @@ describe('the generated schema (npm run schema)', () => {
         expect(options).toContain(`autovacuum_${kind}_scale_factor=0.02`);
       }
     }
+  });
+});
+
+describe('a database of an earlier version', () => {
+  /** A database with the schema of 0.1.0, changed by statements, and then brought up to date. */
+  async function migrateFrom(statements: SqlFragment[], check: (em: Em) => Promise<void>): Promise<void> {
+    const { url, drop } = await createBlankDatabase();
+    await migrateUp(url, MIGRATIONS.slice(0, 1));
+    const orm = await createOrm({ databaseUrl: url, poolSize: 2, applicationName: 'everpost-test' });
+    try {
+      for (const statement of statements) await query(orm.em.fork(), statement);
+      await migrateUp(url);
+      expect(await describeRows(orm.em.fork())).toBe(await describeRows(database.orm.em.fork()));
+      await check(orm.em.fork());
+    } finally {
+      await orm.close();
+      await drop();
+    }
+  }
+
+  it('of 0.1.0 gets all columns, and its processes go on booking the speed of projects meanwhile', async () => {
+    const id = randomUUID();
+    const book = sql`
+      insert into send_budget as b (project_id, next_free_at) values (${id}, now() + interval '1 day')
+      on conflict (project_id) do update set next_free_at = b.next_free_at + interval '1 day'`;
+    await migrateFrom([book], async (em) => {
+      await query(em, book);
+      const booked = sql`select next_free_at > now() + interval '47 hours' as "isBoth" from project_permit`;
+      expect(await query(em, booked)).toEqual([{ isBoth: true }]);
+    });
+  });
+
+  it('of the days after 0.1.0, whose first migration was edited, gets all columns', async () => {
+    const edited = [
+      sql`drop table send_budget`,
+      sql`
+        create table project_permit (
+          project_id uuid primary key, next_free_at timestamptz(6), urgent_free_at timestamptz(6),
+          holds jsonb not null default '{}'
+        )`,
+      sql`alter table email add column wait_reason text`,
+    ];
+    await migrateFrom(edited, async () => undefined);
   });
 });

@@ -1,5 +1,5 @@
 import { query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
-import { date, number, text, tables } from '../../shared/database/tables.ts';
+import { date, number, text, tables, type Shape } from '../../shared/database/tables.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
@@ -165,11 +165,35 @@ async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> 
   return findings;
 }
 
+/** Columns that this version needs and the database lacks, as `table.column`. */
+async function missingColumns(em: Em): Promise<string[]> {
+  const rows = await query(
+    em,
+    sql`
+      select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = current_schema()::regnamespace and a.attnum > 0 and not a.attisdropped`,
+    { name: text },
+  );
+  const present = new Set(rows.map(({ name }) => name));
+  const needed = Object.values<Shape>(tables).flatMap((columns) => Object.values(columns).map(({ origin }) => origin));
+  return needed
+    .map((origin = '') => origin.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    .filter((name) => !present.has(name));
+}
+
 async function migrationFindings(em: Em): Promise<Finding[]> {
   const { ok, fail } = findingsAbout('migrations');
   const pending = await pendingMigrations(em);
-  if (pending.length === 0) return [ok('the schema is up to date')];
-  return [fail(`${pending.length} are pending`, 'Run `everpost migrate`.')];
+  if (pending.length > 0) return [fail(`${pending.length} are pending`, 'Run `everpost migrate`.')];
+  const missing = await missingColumns(em);
+  if (missing.length === 0) return [ok('the schema is up to date')];
+  const names = `${missing.slice(0, NAMED_MAX).join(', ')}${missing.length > NAMED_MAX ? ' and others' : ''}`;
+  return [
+    fail(
+      `all are recorded as done, and the database lacks ${names}`,
+      'Somebody changed the schema, or a restore was not complete. Restore a backup, or add what is missing as docs/schema.sql has it.',
+    ),
+  ];
 }
 
 async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<Finding[]> {

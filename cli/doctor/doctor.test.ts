@@ -9,7 +9,7 @@ import { SCHEDULES } from '../temporal/schedules.ts';
 import { setUpTemporal, type ScheduleDefinition } from '../temporal/setup.ts';
 import { rememberSecret } from '../../shared/domain/secrets/known-secrets.ts';
 import { runCommand } from '../../tests/support/cli.ts';
-import { createBlankDatabase } from '../../tests/support/database.ts';
+import { createBlankDatabase, createTestDatabase } from '../../tests/support/database.ts';
 import { createTestCertificate } from '../../tests/support/certificate.ts';
 import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
 import { createSmtpSink } from '../../tests/support/smtp-sink.ts';
@@ -180,6 +180,21 @@ describe('the check of the database', () => {
       }
     } finally {
       await blank.drop();
+    }
+  });
+
+  it('fails when all migrations are recorded, and a column or a table is not there', async () => {
+    const { url, orm, drop } = await createTestDatabase();
+    try {
+      await query(orm.em.fork(), sql`alter table email drop column wait_reason`);
+      await query(orm.em.fork(), sql`drop table rules_in_use`);
+      const faults = faultsOf(await examine({ DATABASE_URL: url }));
+      expect(faults).toEqual([
+        'fail migrations: all are recorded as done, and the database lacks email.wait_reason, ' +
+          'rules_in_use.digest, rules_in_use.ends_at, rules_in_use.emails_per_second',
+      ]);
+    } finally {
+      await drop();
     }
   });
 

@@ -30,6 +30,8 @@ function fromFile(name: string): SchemaMigration {
 export const MIGRATIONS: readonly SchemaMigration[] = [
   // The schema of version 0.1.0.
   fromFile('20261125000000-initial'),
+  // The reasons why emails wait.
+  fromFile('20261125000001-permits'),
   // Topics, the confirmation of subscriptions, the record of consent, and what machines do with email.
   fromFile('20261126000000-reader-choices'),
   // Keys with names and roles, and the record of who did what.

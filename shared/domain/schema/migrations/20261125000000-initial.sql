@@ -306,8 +306,6 @@ create table email (
   refusal jsonb,
   -- Since when the email is held for a pause of its provider.
   held_at timestamptz(3),
-  -- Why the email is not tried before retry_at.
-  wait_reason text,
   attempts jsonb,
   -- Null for every email that goes the usual way. An update that leaves it null changes no index.
   trouble text generated always as (
@@ -351,14 +349,11 @@ create table attachment (
 -- Attachments are mostly compressed already.
 alter table attachment alter column content set storage external;
 
-create table project_permit (
+create table send_budget (
   project_id uuid primary key,
-  -- The speed of the project is booked until then, and that of its transactional email: these go ahead of what is set
-  -- aside for campaigns.
-  next_free_at timestamptz(6),
-  urgent_free_at timestamptz(6),
-  -- Why the emails of each stream wait, as workers decided last.
-  holds jsonb not null default '{}'
+  next_free_at timestamptz(6) not null,
+  -- When the next transactional email may go: ahead of what is set aside for campaigns.
+  urgent_free_at timestamptz(6)
 ) with (fillfactor = 50);
 
 -- What all workers know of a recipients' provider behind a relay: pauses, the speed it takes, its latest results. Only
