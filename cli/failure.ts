@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { isDatabaseUnavailable } from '../shared/database/database-errors.ts';
-import { GRPC, hasStatus } from '../shared/durable/temporal/client.ts';
+import { GRPC, grpcErrorOf, hasStatus } from '../shared/durable/temporal/client.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 
 /** PostgreSQL's code for a table that does not exist. */
@@ -38,6 +38,10 @@ export function describeFailure(error: unknown): string {
   if (hasDatabaseCode(error, UNDEFINED_TABLE)) {
     return 'The database has no tables of Everpost yet. Run `everpost migrate` first.';
   }
+  return describeTemporalFailure(grpcErrorOf(error));
+}
+
+function describeTemporalFailure(error: unknown): string {
   const namespace = missingNamespace(error);
   if (namespace !== undefined) {
     return `Temporal: the namespace ${namespace} is not found. Run \`everpost temporal setup\` first.`;

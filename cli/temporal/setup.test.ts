@@ -42,6 +42,35 @@ describe('setUpTemporal', () => {
 });
 
 describe('ensureSchedules', () => {
+  it('asks again when the server does not describe a schedule in time', async () => {
+    let calls = 0;
+    const impatient = await Connection.connect({
+      address: testEnvironment().temporalAddress,
+      interceptors: [
+        (options, nextCall) => {
+          const isFirst = options.method_definition.path.endsWith('/DescribeSchedule') && calls++ === 0;
+          return nextCall(isFirst ? { ...options, deadline: Date.now() } : options) as never;
+        },
+      ],
+    });
+    const client = new Client({ connection: impatient, namespace: 'default' });
+    const definition: ScheduleDefinition = {
+      scheduleId: `schedule-${randomUUID()}`,
+      workflowType: 'nothing',
+      taskQueue: 'nobody-listens',
+      summary: 'do nothing',
+      spec: { calendars: [{ year: 2099 }] },
+    };
+    try {
+      await ensureSchedules(client, [definition]);
+      await ensureSchedules(client, [definition]);
+      expect(calls).toBe(2);
+    } finally {
+      await client.schedule.getHandle(definition.scheduleId).delete();
+      await impatient.close();
+    }
+  });
+
   it('creates a schedule, updates it, and keeps it paused when an operator has paused it', async () => {
     const client = new Client({ connection, namespace: 'default' });
     const definition: ScheduleDefinition = {

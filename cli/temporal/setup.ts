@@ -16,6 +16,7 @@ import {
   createConnection,
   findNamespaceId,
   GRPC,
+  grpcErrorOf,
   hasStatus,
   type TemporalConnectOptions,
 } from '../../shared/durable/temporal/client.ts';
@@ -28,6 +29,7 @@ const CATCHUP_WINDOW = '1 minute';
 const PROPAGATION_TIMEOUT_MS = 60_000;
 const PROPAGATION_POLL_MS = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
+const PASSING = [GRPC.notFound, GRPC.deadlineExceeded, GRPC.unavailable];
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of temporal.api.enums.v1. */
 const KEYWORD_TYPE = 2;
@@ -53,15 +55,17 @@ export interface TemporalSetupResult {
   schedules: string[];
 }
 
-/** Repeats `work` while the server does not yet know a new namespace or attribute. */
+/**
+ * Repeats `work` while the server does not yet know a new namespace or attribute, or does not answer: after its start, a
+ * server can take longer than a call to describe a schedule.
+ */
 async function untilKnown<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PROPAGATION_TIMEOUT_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const cause = error instanceof Error && hasStatus(error.cause, GRPC.notFound);
-      if ((!cause && !hasStatus(error, GRPC.notFound)) || Date.now() > deadline) throw error;
+      if (!hasStatus(grpcErrorOf(error), ...PASSING) || Date.now() > deadline) throw error;
       await sleep(PROPAGATION_POLL_MS);
     }
   }
@@ -164,9 +168,10 @@ export async function ensureSchedules(client: Client, definitions: readonly Sche
       await untilKnown(() => client.schedule.create(options));
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      await client.schedule
-        .getHandle(definition.scheduleId)
-        .update(({ state }) => ({ ...options, state: { paused: state.paused, note: state.note } }));
+      const handle = client.schedule.getHandle(definition.scheduleId);
+      await untilKnown(() =>
+        handle.update(({ state }) => ({ ...options, state: { paused: state.paused, note: state.note } })),
+      );
     }
   }
   return definitions.map(({ scheduleId }) => scheduleId);

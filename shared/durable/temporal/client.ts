@@ -37,6 +37,11 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
+/** The error of gRPC behind an error of the SDK, which says only what was tried ("Failed to describe schedule"). */
+export function grpcErrorOf(error: unknown): unknown {
+  return !isGrpcServiceError(error) && error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+}
+
 /** Whether gRPC ended a call with one of these codes. */
 export function hasStatus(error: unknown, ...codes: number[]): boolean {
   return isGrpcServiceError(error) && codes.includes(error.code);
