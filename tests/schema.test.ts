@@ -100,10 +100,10 @@ describe('a database of an earlier version', () => {
   async function migrateFrom(statements: SqlFragment[], check: (em: Em) => Promise<void>): Promise<void> {
     const { url, drop } = await createBlankDatabase();
     await migrateUp(url, MIGRATIONS.slice(0, 1));
-    const orm = await createOrm({ databaseUrl: url, poolSize: 2, applicationName: 'everpost-test' });
+    const orm = await createOrm({ databaseUrl: url, poolSize: 2, applicationName: 'everpost-api-authentication' });
     try {
       for (const statement of statements) await query(orm.em.fork(), statement);
-      await migrateUp(url);
+      expect((await migrateUp(url)).olderProcesses).toEqual(['everpost-api']);
       expect(await describeRows(orm.em.fork())).toBe(await describeRows(database.orm.em.fork()));
       await check(orm.em.fork());
     } finally {

@@ -149,7 +149,7 @@ it('records a campaign that holds and is let go on', async () => {
   const left = [1, 101, 201];
   held.activities.planDeferred = async () => ({ firstSeqs: left.splice(0), retryInMs: 0 });
   await record(
-    'held-and-continued',
+    'hold-ended',
     ofCampaign(held, async (handle) => {
       await isSending(held);
       held.campaign.waiting = {

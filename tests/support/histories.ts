@@ -19,10 +19,17 @@ function withoutOrigin(json: string): string {
     .replaceAll(/"stackTrace":\s*"(?:[^"\\]|\\.)*"/g, '"stackTrace":""');
 }
 
-/** Fetches the history of a run and stores it under `name`. */
+/**
+ * Fetches the history of a run and stores it under `name`. A recording that is there stays: open workflows of earlier
+ * versions have such a history, and a new one in its place would only show that the new code fits itself.
+ */
 export async function storeHistory(client: Client, workflowId: string, name: string, runId?: string): Promise<void> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const stored: StoredHistory = { workflowId, history: JSON.parse(withoutOrigin(historyToJSON(history))) };
   await mkdir(HISTORIES_DIRECTORY, { recursive: true });
-  await writeFile(new URL(`${name}.json`, HISTORIES_DIRECTORY), `${JSON.stringify(stored)}\n`);
+  await writeFile(new URL(`${name}.json`, HISTORIES_DIRECTORY), `${JSON.stringify(stored)}\n`, { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
 }

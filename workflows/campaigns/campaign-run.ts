@@ -28,11 +28,19 @@ export function showStatus(run: CampaignRun, statusText = run.statusText): void 
   setCurrentDetails([statusText, waitDetails(run)].filter((text) => text !== '').join(' '));
 }
 
+/**
+ * Whether the whole campaign holds. A hold of version 0.1.0 has no level, and its words are the reason: there only other
+ * holds name a relay.
+ */
+function isOfCampaign(hold: Omit<Hold, 'level'> & Partial<Hold>): boolean {
+  return hold.level === undefined ? hold.relay === undefined : hold.level === 'stream';
+}
+
 function waitDetails({ waiting }: CampaignRun): string {
   if (!waiting) return '';
-  const { level, provider, relay, until, words } = waiting;
-  if (level === 'stream') return `The campaign **holds** because of **${provider}**. ${words}`;
-  return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${words}`;
+  const { provider, relay, until, reason, words } = waiting;
+  if (isOfCampaign(waiting)) return `The campaign **holds** because of **${provider}**. ${words ?? reason}`;
+  return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${words ?? reason}`;
 }
 
 /** Reads the campaign from PostgreSQL. A cancellation in Temporal is stored first. */
@@ -78,7 +86,7 @@ interface Watch {
 
 /** Whether a hold of the campaign has ended: its pages are planned again instead of waiting for their retries. */
 function isReleased({ waiting }: CampaignRun, current: CampaignStateView): boolean {
-  return waiting?.level === 'stream' && current.waiting === undefined;
+  return waiting !== undefined && isOfCampaign(waiting) && current.waiting === undefined;
 }
 
 /**

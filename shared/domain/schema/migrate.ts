@@ -18,7 +18,7 @@ const PAUSE_MS = 3_000;
 
 export interface MigrationReport {
   applied: string[];
-  /** Names of the sessions of processes that were started before the schema changed. They should be replaced. */
+  /** `everpost-api` and `everpost-worker`, where such processes were started before the schema changed: replace them. */
   olderProcesses: string[];
 }
 
@@ -95,12 +95,12 @@ async function withMigrationLock<T>(orm: MikroORM, work: (em: Em) => Promise<T>)
   }
 }
 
-/** Names of the sessions of API and workers. Those that are connected before the schema changes have older code. */
+/** Which of API and workers are there. Those that are connected before the schema changes have older code. */
 async function findProcesses(em: Em): Promise<string[]> {
   const rows = await query(
     em,
     sql`
-      select distinct split_part(application_name, ' ', 1) as name from pg_stat_activity
+      select distinct substring(application_name from '^(everpost-(api|worker))') as name from pg_stat_activity
       where datname = current_database() and application_name ~ '^everpost-(api|worker)' order by 1`,
     { name: text },
   );
