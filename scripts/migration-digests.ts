@@ -4,10 +4,9 @@ import type { SchemaMigration } from '../shared/domain/schema/migrations.ts';
 /** The statements of a migration, without running them. */
 export function statementsOf({ class: migration }: SchemaMigration): string {
   const statements: string[] = [];
-  const recorder = Object.assign(Object.create(migration.prototype) as InstanceType<typeof migration>, {
-    addSql: (text: string) => void statements.push(text),
-  });
-  void recorder.up();
+  const { prototype } = migration as { prototype: InstanceType<typeof migration> };
+  const addSql = (text: string) => void statements.push(text);
+  void Object.assign(Object.create(prototype) as typeof prototype, { addSql }).up();
   return statements.join(';\n');
 }
 

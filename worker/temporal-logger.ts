@@ -9,9 +9,10 @@ const EXPECTED = /^No (?:workflows|activities) registered/;
 /** Makes the Temporal SDK log through our logger. Its INFO messages are about itself and become debug messages. */
 export function temporalLogger(logger: Logger): TemporalLogger {
   return new DefaultLogger('DEBUG', ({ level, message, meta }) => {
-    const { workflowId, runId, activityType, attempt, error } = meta ?? {};
+    // `failure` says why a workflow task fails, for example that the code does not fit the history.
+    const { workflowId, runId, activityType, attempt, failure, error } = meta ?? {};
     logger[EXPECTED.test(message) ? 'debug' : LEVELS[level]](
-      { workflowId, runId, activityType, attempt, err: error as unknown },
+      { workflowId, runId, activityType, attempt, failure, ...(error !== undefined && { err: error as unknown }) },
       message,
     );
   });

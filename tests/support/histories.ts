@@ -28,8 +28,8 @@ export async function storeHistory(client: Client, workflowId: string, name: str
   const stored: StoredHistory = { workflowId, history: JSON.parse(withoutOrigin(historyToJSON(history))) };
   await mkdir(HISTORIES_DIRECTORY, { recursive: true });
   await writeFile(new URL(`${name}.json`, HISTORIES_DIRECTORY), `${JSON.stringify(stored)}\n`, { flag: 'wx' }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     },
   );
 }
