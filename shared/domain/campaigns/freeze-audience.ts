@@ -160,6 +160,12 @@ function nextCandidates(
     order by project_id, id limit ${windowSize}`;
 }
 
+/** The segments as they were when the first recipients were stored. @throws AppError BAD_REQUEST when a topic was deleted */
+async function segmentsOf(em: Em, campaign: AudienceRow): Promise<SegmentForFilter[]> {
+  const present = await findAudienceSegments(em, campaign);
+  return (campaign.segments as SegmentForFilter[] | null) ?? present;
+}
+
 async function takeWindow(
   em: Em,
   campaignId: string,
@@ -168,9 +174,7 @@ async function takeWindow(
 ): Promise<FreezeProgress> {
   const isById = campaign.order === 'id';
   const range = { after: campaign.cursor ?? NIL, last: sql`(select id from candidates order by id desc limit 1)` };
-  // A topic may have been deleted, but a segment that was changed is for the next campaign.
-  const present = await findAudienceSegments(em, campaign);
-  const segments = (campaign.segments as SegmentForFilter[] | null) ?? present;
+  const segments = await segmentsOf(em, campaign);
   const known = { segments, range: isById ? range : undefined };
   const predicate = await audiencePredicate(em, campaign, campaign.asOf, known);
   const { candidates, each, orderBy, last, next } = walkOf(campaign, windowSize);
@@ -199,7 +203,7 @@ async function takeWindow(
     em,
     sql`
       update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
-        audience_as_of = ${campaign.asOf}, audience_segments = coalesce(audience_segments, ${campaign.segments ? null : json(segments)}::jsonb),
+        audience_as_of = ${campaign.asOf}, audience_segments = coalesce(audience_segments, ${json(segments)}::jsonb),
         updated_at = now(), audience_order = ${isById ? null : order},
         audience_before = ${(goesOn && taken?.at) || null},
         audience_cursor = ${goesOn ? sql`coalesce(${taken?.last ?? null}::uuid, audience_cursor)` : null}
