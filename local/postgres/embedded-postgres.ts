@@ -21,6 +21,7 @@ const durableSettings = { shared_buffers: '256MB', max_wal_size: '1GB' };
 const throwAwaySettings = {
   shared_buffers: '128MB',
   fsync: 'off',
+  wal_init_zero: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   wal_level: 'minimal',
