@@ -55,21 +55,29 @@ export function createProof(verp: Verp, links: LinkSigner): (evidence: string) =
 }
 
 /**
- * Chooses one of several failures of different kinds: that of our recipient; or if our recipient is not among them, as
- * after a forwarding, one that unsubscribes nobody.
+ * What a report says about our recipient. When it names several, and ours is not among them, as after a forwarding, the
+ * email may have arrived for one of them: then nothing counts that would unsubscribe somebody.
  */
-async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
-  em: Em,
-  emailId: string,
-  failures: F[],
-): Promise<F> {
+async function aboutOurs(em: Em, emailId: string, recipients: DsnRecipient[]): Promise<DsnRecipient[]> {
+  if (recipients.length < 2) return recipients;
   const address = await findEmailAddress(em, emailId);
-  const [mildest] = failures.filter((each) => each.kind !== 'hard');
-  const isOwn = ({ failed }: F) =>
-    address !== undefined && normalizeAddress(failed.recipient) === normalizeAddress(address);
-  const own = failures.find(isOwn) ?? mildest;
-  if (!own) throw new TypeError('no failure among several kinds');
-  return own;
+  const own = recipients.filter(
+    ({ recipient }) => address !== undefined && normalizeAddress(recipient) === normalizeAddress(address),
+  );
+  return own.length > 0 ? own : recipients;
+}
+
+interface JudgedFailure extends ReturnType<typeof judgeReport> {
+  failed: DsnRecipient;
+}
+
+/** The failure that counts; undefined when there is none, or when only others of several recipients are dead. */
+function failureOf(recipients: DsnRecipient[]): JudgedFailure | undefined {
+  const failures = recipients
+    .filter((each) => each.action === 'failed')
+    .map((failed) => ({ failed, ...judgeReport(failed) }));
+  const mildest = failures.find((each) => each.kind !== 'hard');
+  return mildest ?? (failures.length === recipients.length ? failures[0] : undefined);
 }
 
 /**
@@ -89,18 +97,15 @@ export function createReportRecorder(em: () => Em) {
     afterFault: (error) => (isUndoneByServer(error) ? 'split' : 'fail'),
   });
 
-  return async (emailId: string, reportId: string, recipients: DsnRecipient[]): Promise<string> => {
-    const failures = recipients
-      .filter((each) => each.action === 'failed')
-      .map((failed) => ({ failed, ...judgeReport(failed) }));
-    const [first] = failures;
-    if (first) {
-      const isAgreed = failures.every((each) => each.kind === first.kind);
-      const { failed, kind, rule } = isAgreed ? first : await ownFailure(em(), emailId, failures);
+  return async (emailId: string, reportId: string, named: DsnRecipient[]): Promise<string> => {
+    const recipients = await aboutOurs(em(), emailId, named);
+    const failure = failureOf(recipients);
+    if (failure) {
+      const { failed, kind, rule } = failure;
       const diagnostic = (failed.diagnostic === '' ? failed.status : failed.diagnostic).slice(0, DIAGNOSTIC_LENGTH_MAX);
-      const failure = { kind, rule, diagnostic, ...(failed.remoteMta !== '' && { server: failed.remoteMta }) };
-      if (kind === 'hard') await recordHardBounce(em(), emailId, failure);
-      else await recordSoftBounce(em(), emailId, failure, reportId);
+      const reported = { kind, rule, diagnostic, ...(failed.remoteMta !== '' && { server: failed.remoteMta }) };
+      if (kind === 'hard') await recordHardBounce(em(), emailId, reported);
+      else await recordSoftBounce(em(), emailId, reported, reportId);
       return `${kind === 'hard' ? 'hard' : 'soft'} bounce ${failed.status} ${rule}`;
     }
     if (recipients.some((each) => DELIVERED_ACTIONS.has(each.action))) {
