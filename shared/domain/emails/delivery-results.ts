@@ -91,8 +91,8 @@ const REPORTED_BEFORE = joinSql(
 
 /**
  * The `set` list of an update of `email e` from `resultTable`. An email that is tried again becomes PENDING. A delivery
- * report, or an open by a scanner, may have been recorded before the sending. An email whose contact was erased
- * meanwhile gets its outcome without texts, because the subject and the server's answer may name the person.
+ * report, or an open by a scanner, may have been recorded before the sending; the words of a bounce stay. An email whose
+ * contact was erased meanwhile gets its outcome without texts, because the subject and the server's answer may name the person.
  * @param retrySeconds the pause after each deferral
  * @param pageClaim the claim of a page, which stays with an email that is tried again, so that it is put off once
  */
@@ -112,7 +112,8 @@ export function resultColumns(retrySeconds: readonly number[], pageClaim?: strin
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
-  error = case when e.to_address is not null then r.error end,
+  error = case when e.to_address is null then null
+    when r.verdict = 'sent' and e.bounced_at is not null then e.error else r.error end,
   carrier = coalesce(r.carrier, e.carrier),
   answered = coalesce(r.answered, e.answered),
   refusal = case when e.to_address is not null then coalesce(r.refusal, e.refusal) end,
