@@ -51,3 +51,25 @@ describe('the search for a DMARC policy', () => {
     expect(await dmarcOf('a.b.example', zone as unknown as Record<string, string[]>)).toBe(state);
   });
 });
+
+describe('the SPF record', () => {
+  it.each([
+    ['v=spf1 include:in.example ~all', 'found'],
+    ['v=spf1 ip4:192.0.2.1 +Include:IN.example. -all', 'found'],
+    ['v=spf1 include:in.example', 'found'],
+    ['v=spf1 -all include:in.example', 'missing'],
+    ['v=spf1 all include:in.example', 'missing'],
+    ['v=spf1 ?include:in.example ~all', 'missing'],
+    ['v=spf1 include:in.example.org ~all', 'missing'],
+    ['v=spf10 include:in.example ~all', 'missing'],
+  ])('%s is %s', async (record, state) => {
+    const source = {
+      domain: 'shop.example',
+      dkim: { selector: 's', publicKey: 'k' },
+      inboundDomain: 'in.example',
+      isReturnPathRequired: true,
+    };
+    const states = await lookUpRecords(resolverOf({ 'bounce.shop.example': [record] }), source);
+    expect(states.get('SPF')).toBe(state);
+  });
+});

@@ -103,16 +103,21 @@ function hasOwnKey(texts: string[], publicKey: string): boolean {
   );
 }
 
-/** Whether the SPF record includes a domain. Two SPF records are an error (RFC 7208 section 4.5). */
-function includesInSpf(texts: string[], domain: string): boolean {
-  const mechanism = `include:${domain.toLowerCase()}`;
-  const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
-  const terms = policies[0]?.toLowerCase().split(/\s+/) ?? [];
-  return policies.length === 1 && (terms.includes(mechanism) || terms.includes(`+${mechanism}`));
-}
-
 function sameHost(left: string, right: string): boolean {
   return left.replace(/\.$/, '').toLowerCase() === right.replace(/\.$/, '').toLowerCase();
+}
+
+/**
+ * Whether the SPF record includes a domain. Two SPF records are an error (RFC 7208 section 4.5), and what follows `all`
+ * is ignored (section 5.1).
+ */
+function includesInSpf(texts: string[], domain: string): boolean {
+  const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
+  const terms = policies[0]?.split(/\s+/) ?? [];
+  const all = terms.findIndex((term) => /^[+?~-]?all$/i.test(term));
+  const tested = all === -1 ? terms : terms.slice(0, all);
+  const included = tested.flatMap((term) => /^\+?include:(.+)$/i.exec(term)?.[1] ?? []);
+  return policies.length === 1 && included.some((name) => sameHost(name, domain));
 }
 
 /**

@@ -5,6 +5,8 @@ import { z } from 'zod';
 const DOMAIN_LENGTH_MAX = 253;
 /** A longer text is refused before it is converted. It has room for spaces and for letters that become shorter. */
 const TEXT_LENGTH_MAX = 1_000;
+/** What ends a host in a URL, is removed from it, or is decoded: `domainToASCII` would make another name of the text. */
+const URL_SYNTAX = /[\s/\\?#%]/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
@@ -12,8 +14,9 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  * @returns undefined for a text that is not a domain name of at least two labels
  */
 export function toDomainName(text: string): string | undefined {
-  if (text.length > TEXT_LENGTH_MAX) return undefined;
-  const name = domainToASCII(text.trim().toLowerCase()).replace(/\.$/, '');
+  const trimmed = text.trim();
+  if (text.length > TEXT_LENGTH_MAX || URL_SYNTAX.test(trimmed)) return undefined;
+  const name = domainToASCII(trimmed.toLowerCase()).replace(/\.$/, '');
   const labels = name.split('.');
   const isName =
     name.length <= DOMAIN_LENGTH_MAX &&
