@@ -18,6 +18,10 @@ describe('a report of a feedback loop', () => {
     expect(reportOf(arf(`Feedback-Type: ${type}\nVersion: 1`))).toMatchObject({ feedbackType: type });
   });
 
+  it('may have comments beside its type', () => {
+    expect(reportOf(arf('Feedback-Type: (seen) Abuse (spam)'))).toMatchObject({ feedbackType: 'abuse' });
+  });
+
   it('is recognized by its fields when its part has another type', () => {
     expect(reportOf(arf('Feedback-Type: Abuse\nVersion: 0.1', 'text/plain'))).toMatchObject({ feedbackType: 'abuse' });
   });

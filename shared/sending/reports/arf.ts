@@ -40,7 +40,8 @@ function reportFields(message: MimeEntity, parts: readonly MimeEntity[]): Map<st
 export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEntity[]): FeedbackReport | undefined {
   const fields = reportFields(message, parts);
   if (fields) {
-    const feedbackType = fields.get('feedback-type')?.[0]?.toLowerCase() ?? '';
+    // Comments may stand beside the type (section 3.5).
+    const feedbackType = (fields.get('feedback-type')?.[0] ?? '').replace(/\([^()]*\)/g, '').trim().toLowerCase();
     const evidence = [...(fields.get('original-mail-from') ?? []), evidenceIn(message, parts)].join('\n');
     return { feedbackType, evidence };
   }
