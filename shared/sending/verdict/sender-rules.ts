@@ -139,10 +139,10 @@ export const SENDER_RULES = rulesOf('sender', [
   },
   {
     id: 'policy',
-    source: 'Yahoo, Mimecast, GMX, Microsoft, Orange, Yandex',
+    source: 'Yahoo, AOL, Mimecast, GMX, Microsoft, Orange, Yandex',
     words: anyOf(
       /polic(?:y|ies)|politique de|security (?:reason|restrict|issue|violat)|administrat(?:ive|ively) (?:prohibit|den|reject|reason|block)|prohibited|restricted|violat(?:ion|es|ing)|forbidden|compliance/,
-      /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient(?!(?:['’]s)? (?:domain|server|mail|system|host))|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|only accepts?|(?:disabled|rejects?|blocks?|refuses?) (?:\S+ ){0,2}(?:mail|messages?) from|n.accepte pas|no acepta|n[aã]o aceita|non accetta|nimmt keine|akzeptiert (?:nur|keine)|nie przyjmuje|не принимает|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
+      /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient(?!(?:['’]s)? (?:domain|server|mail|system|host))|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|will(?: not|n['’]t) accept (?:delivery of )?(?:this|your) (?:message|mail|e-?mail)|only accepts?|(?:disabled|rejects?|blocks?|refuses?) (?:\S+ ){0,2}(?:mail|messages?) from|n.accepte pas|no acepta|n[aã]o aceita|non accetta|nimmt keine|akzeptiert (?:nur|keine)|nie przyjmuje|не принимает|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
       /access (?:is |was )?(?:forbidden|rejected|blocked|restricted|not allowed)|blocked(?! (?:due to|because of|for) inactiv)|only (?:members|subscribers|authenticated|internal)|members? (?:\S+ ){0,4}only|(?<!if )\byou(?:['’]re| are) (?:not|unknown|an unknown)\b|not (?:a )?member|membership|closed (?:list|group)|unsubscribed|opt(?:ed)?[- ]out|null sender|empty (?:envelope )?sender|bounces? (?:are |is )?not accept/,
       /richtlinie|refus[eé] pour|rejet[eé] (?:pour|par)|rechazado por|rejeitad[oa] (?:por|pel)|rifiutato per|запрещен|отклонен|отклонён|拒绝接收|拒收|被拒绝|拒否|거부/,
     ),

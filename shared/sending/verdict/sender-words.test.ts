@@ -28,6 +28,7 @@ const SENDER_WORDS = [
   'Bad sequence of commands',
   'Rejected for policy reasons',
   'Refused by the recipient',
+  'AOL will not accept delivery of this message',
 ];
 const HARD_WORDS = ['', 'User unknown', 'No such user here', 'Mailbox not found', 'Recipient address rejected'];
 
