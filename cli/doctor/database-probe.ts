@@ -52,9 +52,12 @@ const { ok, warn } = findingsAbout('sender domains');
 /** Faults that are named; a longer list helps nobody. */
 const NAMED_MAX = 20;
 
+/** Without both of them, bounces do not come back at a name below the domain. */
+const RETURN_PATH_RECORDS = ['RETURN_PATH', 'SPF'] as const;
+
 /** What each sender domain lacks, as its last check in DNS found it: the signature, and records. */
 async function domainFindings(em: Em, inboundDomain: string | undefined): Promise<Finding[]> {
-  const wanted: RecordPurpose[] = ['DKIM', 'DMARC', ...(inboundDomain === undefined ? [] : (['RETURN_PATH'] as const))];
+  const wanted: RecordPurpose[] = ['DKIM', 'DMARC', ...(inboundDomain === undefined ? [] : RETURN_PATH_RECORDS)];
   const { faults, total } = await findDomainFaults(em, wanted, NAMED_MAX);
   if (total === 0) return [ok(`all that may send are signed and have ${wanted.join(', ').replace('_', '-')}`)];
   const findings = faults.map(({ domain, projectId, isUnsigned, missing }) => {

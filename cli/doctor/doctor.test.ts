@@ -117,10 +117,12 @@ it('the doctor warns of each domain that sends unsigned or lacks a record', asyn
   await verify(project.id, '{DKIM,RETURN_PATH,SPF}');
   const { id } = await trustDomain(stack.em(), project.id, 'unsigned.example');
   expect(faultsOf(await examine())).toEqual([
-    'warn sender domains: unsigned.example is trusted and sends unsigned: no DKIM, DMARC, RETURN_PATH record found',
+    'warn sender domains: unsigned.example is trusted and sends unsigned: no DKIM, DMARC, RETURN_PATH, SPF record found',
     'warn sender domains: example.com is signed: no DMARC record found',
   ]);
   await query(stack.em(), sql`delete from sender_domain where id = ${id}`);
+  await verify(project.id, '{DKIM,RETURN_PATH,DMARC}');
+  expect(faultsOf(await examine())).toEqual(['warn sender domains: example.com is signed: no SPF record found']);
   await verify(project.id, '{DKIM,RETURN_PATH,SPF,DMARC}');
 });
 

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { readSpf } from '../../shared/pure/emails/spf.ts';
 import { findingsAbout, type Finding, type Probe } from './finding.ts';
 
 const UNANSWERED = 'Check the name servers of the domain and DNS_SERVERS, then run this again.';
@@ -28,7 +29,6 @@ async function mxFindings(resolver: DnsResolver, domain: string): Promise<Findin
   );
 }
 
-const SPF = /^v=spf1(?: |$)/i;
 /**
  * Terms that refer to further records, or depend on the sender. This probe does not look up the hosts that they cover.
  */
@@ -48,14 +48,13 @@ function covers(term: string, address: string): boolean {
  */
 export function judgeSpf(domain: string, texts: readonly string[], addresses: readonly string[]): Finding {
   const { ok, warn, fail } = findingsAbout('SPF');
-  const policies = texts.filter((text) => SPF.test(text));
-  const [policy] = policies;
-  if (policy === undefined) {
+  const { count, terms } = readSpf(texts);
+  if (count === 0) {
     return fail(`${domain} has no SPF record`, 'Publish "v=spf1 ip4:<address of your relay> ~all" as TXT.');
   }
-  if (policies.length > 1)
-    return fail(`${domain} has ${policies.length} SPF records`, 'Keep only one: receivers treat several as an error.');
-  const terms = policy.toLowerCase().split(/\s+/).slice(1);
+  if (count > 1) {
+    return fail(`${domain} has ${count} SPF records`, 'Keep only one: receivers treat several as an error.');
+  }
   if (terms.some((term) => /^\+?all$/.test(term))) {
     return fail(`the SPF record of ${domain} lets everybody send`, 'End it with "~all" or "-all".');
   }
@@ -77,7 +76,7 @@ export function judgeSpf(domain: string, texts: readonly string[], addresses: re
   if (!terms.some((term) => /^[~-]all$|^redirect=/.test(term))) {
     return warn(`the SPF record of ${domain} says nothing of other hosts`, 'End it with "~all" or "-all".');
   }
-  return ok(`${domain}: ${policy}`);
+  return ok(`${domain}: v=spf1 ${terms.join(' ')}`);
 }
 
 /** Whether bounces can come in, and whether SPF names the servers that send for this instance. */

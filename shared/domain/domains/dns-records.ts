@@ -1,5 +1,6 @@
 import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
 import { returnPathDomain } from '../../pure/emails/return-path.ts';
+import { readSpf } from '../../pure/emails/spf.ts';
 
 export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
 export type RecordPurpose = (typeof RECORD_PURPOSES)[number];
@@ -107,17 +108,11 @@ function sameHost(left: string, right: string): boolean {
   return left.replace(/\.$/, '').toLowerCase() === right.replace(/\.$/, '').toLowerCase();
 }
 
-/**
- * Whether the SPF record includes a domain. Two SPF records are an error (RFC 7208 section 4.5), and what follows `all`
- * is ignored (section 5.1).
- */
+/** Whether the only SPF record includes a domain. */
 function includesInSpf(texts: string[], domain: string): boolean {
-  const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
-  const terms = policies[0]?.split(/\s+/) ?? [];
-  const all = terms.findIndex((term) => /^[+?~-]?all$/i.test(term));
-  const tested = all === -1 ? terms : terms.slice(0, all);
-  const included = tested.flatMap((term) => /^\+?include:(.+)$/i.exec(term)?.[1] ?? []);
-  return policies.length === 1 && included.some((name) => sameHost(name, domain));
+  const { count, terms } = readSpf(texts);
+  const included = terms.flatMap((term) => /^\+?include:(.+)$/.exec(term)?.[1] ?? []);
+  return count === 1 && included.some((name) => sameHost(name, domain));
 }
 
 /**
