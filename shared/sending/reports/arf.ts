@@ -41,7 +41,10 @@ export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEnt
   const fields = reportFields(message, parts);
   if (fields) {
     // Comments may stand beside the type (section 3.5).
-    const feedbackType = (fields.get('feedback-type')?.[0] ?? '').replace(/\([^()]*\)/g, '').trim().toLowerCase();
+    const feedbackType = (fields.get('feedback-type')?.[0] ?? '')
+      .replace(/\([^()]*\)/g, '')
+      .trim()
+      .toLowerCase();
     const evidence = [...(fields.get('original-mail-from') ?? []), evidenceIn(message, parts)].join('\n');
     return { feedbackType, evidence };
   }
