@@ -35,7 +35,10 @@ describe('a report of a feedback loop', () => {
   it('of Outlook.com is recognized without a report part', () => {
     const inner = `X-HmXmrOriginalRecipient: joe@home.test\n${ORIGINAL}`;
     const raw = `From: staff@hotmail.com\nSubject: complaint about message\nContent-Type: multipart/mixed; boundary=x1x\n\n--x1x\nContent-Type: message/rfc822\n\n${inner}\n--x1x--`;
-    expect(reportOf(raw)).toMatchObject({ feedbackType: 'abuse', evidence: expect.stringContaining('foldedmark') });
+    const bare = `From: staff@hotmail.com\nSubject: complaint about message\nContent-Type: message/rfc822\n\n${inner}`;
+    for (const each of [raw, bare]) {
+      expect(reportOf(each)).toMatchObject({ feedbackType: 'abuse', evidence: expect.stringContaining('foldedmark') });
+    }
   });
 
   it('may be the message that Apple Mail sends to unsubscribe its user', () => {

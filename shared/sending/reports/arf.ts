@@ -48,7 +48,8 @@ export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEnt
     const evidence = [...(fields.get('original-mail-from') ?? []), evidenceIn(message, parts)].join('\n');
     return { feedbackType, evidence };
   }
-  if (parts.some((part) => part.contentType === 'message/rfc822' && JMRP_FIELD.test(part.body.slice(0, 16_384)))) {
+  const forwarded = [message, ...parts].filter((part) => part.contentType === 'message/rfc822');
+  if (forwarded.some((part) => JMRP_FIELD.test(part.body.slice(0, 16_384)))) {
     return { feedbackType: 'abuse', evidence: evidenceIn(message, parts) };
   }
   if (parseAmazonNotification(message)?.isComplaint) {
