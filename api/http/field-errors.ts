@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { FieldError } from '../../shared/pure/app-error.ts';
+import { validationError, type FieldError } from '../../shared/pure/app-error.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -75,4 +76,11 @@ export function fieldErrorsOf(error: Pick<z.ZodError, 'issues'>): FieldError[] {
     code: codeOf(issue),
     ...receivedOf(issue),
   }));
+}
+
+/** Reads what a caller has sent. @throws AppError VALIDATION_ERROR */
+export function parseInput<T>(schema: z.ZodType<T>, input: unknown): T {
+  const result = schema.safeParse(input, CHECKS);
+  if (!result.success) throw validationError(fieldErrorsOf(result.error));
+  return result.data;
 }

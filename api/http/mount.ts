@@ -12,7 +12,7 @@ import type { Authenticator } from './authenticator.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
-import { fieldErrorsOf } from './field-errors.ts';
+import { fieldErrorsOf, parseInput } from './field-errors.ts';
 import { addressOfRequest } from './guests.ts';
 import { handleRequest, keyReused } from './handle-request.ts';
 import { ignoredFields, setIgnoredFields } from './ignored-fields.ts';
@@ -40,10 +40,7 @@ function readIdempotencyKey(req: Request): string | undefined {
 }
 
 function parse<T>(schema: z.ZodType<T> | undefined, input: unknown): T {
-  if (!schema) return input as T;
-  const result = schema.safeParse(input, CHECKS);
-  if (!result.success) throw validationError(fieldErrorsOf(result.error));
-  return result.data;
+  return schema ? parseInput(schema, input) : (input as T);
 }
 
 function parseParams(definition: Endpoint, input: unknown): unknown {

@@ -1,7 +1,6 @@
 import type { Express, Request, Response } from 'express';
-import { AppError, validationError } from '../../shared/pure/app-error.ts';
+import { AppError } from '../../shared/pure/app-error.ts';
 import { chooseLanguage, textsOf } from '../../shared/pure/languages/languages.ts';
-import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import type { Em } from '../../shared/database/sql.ts';
 import { findPublicKeyOwner, type KeyOwner } from '../../shared/domain/projects/key-usage.ts';
 import { allTopics } from '../../shared/domain/topics/topics.ts';
@@ -12,7 +11,7 @@ import { sendNotFound, sendPage } from '../feedback/subscription.routes.ts';
 import { admit } from '../http/admit.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { ApiDeps } from '../http/context.ts';
-import { fieldErrorsOf } from '../http/field-errors.ts';
+import { parseInput } from '../http/field-errors.ts';
 import { addressOfRequest } from '../http/guests.ts';
 import type { Load } from '../http/load.ts';
 import { assertStorable } from '../http/storable.ts';
@@ -32,14 +31,6 @@ function bodyOf(fields: URLSearchParams): Record<string, string | object> & { to
   );
   const topics = fields.getAll('topics').filter((key) => key !== '');
   return { ...Object.fromEntries(filled), topics, data: Object.fromEntries(data) };
-}
-
-/** @throws AppError VALIDATION_ERROR */
-function readBody(body: object): SubscribeBody {
-  assertStorable(body);
-  const read = subscribeBody.safeParse(body, CHECKS);
-  if (!read.success) throw validationError(fieldErrorsOf(read.error));
-  return read.data;
 }
 
 function keyOf(req: Request): string {
@@ -129,7 +120,8 @@ export function mountSubscribeForms(app: Express, deps: ApiDeps, { authenticator
     const keyKind = isPublic ? ('public' as const) : ('secret' as const);
     let read: SubscribeBody;
     try {
-      read = readBody(body);
+      assertStorable(body);
+      read = parseInput(subscribeBody, body);
       const subscription = { project, keyKind, clientAddress: addressOfRequest(req), body: read };
       await load.groupedRequests.run(project.id, () => subscribe(subscription));
     } catch (error) {

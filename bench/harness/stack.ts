@@ -12,7 +12,6 @@ import type { Progress } from '../../local/progress.ts';
 import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
 import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
 import { query, sql, type Em } from '../../shared/database/sql.ts';
-import { text } from '../../shared/database/tables.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
 import { WORKER_FLAGS } from '../../shared/platform/worker-flags.ts';
 import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../shared/pure/task-queues.ts';
@@ -112,10 +111,7 @@ const WAL_FILES = 32;
  */
 async function prepareWal(em: Em): Promise<void> {
   for (let count = 0; count < WAL_FILES; count++) {
-    await query(em, sql`select pg_current_xact_id()::text as id, pg_switch_wal()::text as "end"`, {
-      id: text,
-      end: text,
-    });
+    await query(em, sql`select pg_current_xact_id(), pg_switch_wal()`);
   }
   await query(em, sql`checkpoint`);
 }

@@ -1,4 +1,4 @@
-import { query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
+import { inSql, query, queryOne, sql, type Em } from '../../shared/database/sql.ts';
 import { date, number, text, tables, type Shape } from '../../shared/database/tables.ts';
 import { findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/migrate.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
@@ -179,9 +179,7 @@ async function missingColumns(em: Em): Promise<string[]> {
   );
   const present = new Set(rows.map(({ name }) => name));
   const needed = Object.values<Shape>(tables).flatMap((columns) => Object.values(columns).map(({ origin }) => origin));
-  return needed
-    .map((origin = '') => origin.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-    .filter((name) => !present.has(name));
+  return needed.map((origin = '') => inSql(origin)).filter((name) => !present.has(name));
 }
 
 async function migrationFindings(em: Em): Promise<Finding[]> {

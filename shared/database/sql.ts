@@ -273,6 +273,25 @@ export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Pr
 }
 
 /**
+ * Runs work in a part of the caller's transaction that is undone alone.
+ * @returns undefined when it was undone, because of an error that is expected
+ */
+export async function inSavepoint<T>(
+  tx: Em,
+  work: () => Promise<T>,
+  isExpected: (error: unknown) => boolean,
+): Promise<T | undefined> {
+  await query(tx, sql`savepoint part`);
+  try {
+    return await work();
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    await query(tx, sql`rollback to savepoint part`);
+    return undefined;
+  }
+}
+
+/**
  * Runs statements that read, in one snapshot: what one of them sees, the others see, whatever is written meanwhile. Nothing
  * that only reads meets a conflict, so it is never repeated, and may write to a stream.
  */

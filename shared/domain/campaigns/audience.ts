@@ -33,12 +33,12 @@ function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   return undefined;
 }
 
-const mapById = (segments: readonly SegmentForFilter[]) => new Map(segments.map((segment) => [segment.id, segment]));
+/** The segments that an audience depends on, by their ids. */
+export type AudienceSegments = ReadonlyMap<string, SegmentForFilter>;
 
 /** @throws AppError BAD_REQUEST naming a segment that was deleted */
-function assertAudienceExists(campaign: StatedAudience, found: readonly SegmentForFilter[]): void {
+function assertAudienceExists(campaign: StatedAudience, segments: AudienceSegments): void {
   const { audienceType, segmentId } = campaign;
-  const segments = mapById(found);
   if (audienceType === 'SEGMENT' && segmentId && !segments.has(segmentId)) {
     throw badRequest('The segment that is the audience was deleted', {
       details: { segmentId },
@@ -63,15 +63,11 @@ export async function holdAudience(tx: Em, campaign: StatedAudience): Promise<vo
  * @param isHeld whether they cannot be deleted until the transaction ends
  * @throws AppError BAD_REQUEST when the condition names a topic that does not exist
  */
-export async function findAudienceSegments(
-  em: Em,
-  campaign: StatedAudience,
-  isHeld = false,
-): Promise<SegmentForFilter[]> {
+export async function findAudienceSegments(em: Em, campaign: StatedAudience, isHeld = false) {
   const condition = conditionOf(campaign);
-  if (!condition) return [];
+  if (!condition) return new Map<string, SegmentForFilter>();
   const options = { isLive: true, isHeld, rootPath: ROOT_PATH };
-  return [...(await loadReferencedSegments(em, campaign.projectId, condition, options)).values()];
+  return loadReferencedSegments(em, campaign.projectId, condition, options);
 }
 
 /** What is known when an audience is looked for. */
@@ -79,7 +75,7 @@ interface KnownAudience {
   /** Among whom it is looked for. */
   range?: IdRange | undefined;
   /** The segments that it depends on; by default as they are now. */
-  segments?: readonly SegmentForFilter[];
+  segments?: AudienceSegments;
 }
 
 /**
@@ -103,17 +99,17 @@ export async function statedAudiencePredicate(
   em: Em,
   campaign: StatedAudience,
   asOf: Date,
-  known?: readonly SegmentForFilter[],
+  known?: AudienceSegments,
 ): Promise<SqlFragment> {
   const parts = [sql`c.project_id = ${campaign.projectId}`];
   const condition = conditionOf(campaign);
   if (condition) {
-    const found = known ?? (await findAudienceSegments(em, campaign));
-    assertAudienceExists(campaign, found);
+    const segments = known ?? (await findAudienceSegments(em, campaign));
+    assertAudienceExists(campaign, segments);
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,
-      segments: mapById(found),
+      segments,
       rootPath: ROOT_PATH,
     });
     parts.push(sql`(${predicate})`);

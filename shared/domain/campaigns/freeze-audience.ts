@@ -6,7 +6,7 @@ import { joinSql, json, query, queryOne, sql, inTransaction, type SqlFragment, t
 import { boolean, date, nullable, number, pick, tables, text, type RowOf } from '../../database/tables.ts';
 import { warmsUp } from '../emails/sources.ts';
 import type { SegmentForFilter } from '../filters/segment-references.ts';
-import { audiencePredicate, findAudienceSegments } from './audience.ts';
+import { audiencePredicate, findAudienceSegments, type AudienceSegments } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 
 export interface FreezeProgress {
@@ -161,9 +161,39 @@ function nextCandidates(
 }
 
 /** The segments as they were when the first recipients were stored. @throws AppError BAD_REQUEST when a topic was deleted */
-async function segmentsOf(em: Em, campaign: AudienceRow): Promise<SegmentForFilter[]> {
+async function segmentsOf(em: Em, campaign: AudienceRow): Promise<AudienceSegments> {
   const present = await findAudienceSegments(em, campaign);
-  return (campaign.segments as SegmentForFilter[] | null) ?? present;
+  const stored = campaign.segments as SegmentForFilter[] | null;
+  return stored ? new Map(stored.map((segment) => [segment.id, segment])) : present;
+}
+
+/** Stores those of the candidates that belong to the audience. */
+async function storeRecipients(
+  em: Em,
+  campaignId: string,
+  campaign: AudienceRow,
+  { candidates, each, orderBy, last }: Walk,
+  predicate: SqlFragment,
+) {
+  const isNew =
+    campaign.order === 'id'
+      ? sql`true`
+      : sql`not exists (select from email e where e.campaign_id = ${campaignId} and e.contact_id = c.id)`;
+  const statement = sql`
+      with candidates as materialized (${candidates}),
+      recipients as (
+        insert into email (id, project_id, contact_id, campaign_id, topic_id, campaign_seq, to_address, status,
+          created_at)
+        select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId}, ${campaign.topicId}::uuid,
+          ${campaign.total}::int + (row_number() over (order by ${orderBy}))::int, c.email, ${emailStatus.PENDING}, now()
+        from (${each}) c where ${predicate} and ${isNew}
+        returning 1
+      )
+      select (select count(*) from candidates)::int as seen, (select count(*) from recipients)::int as count,
+        last.id as last, last.at from (select) one left join (${last}) last on true`;
+  return atCallersCost(() =>
+    queryOne(em, statement, { seen: number, count: number, last: nullable(text), at: nullable(date) }),
+  );
 }
 
 async function takeWindow(
@@ -177,23 +207,9 @@ async function takeWindow(
   const segments = await segmentsOf(em, campaign);
   const known = { segments, range: isById ? range : undefined };
   const predicate = await audiencePredicate(em, campaign, campaign.asOf, known);
-  const { candidates, each, orderBy, last, next } = walkOf(campaign, windowSize);
-  const isNew = sql`not exists (select from email e where e.campaign_id = ${campaignId} and e.contact_id = c.id)`;
-  const statement = sql`
-      with candidates as materialized (${candidates}),
-      recipients as (
-        insert into email (id, project_id, contact_id, campaign_id, topic_id, campaign_seq, to_address, status,
-          created_at)
-        select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId}, ${campaign.topicId}::uuid,
-          ${campaign.total}::int + (row_number() over (order by ${orderBy}))::int, c.email, ${emailStatus.PENDING}, now()
-        from (${each}) c where ${predicate} and ${isById ? sql`true` : isNew}
-        returning 1
-      )
-      select (select count(*) from candidates)::int as seen, (select count(*) from recipients)::int as count,
-        last.id as last, last.at from (select) one left join (${last}) last on true`;
-  const taken = await atCallersCost(() =>
-    queryOne(em, statement, { seen: number, count: number, last: nullable(text), at: nullable(date) }),
-  );
+  const walk = walkOf(campaign, windowSize);
+  const { next } = walk;
+  const taken = await storeRecipients(em, campaignId, campaign, walk, predicate);
   const isOver = (taken?.seen ?? 0) < windowSize;
   const isComplete = isOver && next === null;
   const order = isOver && next !== null ? next : campaign.order;
@@ -203,7 +219,7 @@ async function takeWindow(
     em,
     sql`
       update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
-        audience_as_of = ${campaign.asOf}, audience_segments = coalesce(audience_segments, ${json(segments)}::jsonb),
+        audience_as_of = ${campaign.asOf}, audience_segments = coalesce(audience_segments, ${campaign.segments ? null : json([...segments.values()])}::jsonb),
         updated_at = now(), audience_order = ${isById ? null : order},
         audience_before = ${(goesOn && taken?.at) || null},
         audience_cursor = ${goesOn ? sql`coalesce(${taken?.last ?? null}::uuid, audience_cursor)` : null}

@@ -1,7 +1,17 @@
 import { respell } from '../suppressions/spellings.ts';
 import { suppressAddresses } from '../suppressions/suppression-lists.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
-import { joinSql, json, query, queryCount, queryOne, sql, type SqlFragment, type Em } from '../../database/sql.ts';
+import {
+  inSavepoint,
+  joinSql,
+  json,
+  query,
+  queryCount,
+  queryOne,
+  sql,
+  type SqlFragment,
+  type Em,
+} from '../../database/sql.ts';
 import { number, pick, tables, texts } from '../../database/tables.ts';
 import { causeData, type SubscriptionCause } from '../../pure/events/subscription-reasons.ts';
 import { AppError } from '../../pure/app-error.ts';
@@ -152,16 +162,9 @@ function updateExisting({ removed }: ContactBatch): SqlFragment {
  * so it is tried first where they are expected to be new.
  */
 async function storeContacts(em: Em, source: ImportSource, batch: ContactBatch) {
-  if (source.isForNew) {
-    await query(em, sql`savepoint new_contacts`);
-    try {
-      return await upsert(em, source, batch, sql``);
-    } catch (error) {
-      if (!isUniqueViolation(error, 'contact_project_id_email_key')) throw error;
-      await query(em, sql`rollback to savepoint new_contacts`);
-    }
-  }
-  return upsert(em, source, batch, updateExisting(batch));
+  const exists = (error: unknown): boolean => isUniqueViolation(error, 'contact_project_id_email_key');
+  const stored = source.isForNew && (await inSavepoint(em, () => upsert(em, source, batch, sql``), exists));
+  return stored || upsert(em, source, batch, updateExisting(batch));
 }
 
 /**

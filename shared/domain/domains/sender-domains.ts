@@ -206,14 +206,14 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
     const usage = await queryOne(
       tx,
       sql`
-      select
-        (select count(*) from template
-          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
-        ) as templates,
-        (select count(*) from campaign
-          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
-            and status in (${campaignStatus.DRAFT}, ${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING})
-        ) as campaigns`,
+        select
+          (select count(*) from template
+            where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
+          ) as templates,
+          (select count(*) from campaign
+            where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellings}::text[])
+              and status in (${campaignStatus.DRAFT}, ${campaignStatus.SCHEDULED}, ${campaignStatus.SENDING})
+          ) as campaigns`,
       DOMAIN_USAGE,
     );
     if (usage && usage.templates + usage.campaigns > 0) {

@@ -1,6 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
 import { optInState } from '../../database/constants.ts';
-import { query, sql, inTransaction, type Em } from '../../database/sql.ts';
+import { query, sql, inSavepoint, inTransaction, type Em } from '../../database/sql.ts';
 import { addToOutbox } from '../../durable/outbox/outbox.ts';
 import { evidenceOf, recordConsents, wordingId } from '../consent/records.ts';
 import { setPause } from '../contacts/contact-choices.ts';
@@ -19,13 +19,11 @@ export async function applyFormData(
 ): Promise<void> {
   const patch = { ...(language !== null && locale === null && { locale: language }), ...data };
   if (Object.keys(patch).length === 0) return;
-  await query(tx, sql`savepoint form_data`);
-  try {
-    await patchContact(tx, projectId, contactId, { data: patch }, { reason: 'form' });
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
-    await query(tx, sql`rollback to savepoint form_data`);
-  }
+  await inSavepoint(
+    tx,
+    () => patchContact(tx, projectId, contactId, { data: patch }, { reason: 'form' }),
+    (error) => error instanceof AppError && error.code === 'VALIDATION_ERROR',
+  );
 }
 
 /**

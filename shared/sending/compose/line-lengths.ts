@@ -1,12 +1,13 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { decode, encodePart, leafParts, LINE_LENGTH_MAX } from './message-parts.ts';
+import { decode, encodePart, leafParts } from './message-parts.ts';
+import { LINE_LENGTH_HARD } from './mime/body-encoding.ts';
 
 const LF = 0x0a;
 
 function hasLongLine(octets: Buffer): boolean {
-  for (let start = 0; octets.length - start > LINE_LENGTH_MAX;) {
-    const end = octets.lastIndexOf(LF, start + LINE_LENGTH_MAX + 1);
+  for (let start = 0; octets.length - start > LINE_LENGTH_HARD;) {
+    const end = octets.lastIndexOf(LF, start + LINE_LENGTH_HARD + 1);
     if (end < start) return true;
     start = end + 1;
   }
@@ -14,7 +15,7 @@ function hasLongLine(octets: Buffer): boolean {
 }
 
 /** The part of a header line that may stand before a fold: white space and something else follow. */
-const BEFORE_FOLD = new RegExp(`^[^]{0,${LINE_LENGTH_MAX - 1}}[^ \\t](?=[ \\t]+[^ \\t])`);
+const BEFORE_FOLD = new RegExp(`^[^]{0,${LINE_LENGTH_HARD - 1}}[^ \\t](?=[ \\t]+[^ \\t])`);
 
 /**
  * Folds the lines of a header field that are too long, at white space (RFC 5322 section 2.2.3).
@@ -26,9 +27,9 @@ export function foldField(text: string): string {
     .flatMap((line) => {
       const lines: string[] = [];
       let rest = line;
-      while (rest.length > LINE_LENGTH_MAX) {
+      while (rest.length > LINE_LENGTH_HARD) {
         const [begin] = BEFORE_FOLD.exec(rest) ?? [];
-        if (begin === undefined) throw badRequest(`A header has a word of more than ${LINE_LENGTH_MAX} octets`);
+        if (begin === undefined) throw badRequest(`A header has a word of more than ${LINE_LENGTH_HARD} octets`);
         lines.push(begin);
         rest = rest.slice(begin.length);
       }

@@ -1,5 +1,5 @@
 import { readEntity } from '../reports/mime-reader.ts';
-import { encodeBase64Lines, encodeQuotedPrintableOctets } from './mime/body-encoding.ts';
+import { encodeBase64Lines, encodeQuotedPrintableOctets, LINE_LENGTH_HARD } from './mime/body-encoding.ts';
 
 /** A part of a message that has no parts itself, by its offsets. */
 export interface LeafPart {
@@ -16,7 +16,6 @@ export interface LeafPart {
 const DEPTH_MAX = 8;
 const PARTS_MAX = 200;
 const PART_HEADER_MAX = 64 * 1024;
-export const LINE_LENGTH_MAX = 998;
 const CRLF = '\r\n';
 
 /** The parts between the boundaries of a multipart body. */
@@ -83,7 +82,7 @@ export function encodePart(content: Buffer, part: LeafPart, octets: string): Buf
     return [header, encodeBase64Lines(Buffer.from(octets, 'latin1')), Buffer.from(lastLine)];
   }
   if (part.encoding === 'quoted-printable') return [header, Buffer.from(encodeQuotedPrintableOctets(octets), 'latin1')];
-  if (octets.split(CRLF).every((line) => line.length <= LINE_LENGTH_MAX)) {
+  if (octets.split(CRLF).every((line) => line.length <= LINE_LENGTH_HARD)) {
     return [header, Buffer.from(octets, 'latin1')];
   }
   const otherFields = header

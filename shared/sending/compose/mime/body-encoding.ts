@@ -2,7 +2,7 @@ import type { Steps } from '../../../pure/steps.ts';
 import { textPieces } from '../../../pure/text-pieces.ts';
 import { mapLines, toLineFeeds } from '../line-ends.ts';
 
-const LINE_LENGTH_HARD = 998;
+export const LINE_LENGTH_HARD = 998;
 const QUOTED_LINE_LENGTH = 76;
 const BASE64_LINE_LENGTH = 76;
 

@@ -1,3 +1,4 @@
+import { LINE_LENGTH_HARD } from './body-encoding.ts';
 import { needsUtf8, toRecipientAddress, utf8Octets } from '../../transport/wire-address.ts';
 
 /** A mailbox (RFC 5322 section 3.4): an address and optionally a display name. */
@@ -7,7 +8,6 @@ export interface Mailbox {
 }
 
 const LINE_LENGTH = 78;
-const LINE_LENGTH_HARD = 998;
 /** RFC 2047 section 2: the limits of a line with an encoded word, and of the word itself. */
 const ENCODED_LINE_LENGTH = 76;
 const ENCODED_WORD_LENGTH = 75;
